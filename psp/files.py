@@ -40,9 +40,7 @@ def atomic(path: Path | str) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
         if isinstance(error, FileNotFoundError) or error.errno is None:
             raise
-        raise DataError(
-            f"cannot be written: {error.strerror}; free space or choose another folder", path
-        ) from error
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another folder", path) from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
