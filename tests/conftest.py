@@ -1,0 +1,19 @@
+"""Fixtures that any test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def psp_data() -> Path:
+    """The folder with real data (opus/, paraphrase/, eval/, lid/), named by the environment variable PSP_DATA."""
+    folder = os.environ.get("PSP_DATA")
+    if not folder:
+        pytest.skip("PSP_DATA is not set; it names the folder with real data (opus/, paraphrase/, eval/, lid/)")
+    if not Path(folder).is_dir():  # a skip would hide the mistake
+        pytest.fail(f"PSP_DATA={folder} is not a folder")
+    return Path(folder)

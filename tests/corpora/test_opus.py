@@ -1,0 +1,210 @@
+"""Reading OPUS archives: alignment survives any text, and every kind of damage is named."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from psp.corpora.opus import member_names, read_archive
+from psp.errors import ConfigError, DataError
+
+EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
+
+
+def make(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return path
+
+
+def lines(sentences: list[str]) -> bytes:
+    return "".join(f"{sentence}\n" for sentence in sentences).encode()
+
+
+def archive(path: Path, pairs: list[tuple[str, str]] = PAIRS) -> Path:
+    """English-French, as OPUS lays it out, with the members that are not text."""
+    return make(
+        path,
+        {
+            "README": b"about",
+            "LICENSE": b"CC0",
+            "Toy.en-fr.en": lines([source for source, _ in pairs]),
+            "Toy.en-fr.fr": lines([target for _, target in pairs]),
+            "Toy.en-fr.xml": b"<xml/>\n",
+        },
+    )
+
+
+def fails(path: Path, languages: tuple[str, str] = ("en", "fr")) -> str:
+    with pytest.raises(DataError) as caught:
+        list(read_archive(path, "Toy", languages))
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message
+
+
+def test_pairs_come_in_the_order_asked_for(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.zip")
+    assert list(read_archive(path, "Toy", ("en", "fr"))) == PAIRS
+    assert list(read_archive(path, "Toy", ("fr", "en"))) == [(french, english) for english, french in PAIRS]
+
+
+def test_opus_names_of_languages() -> None:
+    assert member_names("OpenSubtitles", ("en", "zh_cn")) == (
+        "OpenSubtitles.en-zh_cn.en",
+        "OpenSubtitles.en-zh_cn.zh_cn",
+    )
+    assert member_names("Europarl", ("en", "de")) == ("Europarl.de-en.en", "Europarl.de-en.de")
+
+
+sentence = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))
+
+
+@EXACT
+@given(pairs=st.lists(st.tuples(sentence, sentence)), kind=st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
+def test_any_text_survives(pairs: list[tuple[str, str]], kind: int, tmp_path: Path) -> None:
+    sides = {"Toy.en-fr.en": lines([s for s, _ in pairs]), "Toy.en-fr.fr": lines([t for _, t in pairs])}
+    assert list(read_archive(make(tmp_path / "a.zip", sides, kind), "Toy", ("en", "fr"))) == pairs
+
+
+def test_only_line_feeds_end_lines(tmp_path: Path) -> None:
+    tricky = [
+        "a\rb",
+        "a\u2028b",
+        "a\u0085b",
+        "a\x0b\x0c\x1c\x1d\x1eb",
+        "a\tb",
+        "a\x00b",
+        "",
+        "ends in\r",
+        "x" * 300_000,
+    ]
+    pairs = [(text, f"{number}") for number, text in enumerate(tricky)]
+    assert list(read_archive(archive(tmp_path / "a.zip", pairs), "Toy", ("en", "fr"))) == pairs
+
+
+def test_a_last_line_without_line_feed_counts(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.zip", {"Toy.en-fr.en": b"one\ntwo", "Toy.en-fr.fr": b"un\ndeux\n"})
+    assert list(read_archive(path, "Toy", ("en", "fr"))) == [("one", "un"), ("two", "deux")]
+
+
+@pytest.mark.parametrize("english, french", [(3, 7), (9, 2), (0, 4), (5, 0)])
+def test_unequal_sides_name_both_counts(tmp_path: Path, english: int, french: int) -> None:
+    path = make(tmp_path / "a.zip", {"Toy.en-fr.en": b"a\n" * english, "Toy.en-fr.fr": b"b\n" * french})
+    assert f"Toy.en-fr.en has {english} lines, Toy.en-fr.fr has {french};" in fails(path)
+    assert f"Toy.en-fr.fr has {french} lines, Toy.en-fr.en has {english};" in fails(path, ("fr", "en"))
+
+
+def test_missing_members_are_named_with_those_that_are_there(tmp_path: Path) -> None:
+    message = fails(archive(tmp_path / "a.zip"), ("en", "fr_ca"))
+    assert "Toy.en-fr_ca.en" in message and "Toy.en-fr_ca.fr_ca" in message and "Toy.en-fr.fr" in message
+    message = fails(make(tmp_path / "b.zip", {"Toy.en-fr.en": b"a\n"}))
+    assert "no member Toy.en-fr.fr (" in message
+    assert "nothing" in fails(make(tmp_path / "c.zip", {}))
+
+
+def test_bytes_that_are_not_utf8_name_member_and_line(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.zip", {"Toy.en-fr.en": b"a\nb\nc\n", "Toy.en-fr.fr": "un\ndeux\né\n".encode("latin-1")})
+    message = fails(path)
+    assert "Toy.en-fr.fr" in message and "line 3" in message and "0xe9" in message
+
+
+def test_what_is_not_a_zip(tmp_path: Path) -> None:
+    page = tmp_path / "page.zip"
+    page.write_bytes(b"<html>Not found</html>")
+    assert "not a sound zip" in fails(page)
+    assert "No such file" in fails(tmp_path / "absent.zip")
+    assert "directory" in fails(tmp_path)
+
+
+def test_every_truncation_is_found(tmp_path: Path) -> None:
+    whole = archive(tmp_path / "whole.zip").read_bytes()
+    cut = tmp_path / "cut.zip"
+    for size in range(0, len(whole), 97):
+        cut.write_bytes(whole[:size])
+        assert "not a sound zip" in fails(cut)
+
+
+def test_damage_in_mid_stream_is_found(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.zip")
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as opened:
+        info = opened.getinfo("Toy.en-fr.fr")
+    data[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 0x55
+    path.write_bytes(data)
+    assert "not a sound zip" in fails(path)
+
+
+def test_a_wrong_checksum_is_found_although_all_lines_were_read(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.zip", {"Toy.en-fr.en": b"one\ntwo\n", "Toy.en-fr.fr": b"un\ndeux\n"}, zipfile.ZIP_STORED)
+    path.write_bytes(path.read_bytes().replace(b"deux", b"doux"))
+    assert "CRC" in fails(path)
+    assert "CRC" in fails(path, ("fr", "en"))
+
+
+@settings(EXACT, max_examples=300)
+@given(place=st.floats(0, 1, exclude_max=True), change=st.integers(1, 255))
+def test_one_changed_byte_is_harmless_or_an_error(place: float, change: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    if not path.exists():
+        archive(path, PAIRS[:12])  # small, so that the headers are a good part of it
+    data = bytearray(path.read_bytes())
+    data[int(place * len(data))] ^= change
+    damaged = tmp_path / "damaged.zip"
+    damaged.write_bytes(data)
+    try:
+        pairs = list(read_archive(damaged, "Toy", ("en", "fr")))
+    except DataError as error:
+        assert str(error).startswith(str(damaged))
+    else:
+        assert pairs == PAIRS[:12]
+
+
+def test_an_encrypted_member_is_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.zip")
+    data = bytearray(path.read_bytes())
+    # Bit 0 of the flags, in the central directory (8 bytes into each entry) and the local header (6 bytes in).
+    for match in re.finditer(rb"PK\x01\x02", bytes(data)):
+        data[match.start() + 8] |= 1
+    for match in re.finditer(rb"PK\x03\x04", bytes(data)):
+        data[match.start() + 6] |= 1
+    path.write_bytes(data)
+    assert "Toy.en-fr.en is encrypted" in fails(path)
+
+
+def test_one_language_is_a_mistake_in_the_config(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"Toy: .* not en twice"):
+        next(iter(read_archive(tmp_path / "a.zip", "Toy", ("en", "en"))))
+
+
+def test_an_unfinished_reading_closes_the_archive(tmp_path: Path) -> None:
+    pairs = read_archive(archive(tmp_path / "a.zip"), "Toy", ("en", "fr"))
+    assert next(iter(pairs)) == PAIRS[0]
+    pairs.close()  # type: ignore[attr-defined]
+    held = [entry.resolve() for entry in Path("/proc/self/fd").iterdir()] if Path("/proc/self/fd").exists() else []
+    assert tmp_path / "a.zip" not in held
+
+
+@pytest.mark.parametrize("language, total", [("fr", 610_616), ("ar", 84_381)])
+def test_real_archives(psp_data: Path, language: str, total: int) -> None:
+    counts = {}
+    languages = ("en", language)
+    for path in sorted(psp_data.glob(f"opus/*/*/moses/{'-'.join(sorted(languages))}.txt.zip")):
+        corpus = path.parts[-4]
+        counts[corpus] = sum(1 for _ in read_archive(path, corpus, languages))
+    assert sum(counts.values()) == total, counts
+
+
+def test_real_pairs_equal_a_plain_reading(psp_data: Path) -> None:
+    path = next(psp_data.glob("opus/Multi30k/*/moses/de-en.txt.zip"))
+    with zipfile.ZipFile(path) as opened:
+        english, german = (opened.read(f"Multi30k.de-en.{side}").decode().split("\n") for side in ("en", "de"))
+    assert english.pop() == german.pop() == ""
+    assert list(read_archive(path, "Multi30k", ("en", "de"))) == list(zip(english, german, strict=True))
