@@ -1,0 +1,176 @@
+"""Evaluation: the paper's STS and Tatoeba protocols on any :class:`~psp.evaluation.scorers.Scorer`.
+
+:func:`evaluate` gives the body that eval.json and compare.json share; :func:`evaluate_model` writes eval.json of a
+trained model. The same scorer, data, seed and number of resamples give the same bytes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.evaluation import bootstrap
+from psp.evaluation import sts as similarity
+from psp.evaluation import tatoeba as retrieval
+from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.files import write_json
+
+__all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model"]
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+
+
+def evaluate(
+    scorer: Scorer,
+    *,
+    languages: Sequence[str],
+    sts: Path | str | None = None,
+    tatoeba: Mapping[str, tuple[Path, Path]] | None = None,
+    files: Mapping[str, Path] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    r"""Run every test set that the languages allow.
+
+    Args:
+        scorer: the system.
+        languages: the model's languages, as the config names them; sets in others are skipped, with the reason.
+        sts: a zip archive or folder of STS sets.
+        tatoeba: language -> its two files (language's side, English side).
+        files: the user's own STS sets, name -> file of ``score \t sentence \t sentence``.
+        resamples, seed: of the bootstrap behind the 95% intervals of correlations.
+
+    Returns:
+        ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``,
+        and ``skipped``: a list of ``set`` and ``why``. Parts that were not asked for are empty.
+
+    Raises:
+        DataError: a file is missing or malformed, or the archive holds no STS data at all.
+    """
+    run = _Run(scorer, frozenset(languages), resamples, seed)
+    body: dict[str, Any] = {
+        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
+        "sts": {},
+        "semeval2017": {},
+        "stsb": {},
+        "tatoeba": {},
+        "files": {},
+    }
+    if sts is not None:
+        with similarity.StsSource(sts) as source:
+            body["sts"] = run.years(source)
+            body["semeval2017"] = run.tracks(source)
+            body["stsb"] = run.benchmark(source)
+    for language, paths in (tatoeba or {}).items():
+        body["tatoeba"] |= run.tatoeba(language, paths)
+    for name, path in (files or {}).items():
+        body["files"][name] = run.score(similarity.read_file(path, name), f"files/{name}").figures
+    body["skipped"] = run.skipped
+    return body
+
+
+def evaluate_model(
+    model_dir: Path | str, out: Path | str, *, name: str, info: Mapping[str, Any] | None = None, **tests: Any
+) -> dict[str, Any]:
+    """Evaluate a trained model and write eval.json.
+
+    Args:
+        model_dir: the model's folder.
+        out: where eval.json goes, whole or not at all.
+        name: the model's name in the config.
+        info: what else eval.json should record, such as the recipe and the keys that differ from it.
+        tests: as for :func:`evaluate`.
+
+    Returns:
+        What was written: ``format``, ``model``, ``info``'s entries, then the body of :func:`evaluate`.
+
+    Raises:
+        DataError: as :func:`evaluate`; or ``model_dir`` holds no model.
+    """
+    from psp.model import load_model
+
+    result = {"format": FORMAT, "model": name, **(info or {})}
+    result |= evaluate(EmbeddingScorer(load_model(model_dir)), **tests)
+    write_json(out, result)
+    return result
+
+
+class _Run:
+    """One evaluation: the system, what it covers, and what had to be skipped."""
+
+    def __init__(self, scorer: Scorer, languages: frozenset[str], resamples: int, seed: int) -> None:
+        self.scorer, self.languages, self.resamples, self.seed = scorer, languages, resamples, seed
+        self.skipped: list[dict[str, str]] = []
+
+    def score(self, data: similarity.StsSet, name: str) -> similarity.Scored:
+        log.info("%s: %d pairs", name, len(data))
+        return similarity.score_set(self.scorer, data, name=name, resamples=self.resamples, seed=self.seed)
+
+    def skip(self, what: str, why: str) -> None:
+        log.info("%s skipped: %s", what, why)
+        self.skipped.append({"set": what, "why": why})
+
+    def covers(self, what: str, *needed: str) -> bool:
+        if missing := sorted(set(needed) - self.languages):
+            self.skip(what, f"not a language of this model: {', '.join(missing)}")
+        return not missing
+
+    def years(self, source: similarity.StsSource) -> dict[str, Any]:
+        years: dict[str, similarity.Year] = {}
+        if not self.covers("STS 2012-2016", "en"):
+            return {}
+        for year, names in similarity.YEARS.items():
+            scored = []
+            if not source.has_folder(folder := f"STS{year[2:]}-en-test"):
+                self.skip(f"STS {year}", f"no folder {folder} in {source.path.name}")
+                continue
+            for name in names:
+                try:
+                    scored.append(self.score(source.semeval(year, name), f"{year}/{name}"))
+                except similarity.MissingSetError as error:
+                    self.skip(f"STS {year} {name}", str(error))
+            if scored:
+                years[year] = similarity.score_year(year, scored)
+        if not years:
+            return {}
+        return {year: found.body for year, found in years.items()} | {"average": similarity.average(years)}
+
+    def tracks(self, source: similarity.StsSource) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        for track, languages in similarity.TRACKS.items():
+            if not self.covers(f"SemEval-2017 {track}", *languages):
+                continue
+            try:
+                body[track] = self.score(source.semeval("2017", track), f"2017/{track}").figures
+            except similarity.MissingSetError as error:
+                self.skip(f"SemEval-2017 {track}", str(error))
+                continue
+            if track == similarity.DEVELOPMENT_TRACK:
+                body[track]["development"] = True
+        return body
+
+    def benchmark(self, source: similarity.StsSource) -> dict[str, Any]:
+        body: dict[str, Any] = {}
+        if not self.covers("STS Benchmark", "en"):
+            return body
+        for part in similarity.BENCHMARK:
+            try:
+                body[part] = self.score(source.benchmark(part), f"stsb/{part}").figures
+            except similarity.MissingSetError as error:
+                self.skip(f"STS Benchmark {part}", str(error))
+        return body
+
+    def tatoeba(self, language: str, paths: tuple[Path, Path]) -> dict[str, Any]:
+        iso3 = retrieval.code(language)
+        if iso3 is None:
+            self.skip(f"Tatoeba {language}", "Tatoeba has no set for this language")
+            return {}
+        if not self.covers(f"Tatoeba {iso3}-eng", language, "en"):
+            return {}
+        foreign, english = retrieval.read(*paths)
+        log.info("Tatoeba %s-eng: %d pairs", iso3, len(foreign))
+        return {iso3: retrieval.score(self.scorer, foreign, english, iso3)}

@@ -1,0 +1,134 @@
+"""Languages: their codes, LASER's codes for the Tatoeba test sets, and their English names.
+
+The config names a language by its ISO 639-1 code where it has one, and by the code of its Tatoeba test set (mostly
+ISO 639-3) where it has none. LASER's sets name the single languages behind a macrolanguage: ``zh`` is ``cmn``
+(Mandarin), ``fa`` is ``pes``, ``ms`` is ``zsm``, ``lv`` is ``lvs``, ``sw`` is ``swh``, ``no`` is ``nob``.
+"""
+
+from __future__ import annotations
+
+# ISO 639-1 code (or "-"), the code in LASER's file names, English name: all 112 sets of LASER's data/tatoeba/v1.
+_TABLE = """
+af afr Afrikaans
+am amh Amharic
+-  ang Old English
+ar ara Arabic
+-  arq Algerian Arabic
+-  arz Egyptian Arabic
+-  ast Asturian
+-  awa Awadhi
+az aze Azerbaijani
+be bel Belarusian
+bn ben Bengali
+-  ber Berber
+bs bos Bosnian
+br bre Breton
+bg bul Bulgarian
+ca cat Catalan
+-  cbk Chavacano
+-  ceb Cebuano
+cs ces Czech
+ch cha Chamorro
+zh cmn Mandarin Chinese
+kw cor Cornish
+-  csb Kashubian
+cy cym Welsh
+da dan Danish
+de deu German
+-  dsb Lower Sorbian
+-  dtp Central Dusun
+el ell Greek
+eo epo Esperanto
+et est Estonian
+eu eus Basque
+fo fao Faroese
+fi fin Finnish
+fr fra French
+fy fry West Frisian
+gd gla Scottish Gaelic
+ga gle Irish
+gl glg Galician
+-  gsw Swiss German
+he heb Hebrew
+hi hin Hindi
+hr hrv Croatian
+-  hsb Upper Sorbian
+hu hun Hungarian
+hy hye Armenian
+io ido Ido
+ie ile Interlingue
+ia ina Interlingua
+id ind Indonesian
+is isl Icelandic
+it ita Italian
+jv jav Javanese
+ja jpn Japanese
+-  kab Kabyle
+ka kat Georgian
+kk kaz Kazakh
+km khm Khmer
+ko kor Korean
+ku kur Kurdish
+-  kzj Coastal Kadazan
+la lat Latin
+-  lfn Lingua Franca Nova
+lt lit Lithuanian
+lv lvs Latvian
+ml mal Malayalam
+mr mar Marathi
+-  max North Moluccan Malay
+-  mhr Meadow Mari
+mk mkd Macedonian
+mn mon Mongolian
+-  nds Low German
+nl nld Dutch
+nn nno Norwegian Nynorsk
+nb nob Norwegian Bokmål
+-  nov Novial
+oc oci Occitan
+-  orv Old East Slavic
+-  pam Kapampangan
+fa pes Persian
+-  pms Piedmontese
+pl pol Polish
+pt por Portuguese
+ro ron Romanian
+ru rus Russian
+sk slk Slovak
+sl slv Slovenian
+es spa Spanish
+sq sqi Albanian
+sr srp Serbian
+sv swe Swedish
+-  swg Swabian
+sw swh Swahili
+ta tam Tamil
+tt tat Tatar
+te tel Telugu
+tl tgl Tagalog
+th tha Thai
+tk tuk Turkmen
+tr tur Turkish
+-  tzl Talossan
+ug uig Uyghur
+uk ukr Ukrainian
+ur urd Urdu
+uz uzb Uzbek
+vi vie Vietnamese
+-  war Waray
+-  wuu Wu Chinese
+xh xho Xhosa
+yi yid Yiddish
+-  yue Cantonese
+ms zsm Malay
+"""
+
+_ROWS = [tuple(line.split(maxsplit=2)) for line in _TABLE.strip().split("\n")]
+
+#: Config code of a language -> the three-letter code of its Tatoeba test set.
+TATOEBA: dict[str, str] = {code if short == "-" else short: code for short, code, _ in _ROWS} | {"no": "nob"}
+
+#: Config code of a language -> its name in English.
+NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
+    code if short == "-" else short: name for short, code, name in _ROWS
+}
