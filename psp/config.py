@@ -1,0 +1,438 @@
+"""The config: checked against one schema before anything runs, and resolved into each model's settings.
+
+A setting's value comes from, last wins: the schema's default; its value under the model's recipe; the block at the
+top level of the config; the entry that the model extends; the model's own entry.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import functools
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from psp.corpora.download import Remote
+from psp.errors import ConfigError
+from psp.languages import TATOEBA
+
+#: Blocks of settings that a model's entry may hold, and the top level for all models.
+BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "development", "evaluate", "speed")
+#: Folders of results/ that are not models.
+RESERVED = frozenset({"downloads", "phrasebook"})
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One corpus of a model: which archive, in which order of languages."""
+
+    corpus: str
+    kind: str
+    version: str
+    languages: tuple[str, str]  # source, target, in the config's codes
+    names: tuple[str, str]  # the same, as the corpus names them
+    cap: int | None
+
+    @property
+    def pair(self) -> str:
+        """The archive's name for the pair: languages in alphabetical order."""
+        return "-".join(sorted(self.names))
+
+    @property
+    def label(self) -> str:
+        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``."""
+        return f"{self.corpus}.{'-'.join(self.languages)}"
+
+    @property
+    def download(self) -> str:
+        """The archive's name under results/downloads."""
+        if self.kind == "paranmt":
+            return f"paranmt/{self.corpus}/{self.version}.zip"
+        return f"opus/{self.corpus}/{self.version}/{self.pair}.txt.zip"
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model's resolved entry; ``settings`` holds every key of every block."""
+
+    name: str
+    languages: tuple[str, ...]
+    parts: tuple[Part, ...]
+    recipe: str
+    seed: int
+    settings: Mapping[str, Any]
+    differences: Mapping[str, Any]  # dotted key -> value, where it is not the recipe's
+
+    def __getitem__(self, block: str) -> Any:
+        return self.settings[block]
+
+
+class Config:
+    """A checked config.
+
+    Args:
+        raw: the merged config files, as nested mappings.
+        schema: the schema file (config/schema.yaml).
+
+    Raises:
+        ConfigError: a key, corpus or model is not as the schema says; the message is one line.
+    """
+
+    def __init__(self, raw: Mapping[str, Any], schema: Path | str) -> None:
+        self._schema = _load_schema(str(schema))
+        raw = copy.deepcopy(dict(raw))
+        _check(raw, self._schema)
+        self.raw = raw
+        self.offline: bool = raw.get("offline", False)
+        self.keep_intermediate: bool = raw.get("keep_intermediate", False)
+        self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
+        self.sources = merge(self._defaults("sources", "psp"), raw.get("sources", {}))
+        self.phrasebook = merge(self._defaults("phrasebook", "psp"), raw.get("phrasebook", {}))
+        self.pins = self._read_pins(raw.get("pins"))
+        for name in raw["models"]:
+            if not _NAME.fullmatch(name) or name in RESERVED:
+                raise ConfigError(
+                    f"models.{name}: not a usable name (it becomes a folder under results/); "
+                    f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
+                )
+            self.model(name)
+
+    @classmethod
+    def load(
+        cls, files: Iterable[Path | str], schema: Path | str, overrides: Mapping[str, Any] | None = None
+    ) -> Config:
+        """Read config files, later ones on top of earlier ones, as Snakemake merges them."""
+        raw: dict[str, Any] = {}
+        for file in files:
+            raw = merge(raw, read_yaml(file))
+        return cls(merge(raw, overrides or {}), schema)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of all models."""
+        return tuple(self.raw["models"])
+
+    @functools.cache  # noqa: B019  (a config lives as long as its process)
+    def model(self, name: str) -> Model:
+        """Resolve one model.
+
+        Raises:
+            ConfigError: no such model, or its entry names an unknown corpus, language or model.
+        """
+        entry = self._entry(name, ())
+        where = f"models.{name}"
+        if "languages" not in entry:
+            raise ConfigError(f"{where}: names no languages; write e.g. `languages: [en, fr]`")
+        if "corpora" not in entry:
+            example = next(iter(self.corpora), "Europarl")
+            raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
+        languages = tuple(entry["languages"])
+        recipe = entry.get("recipe", self.raw.get("recipe", "psp"))
+        settings, differences = {}, {}
+        for block in BLOCKS:
+            # `segment` is a table by language: only an entry's own languages are filled in.
+            own = merge(self.raw.get(block, {}), entry.get(block, {}))
+            base = self._defaults(block, recipe, own)
+            settings[block] = merge(base, own)
+            differences |= _differences(base, settings[block], block)
+        parts = tuple(self._part(item, languages, where) for item in entry["corpora"])
+        labels = [part.label for part in parts]
+        if repeated := next((label for label in labels if labels.count(label) > 1), None):
+            raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
+        length = settings["filters"]["length"]
+        if length["min"] > length["max"]:
+            raise ConfigError(f"{where}.filters.length: min {length['min']} is above max {length['max']}; swap them")
+        seed = entry.get("seed", self.raw.get("seed", 1))
+        return Model(name, languages, parts, recipe, seed, settings, differences)
+
+    def _entry(self, name: str, below: tuple[str, ...]) -> dict[str, Any]:
+        if name not in self.raw["models"]:
+            what = f"models.{below[-1]}.extends: {name}" if below else name
+            raise ConfigError(
+                f"{what} is not a model of the config{_closest(name, self.models)}; "
+                f"there are {', '.join(self.models)}; add it under `models:`, "
+                f"e.g. `{name}: {{languages: [en, fr], corpora: [Europarl]}}`"
+            )
+        entry = self.raw["models"][name]
+        if "extends" not in entry:
+            return dict(entry)
+        if entry["extends"] in (*below, name):
+            raise ConfigError(f"models.{name}.extends: {entry['extends']} extends {name} in turn; break the circle")
+        return merge(self._entry(entry["extends"], (*below, name)), {k: v for k, v in entry.items() if k != "extends"})
+
+    def _part(self, item: Any, languages: tuple[str, ...], where: str) -> Part:
+        item = {"name": item} if isinstance(item, str) else item
+        name = item["name"]
+        if name not in self.corpora:
+            raise ConfigError(
+                f"{where}.corpora: {name} is not a corpus of the config{_closest(name, self.corpora)}; add it under "
+                f"`corpora:`, e.g. `{name}: {{version: v1}}`"
+            )
+        corpus = self.corpora[name]
+        kind = corpus.get("kind", "opus")
+        pair = tuple(item.get("languages", languages))
+        if kind == "paranmt" and len(pair) == 1:
+            pair = (pair[0], pair[0])  # paraphrases: both sides in one language
+        if len(pair) != 2:
+            raise ConfigError(
+                f"{where}.corpora: {name} is bitext and needs two languages, but the model has {len(pair)}; "
+                f"write `- {{name: {name}, languages: [en, fr]}}`"
+            )
+        if stranger := next((language for language in pair if language not in languages), None):
+            raise ConfigError(
+                f"{where}.corpora: {name} has language {stranger}, which is not in {where}.languages; add it"
+            )
+        names = tuple(corpus.get("names", {}).get(language, language) for language in pair)
+        cap = item.get("cap", corpus.get("cap"))
+        part = Part(name, kind, corpus["version"], pair, names, cap)  # type: ignore[arg-type]
+        if corpus.get("pairs") and part.pair not in corpus["pairs"]:
+            raise ConfigError(
+                f"{where}.corpora: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
+                f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
+            )
+        return part
+
+    def _defaults(self, block: str, recipe: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return _defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
+
+    def _read_pins(self, path: str | None) -> dict[str, dict[str, Any]]:
+        if path is None or not Path(path).exists():
+            return {}
+        pins = read_yaml(path)
+        for name, pin in pins.items():
+            if not isinstance(pin, Mapping) or not {"sha256", "bytes"} >= set(pin):
+                raise ConfigError(f"{path}: {name}: a pin is {{bytes: N, sha256: HEX}}; write it again with `psp pin`")
+        return pins
+
+    # What a model needs from outside.
+
+    def remote(self, name: str) -> Remote:
+        """The download of that name under results/downloads: its mirrors and pins.
+
+        Raises:
+            ConfigError: the name is not one that the config can lead to.
+        """
+        kind, _, rest = name.partition("/")
+        licence = None
+        if kind == "opus":
+            corpus, version, file = rest.split("/")
+            entry = self.corpora.get(corpus, {})
+            mirrors = entry.get("mirrors", self.sources["opus"]["mirrors"])
+            fields = {"corpus": corpus, "version": version, "pair": file.removesuffix(".txt.zip")}
+            licence = entry.get("licence")
+        elif kind == "paranmt":
+            corpus, file = rest.split("/")
+            entry = self.corpora.get(corpus, {})
+            mirrors = entry.get("mirrors", self.sources["paranmt"]["mirrors"])
+            fields = {"corpus": corpus, "version": file.removesuffix(".zip")}
+            licence = entry.get("licence")
+        elif kind == "tatoeba":
+            version, file = rest.split("/")
+            mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
+        elif kind in ("lid", "sts"):
+            mirrors, fields = self.sources[kind]["mirrors"], {"file": rest}
+        else:
+            raise ConfigError(f"{name} is not a download of this config")
+        pin = self.pins.get(name, {})
+        expanded = tuple(_expand(mirror, fields, f"sources.{kind}.mirrors") for mirror in mirrors)
+        return Remote(name, expanded, pin.get("sha256"), pin.get("bytes"), licence)
+
+    def lid(self) -> str:
+        """The language identification model's name under results/downloads."""
+        return f"lid/{self.sources['lid']['file']}"
+
+    def tatoeba(self, model: Model) -> dict[str, tuple[str, str]]:
+        """Names of the Tatoeba files, (language, English) for each language that has a set."""
+        if not model["evaluate"]["tatoeba"] or "en" not in model.languages:
+            return {}
+        folder = f"tatoeba/{self.sources['tatoeba']['version']}"
+        codes = {
+            language: TATOEBA[language] for language in model.languages if language in TATOEBA and language != "en"
+        }
+        return {
+            language: (f"{folder}/tatoeba.{code}-eng.{code}", f"{folder}/tatoeba.{code}-eng.eng")
+            for language, code in codes.items()
+        }
+
+    def sts(self, model: Model) -> str | None:
+        """The STS archive's name, if the model is evaluated on it or chosen by it."""
+        needed = model["evaluate"]["sts"] or model["development"]["sts"] == "semeval2017-en"
+        return "sts/STS.zip" if needed else None
+
+    def downloads(self, model: Model) -> list[str]:
+        """All files that a model's evaluation needs, by their names under results/downloads."""
+        names = [part.download for part in model.parts]
+        if model["filters"]["language"]["enabled"]:
+            names.append(self.lid())
+        if sts := self.sts(model):
+            names.append(sts)
+        names += [file for pair in self.tatoeba(model).values() for file in pair]
+        return names
+
+    def missing(self, model: Model, folder: Path | str) -> list[str]:
+        """Files that an offline run of the model lacks: not under ``folder`` and without a local mirror."""
+        return [
+            name
+            for name in self.downloads(model)
+            if not (Path(folder) / name).exists()
+            and all(mirror.startswith(("http://", "https://")) for mirror in self.remote(name).mirrors)
+        ]
+
+
+def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Put ``top`` over ``base``: mappings key by key, all else replaced. Neither is changed."""
+    result = copy.deepcopy(dict(base))
+    for key, value in top.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = merge(result[key], value) if both else copy.deepcopy(value)
+    return result
+
+
+def read_yaml(path: Path | str) -> dict[str, Any]:
+    """Read a YAML mapping.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML or is not a mapping.
+    """
+    try:
+        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}; name a config file that exists") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(value or {}, Mapping):
+        raise ConfigError(f"{path}: is not a mapping of keys to values")
+    return dict(value or {})
+
+
+@functools.cache
+def _load_schema(path: str) -> dict[str, Any]:
+    return read_yaml(path)
+
+
+def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Follow a $ref, keys beside it winning."""
+    result = dict(node)
+    while "$ref" in result:
+        target: Any = schema
+        for step in result.pop("$ref").removeprefix("#/").split("/"):
+            target = target[step]
+        result = {**target, **result}
+    return result
+
+
+def _defaults(
+    node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The values that a block takes when nobody sets them; ``own`` tells which entries a free-keyed table has."""
+    node = _resolve(node, schema)
+    values: dict[str, Any] = {}
+    for key, child in node.get("properties", {}).items():
+        child = _resolve(child, schema)
+        if recipe in child.get("recipes", {}):
+            values[key] = copy.deepcopy(child["recipes"][recipe])
+        elif "default" in child:
+            values[key] = copy.deepcopy(child["default"])
+        elif "properties" in child:
+            values[key] = _defaults(child, schema, recipe, own.get(key, {}))
+    entries = node.get("additionalProperties")
+    if isinstance(entries, Mapping) and "properties" in _resolve(entries, schema):
+        for key, value in merge(node.get("default", {}), own).items():
+            given = node.get("default", {}).get(key, {})
+            values[key] = merge(_defaults(entries, schema, recipe, value), given)
+    return values
+
+
+def _differences(base: Any, value: Any, key: str) -> dict[str, Any]:
+    if isinstance(base, Mapping) and isinstance(value, Mapping):
+        found: dict[str, Any] = {}
+        for name in value:
+            found |= _differences(base.get(name), value[name], f"{key}.{name}")
+        return found
+    return {} if base == value else {key: value}
+
+
+def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
+    def variable(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1])
+        if not value:
+            raise ConfigError(
+                f"{where}: the environment variable {match[1]} is not set, but {mirror} needs it; "
+                f"run `export {match[1]}=/path/to/folder`"
+            )
+        return str(Path(value).resolve()) if Path(value).exists() else value
+
+    mirror = re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", variable, mirror)
+    try:
+        return mirror.format_map(fields)
+    except (KeyError, ValueError, IndexError):
+        raise ConfigError(
+            f"{where}: {mirror} may hold {', '.join('{' + name + '}' for name in fields)} alone"
+        ) from None
+
+
+def _closest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    validator = jsonschema.Draft202012Validator(schema)
+    errors = sorted(validator.iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path)))
+    if errors:
+        raise ConfigError(_say(errors[0]))
+
+
+def _say(error: jsonschema.ValidationError) -> str:
+    """One line for one schema violation: the key, its value, what is allowed, what to write."""
+    key = ".".join(str(step) for step in error.absolute_path)
+    rule, allowed, value = error.validator, error.validator_value, error.instance
+    node: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
+    if rule == "additionalProperties":
+        known = list(node.get("properties", {}))
+        unknown = next(name for name in value if name not in known)
+        return (
+            f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{_closest(str(unknown), known)}; "
+            f"{key or 'the top level'} may hold {', '.join(known)}"
+        )
+    if rule == "required":
+        return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
+    if rule == "oneOf":
+        return f"config: {key} is {value!r}; write a corpus name, or e.g. `{{name: Europarl, cap: 100000}}`"
+    words = {
+        "type": f"must be {_either(allowed)}",
+        "enum": f"must be {_either(allowed)}",
+        "minimum": f"must be at least {allowed}",
+        "maximum": f"must be at most {allowed}",
+        "exclusiveMinimum": f"must be above {allowed}",
+        "exclusiveMaximum": f"must be below {allowed}",
+        "minItems": f"needs at least {allowed} item{'s' if allowed != 1 else ''}",
+        "maxItems": f"may have at most {allowed} items",
+        "uniqueItems": "holds something twice",
+        "pattern": f"must match {allowed}",
+    }.get(str(rule), error.message)
+    last = key.rpartition(".")[2]
+    example = f"; write e.g. `{last}: {_yaml(node['default'])}`" if "default" in node else ""
+    meaning = f" ({node['description']})" if "description" in node else ""
+    return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
+
+
+def _either(allowed: Any) -> str:
+    names = {"null": "null", "integer": "a whole number", "boolean": "true or false", "object": "a mapping",
+             "array": "a list", "string": "a text", "number": "a number"}  # fmt: skip
+    items = allowed if isinstance(allowed, list) else [allowed]
+    return " or ".join(names.get(str(item), str(item)) for item in items)
+
+
+def _yaml(value: Any) -> str:
+    return (
+        yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).removesuffix("\n...\n").strip()
+    )
