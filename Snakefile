@@ -1,0 +1,26 @@
+# psp: from raw parallel text to an evaluated sentence-embedding model.
+#
+#   snakemake --cores 32 results/fr/eval.json      one model of config/config.yaml
+#   snakemake --cores 2 --configfile config/demo.yaml results/demo/eval.json
+#
+# The road that data takes, a rule file a stage:
+#   download -> filter -> dedupe -> mix -> subword -> store -> train -> evaluate, compare, speed
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/phrasebook.smk"
+include: "rules/download.smk"
+include: "rules/pairs.smk"
+include: "rules/subword.smk"
+include: "rules/store.smk"
+include: "rules/train.smk"
+include: "rules/evaluate.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        [f"results/{name}/eval.json" for name in CONFIG.models],

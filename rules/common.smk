@@ -1,0 +1,97 @@
+# Config checking, paths, wildcard constraints: what all stages share.
+import sys
+from pathlib import Path
+
+from psp.config import Config
+from psp.errors import PspError
+from psp.fingerprint import fingerprint
+from snakemake.exceptions import WorkflowError
+
+try:
+    CONFIG = Config(config, Path(workflow.basedir) / "config/schema.yaml")
+except PspError as error:
+    sys.exit(f"error: {error}")
+
+DOWNLOADS = "results/downloads"
+
+
+wildcard_constraints:
+    model=r"(?!(downloads|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*",
+    part=r"[^/]+",
+
+
+def model(wildcards):
+    """The resolved model of a job; an unknown one ends the run with one line."""
+    try:
+        return CONFIG.model(wildcards.model)
+    except PspError as error:
+        raise WorkflowError(str(error))
+
+
+def setting(*keys):
+    """A param: one of the model's settings, so that a change of it reruns the rule."""
+
+    def get(wildcards):
+        value = model(wildcards).settings
+        for key in keys:
+            value = value[key]
+        return value
+
+    return get
+
+
+def attribute(name):
+    """A param: the model's languages, seed or recipe."""
+    return lambda wildcards: getattr(model(wildcards), name)
+
+
+def part_of(wildcards):
+    """The corpus of a job in results/<model>/pairs."""
+    return next(part for part in model(wildcards).parts if part.label == wildcards.part)
+
+
+def download(name):
+    return f"{DOWNLOADS}/{name}"
+
+
+def downloads(model):
+    """Check that an offline run has all it needs, naming every missing file at once."""
+    try:
+        missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
+    except PspError as error:
+        raise WorkflowError(str(error))
+    if missing:
+        raise WorkflowError(
+            f"offline, and {len(missing)} file(s) of model {model.name} are not here: "
+            + ", ".join(map(download, missing))
+            + "; put them there or run once without offline"
+        )
+    return model
+
+
+def scratch(path):
+    """Text between the data stages is removed once it is used, unless the config keeps it."""
+    return path if CONFIG.keep_intermediate else temp(path)
+
+
+def mem_mb(megabytes):
+    """Memory that grows with each attempt, so that a job killed for memory gets through with --retries."""
+    return lambda wildcards, input, attempt: int(
+        (megabytes(wildcards, input) if callable(megabytes) else megabytes) * attempt
+    )
+
+
+def runtime(minutes):
+    """Minutes that grow with each attempt."""
+    return lambda wildcards, attempt: minutes * attempt
+
+
+def subword_mb(wildcards, input):
+    """sentencepiece's memory grows with its sample."""
+    return 1000 + 7 * model(wildcards)["subword"]["sample"] / 1000
+
+
+def train_mb(wildcards, input):
+    """Weights, gradient, two moments, the best weights and a copy being written, in float32; and the rest."""
+    wanted = model(wildcards)
+    return 2000 + 6 * 4 * wanted["subword"]["vocab_size"] * wanted["train"]["dim"] / 1e6

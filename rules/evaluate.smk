@@ -1,0 +1,120 @@
+# What the model is worth: test sets, the systems that need no training beside it, and its speed.
+def test_sets(wildcards):
+    entry = downloads(model(wildcards))
+    files = {}
+    if entry["evaluate"]["sts"]:
+        files["sts"] = download("sts/STS.zip")
+    files["tatoeba"] = [
+        download(file) for pair in CONFIG.tatoeba(entry).values() for file in pair
+    ]
+    files["files"] = list(entry["evaluate"]["files"].values())
+    return files
+
+
+def trained(wildcards):
+    return [
+        f"results/{wildcards.model}/model/{file}"
+        for file in ("config.json", "model.safetensors", "sentencepiece.model")
+    ]
+
+
+def unpinned(wildcards):
+    return [
+        name for name in CONFIG.downloads(model(wildcards)) if name not in CONFIG.pins
+    ]
+
+
+rule evaluate:
+    input:
+        unpack(test_sets),
+        model=trained,
+        train="results/{model}/train/train.json",
+        subword="results/{model}/sentencepiece.json",
+        mix="results/{model}/pairs/mix.json",
+        filter=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/filter/{part.label}.json"
+            for part in model(wildcards).parts
+        ],
+        dedupe=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/dedupe/{part.label}.json"
+            for part in model(wildcards).parts
+        ],
+    output:
+        "results/{model}/eval.json",
+    log:
+        "results/{model}/logs/evaluate.log",
+    benchmark:
+        "results/{model}/benchmarks/evaluate.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(60),
+    params:
+        languages=attribute("languages"),
+        tatoeba=lambda wildcards: {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
+        },
+        settings=setting("evaluate"),
+        recipe=attribute("recipe"),
+        differences=attribute("differences"),
+        seed=attribute("seed"),
+        unpinned=unpinned,
+        code=fingerprint("psp.evaluation", "psp.model"),
+    message:
+        "Evaluating {wildcards.model}"
+    script:
+        "../workflow_scripts/evaluate.py"
+
+
+rule compare:
+    input:
+        unpack(test_sets),
+        model=trained,
+        store="results/{model}/store.h5",
+    output:
+        "results/{model}/compare.json",
+    log:
+        "results/{model}/logs/compare.log",
+    benchmark:
+        "results/{model}/benchmarks/compare.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(4000),
+        runtime=runtime(60),
+    params:
+        languages=attribute("languages"),
+        tatoeba=lambda wildcards: {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
+        },
+        settings=setting("evaluate"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.evaluation", "psp.model"),
+    message:
+        "Comparing {wildcards.model} with systems that need no training"
+    script:
+        "../workflow_scripts/compare.py"
+
+
+rule speed:
+    input:
+        model=trained,
+        store="results/{model}/store.h5",
+    output:
+        "results/{model}/speed.json",
+    log:
+        "results/{model}/logs/speed.log",
+    benchmark:
+        "results/{model}/benchmarks/speed.tsv"
+    threads: workflow.cores  # nothing else may run beside a measurement
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(60),
+    params:
+        settings=setting("speed"),
+        code=fingerprint("psp.speed"),
+    message:
+        "Measuring the speed of {wildcards.model}"
+    script:
+        "../workflow_scripts/speed.py"

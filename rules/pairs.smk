@@ -1,0 +1,95 @@
+# From archives to one shuffled file of distinct pairs: filter, dedupe (each corpus), mix (all of them).
+def lid(wildcards):
+    wanted = model(wildcards)["filters"]["language"]["enabled"]
+    return [download(CONFIG.lid())] if wanted else []
+
+
+rule filter:
+    input:
+        archive=lambda wildcards: download(part_of(wildcards).download),
+        lid=lid,
+    output:
+        pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
+        report="results/{model}/pairs/filter/{part}.json",
+        dropped="results/{model}/pairs/filter/{part}.dropped.tsv",
+    log:
+        "results/{model}/logs/filter/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/filter/{part}.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(240),
+    params:
+        filters=setting("filters"),
+        segment=lambda wildcards: {
+            language: how
+            for language, how in model(wildcards)["segment"].items()
+            if language in part_of(wildcards).languages
+        },
+        part=lambda wildcards: {
+            name: getattr(part_of(wildcards), name)
+            for name in ("corpus", "kind", "languages", "names")
+        },
+        seed=attribute("seed"),
+        code=fingerprint("psp.corpora.opus", "psp.filters", "psp.segment"),
+    message:
+        "Filtering {wildcards.part} for {wildcards.model}"
+    script:
+        "../workflow_scripts/filter.py"
+
+
+rule dedupe:
+    input:
+        "results/{model}/pairs/filter/{part}.tsv",
+    output:
+        pairs=scratch("results/{model}/pairs/dedupe/{part}.tsv"),
+        report="results/{model}/pairs/dedupe/{part}.json",
+    log:
+        "results/{model}/logs/dedupe/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/dedupe/{part}.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        cap=lambda wildcards: part_of(wildcards).cap,
+        corpus=lambda wildcards: part_of(wildcards).corpus,
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.dedupe"),
+    message:
+        "Removing duplicates of {wildcards.part} for {wildcards.model}"
+    script:
+        "../workflow_scripts/dedupe.py"
+
+
+rule mix:
+    input:
+        lambda wildcards: [
+            f"results/{wildcards.model}/pairs/dedupe/{part.label}.tsv"
+            for part in downloads(model(wildcards)).parts
+        ],
+    output:
+        pairs=scratch("results/{model}/pairs/mix.tsv"),
+        heldout="results/{model}/pairs/heldout.tsv",
+        report="results/{model}/pairs/mix.json",
+    log:
+        "results/{model}/logs/mix.log",
+    benchmark:
+        "results/{model}/benchmarks/mix.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        labels=lambda wildcards: [part.label for part in model(wildcards).parts],
+        heldout=setting("development", "heldout"),
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.dedupe"),
+    message:
+        "Mixing the corpora of {wildcards.model}"
+    script:
+        "../workflow_scripts/mix.py"

@@ -1,0 +1,24 @@
+# Pairs as piece ids in HDF5.
+rule store:
+    input:
+        pairs="results/{model}/pairs/mix.tsv",
+        model="results/{model}/sentencepiece.model",
+    output:
+        "results/{model}/store.h5",
+    log:
+        "results/{model}/logs/store.log",
+    benchmark:
+        "results/{model}/benchmarks/store.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        languages=attribute("languages"),
+        corpora=lambda wildcards: [part.label for part in model(wildcards).parts],
+        max_pieces=setting("store", "max_pieces"),
+        code=fingerprint("psp.store"),
+    message:
+        "Encoding the pairs of {wildcards.model}"
+    script:
+        "../workflow_scripts/store.py"

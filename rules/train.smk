@@ -1,0 +1,64 @@
+# Training, chosen on development data; model/ is what people load.
+def development(wildcards):
+    """The files behind the development score: an STS set, and the slice held out of the training corpora."""
+    wanted = downloads(model(wildcards))["development"]
+    files = {}
+    if wanted["sts"] == "semeval2017-en":
+        files["archive"] = download("sts/STS.zip")
+    elif wanted["sts"]:
+        files["sts"] = wanted["sts"]
+    if wanted["heldout"]:
+        files["heldout"] = f"results/{wildcards.model}/pairs/heldout.tsv"
+    return files
+
+
+def init_from(wildcards):
+    folder = model(wildcards)["train"]["init_from"]
+    return (
+        [
+            f"{folder}/{file}"
+            for file in ("config.json", "model.safetensors", "sentencepiece.model")
+        ]
+        if folder
+        else []
+    )
+
+
+rule train:
+    input:
+        unpack(development),
+        store="results/{model}/store.h5",
+        sentencepiece="results/{model}/sentencepiece.model",
+        init_from=init_from,
+    output:
+        weights="results/{model}/model/model.safetensors",
+        sentencepiece="results/{model}/model/sentencepiece.model",
+        config="results/{model}/model/config.json",
+        metrics="results/{model}/train/metrics.csv",
+        report="results/{model}/train/train.json",
+    log:
+        "results/{model}/logs/train.log",
+    benchmark:
+        "results/{model}/benchmarks/train.tsv"
+    threads: lambda wildcards: model(wildcards)["train"]["threads"]
+    resources:
+        mem_mb=mem_mb(train_mb),
+        runtime=runtime(2880),
+    params:
+        # Threads are the rule's own; how often metrics are written changes nothing that is trained.
+        train=lambda wildcards: {
+            key: value
+            for key, value in model(wildcards)["train"].items()
+            if key not in ("threads", "log_every")
+        },
+        log_every=setting("train", "log_every"),
+        languages=attribute("languages"),
+        lower_case=setting("filters", "lower_case"),
+        segment=setting("segment"),
+        recipe=attribute("recipe"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.training", "psp.evaluation.development"),
+    message:
+        "Training {wildcards.model}"
+    script:
+        "../workflow_scripts/train.py"

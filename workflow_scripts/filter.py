@@ -1,0 +1,28 @@
+"""Filter one corpus."""
+
+from pathlib import Path
+
+from psp import filters
+from psp.corpora import opus
+from psp.logs import job
+from psp.segment import Segmenter
+
+with job(snakemake.log[0]):
+    settings, part = snakemake.params.filters, snakemake.params.part
+    languages = tuple(part["languages"])
+    resources = {"lid": snakemake.input.lid[0]} if snakemake.input.lid else {}
+    filters.filter_corpus(
+        opus.read_archive(Path(snakemake.input.archive), part["corpus"], tuple(part["names"])),
+        Path(snakemake.output.pairs),
+        Path(snakemake.output.report),
+        Path(snakemake.output.dropped),
+        corpus=part["corpus"],
+        languages=languages,
+        filters=filters.build(settings, languages, resources),
+        segmenters={
+            language: Segmenter(how["segmenter"], cut_all=how["cut_all"])
+            for language, how in snakemake.params.segment.items()
+        },
+        lower_case=settings["lower_case"],
+        seed=snakemake.params.seed,
+    )

@@ -1,0 +1,17 @@
+"""Mix a model's corpora: duplicates across them removed, shuffled, a slice held out."""
+
+from pathlib import Path
+
+from psp.dedupe import mix
+from psp.logs import job
+
+with job(snakemake.log[0]):
+    mix(
+        list(zip(snakemake.params.labels, map(Path, snakemake.input), strict=True)),
+        Path(snakemake.output.pairs),
+        Path(snakemake.output.heldout),
+        Path(snakemake.output.report),
+        heldout_pairs=snakemake.params.heldout,
+        seed=snakemake.params.seed,
+        shards=snakemake.params.shards,
+    )

@@ -1,0 +1,9 @@
+"""Write the demo's corpora and evaluation sets."""
+
+from pathlib import Path
+
+from psp.corpora import phrasebook
+from psp.logs import job
+
+with job(snakemake.log[0]):
+    phrasebook.generate(Path(snakemake.output.truth).parent, **snakemake.params.settings)

@@ -1,0 +1,17 @@
+"""Encode a model's pairs to HDF5."""
+
+from pathlib import Path
+
+from psp.logs import job
+from psp.store import write_store
+
+with job(snakemake.log[0]):
+    write_store(
+        Path(snakemake.input.pairs),
+        Path(snakemake.input.model),
+        Path(snakemake.output[0]),
+        languages=snakemake.params.languages,
+        corpora=snakemake.params.corpora,
+        max_pieces=snakemake.params.max_pieces,
+        threads=snakemake.threads,
+    )

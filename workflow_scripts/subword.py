@@ -1,0 +1,19 @@
+"""Train a model's sentencepiece model."""
+
+from pathlib import Path
+
+from psp.logs import job
+from psp.subword import train_subword
+
+with job(snakemake.log[0]):
+    settings = snakemake.params.settings
+    train_subword(
+        Path(snakemake.input[0]),
+        Path(snakemake.output.model),
+        vocab_size=settings["vocab_size"],
+        character_coverage=settings["character_coverage"],
+        sample=settings["sample"],
+        threads=snakemake.threads,
+        seed=snakemake.params.seed,
+        report=Path(snakemake.output.report),
+    )
