@@ -1,0 +1,97 @@
+"""The figures as a plain-text table, for the terminal: the trained model beside the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from psp.languages import NAMES, TATOEBA
+
+Body = Mapping[str, Any]
+
+#: Key of a correlation -> how the table names it.
+_FIGURES = {
+    "pearson_mean": "mean Pearson",
+    "pearson_mean_without_smt": "the same, no SMT",
+    "spearman_concatenated": "Spearman, all pairs",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "error": "error %",
+}
+#: Figures over a year's pairs without 2013's SMT.
+_WITHOUT_SMT = ("pearson_mean_without_smt", "spearman_concatenated")
+
+
+def table(evaluation: Body, comparison: Body | None = None) -> str:
+    """A table of eval.json, with the systems of compare.json in further columns.
+
+    Each figure stands with its 95% interval and the number of pairs. A figure that a system has not is ``-``; the
+    English track of SemEval-2017, by which models are chosen, is marked ``dev``. What was skipped is listed below.
+    """
+    systems: dict[str, Body] = {str(evaluation.get("model", "model")): evaluation}
+    for name, body in (comparison or {}).get("systems", {}).items():
+        if name != "trained":  # the same model as eval.json's
+            systems[name] = body
+    rows = [["test", "figure", "pairs", *systems]]
+    for path, test, key in _rows(evaluation):
+        found = [_at(body, path) for body in systems.values()]
+        pairs = found[0]["pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]
+        rows.append([test, _FIGURES[key], f"{pairs:,}", *(_cell(figures, key) for figures in found)])
+    if len(rows) == 1:
+        return "no figures: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(_pad(cell, widths[i], i) for i, cell in enumerate(row)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines) + "\n" + _notes(evaluation)
+
+
+def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Where a row's figures stand in a body, the test's name, and the figure."""
+    for year, figures in body["sts"].items():
+        test = "STS average" if year == "average" else f"STS {year}"
+        yield ("sts", year), test, "pearson_mean"
+        if "pearson_mean_without_smt" in figures:
+            yield ("sts", year), test, "pearson_mean_without_smt"
+        yield ("sts", year), test, "spearman_concatenated"
+    for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
+        for name, figures in body[part].items():
+            test = title.format(name) + (" (dev)" if figures.get("development") else "")
+            yield (part, name), test, "pearson"
+            yield (part, name), test, "spearman"
+    for iso3, directions in body["tatoeba"].items():
+        for direction in directions:
+            yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({_language(iso3)})", "error"
+
+
+def _at(body: Body, path: tuple[str, ...]) -> Body:
+    for key in path:
+        body = body.get(key, {})
+    return body
+
+
+def _cell(figures: Body, key: str) -> str:
+    value, interval = figures.get(key), figures.get("interval" if key == "error" else f"{key}_interval")
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if interval is None else f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
+
+
+def _pad(cell: str, width: int, column: int) -> str:
+    return cell.rjust(width) if column == 2 else cell.ljust(width)
+
+
+def _language(iso3: str) -> str:
+    return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
+
+
+def _notes(body: Body) -> str:
+    conditions = body["conditions"]
+    lines = [
+        "",
+        "Correlations x 100. In brackets: 95% intervals (correlations: bootstrap over pairs, "
+        f"{conditions['resamples']:,} resamples; errors: Wilson).",
+    ]
+    if any(figures.get("development") for figures in body["semeval2017"].values()):
+        lines.append("dev: models are chosen by this set, and most other tracks are translations of it; it is no test.")
+    lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
+    return "\n".join(lines) + "\n"

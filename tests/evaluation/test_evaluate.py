@@ -1,0 +1,168 @@
+"""The body of eval.json: what is run, what is skipped and why."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from psp.errors import DataError
+from psp.evaluation import EmbeddingScorer, evaluate, sts
+from psp.evaluation.report import table
+
+RNG = np.random.default_rng(7)
+WORDS = ["the", "cat", "dog", "house", "is", "in", "on", "a", "big", "small", "red", "green", "man", "woman", "child", "runs"]
+
+
+class Words:
+    """Texts as sums of fixed random word vectors."""
+
+    def __init__(self):
+        self.rows = dict(zip(WORDS, np.random.default_rng(1).standard_normal((len(WORDS), 16)), strict=True))
+
+    def embed_raw_text(self, sentences):
+        return np.array([np.sum([self.rows[word] for word in text.split()], axis=0) for text in sentences])
+
+
+def sentence() -> str:
+    return " ".join(RNG.choice(WORDS, 6))
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """A small archive with all sets in the released layout."""
+    path = tmp_path_factory.mktemp("sts") / "STS.zip"
+    with zipfile.ZipFile(path, "w") as file:
+
+        def add(folder, name, pairs=12):
+            lines = "".join(f"{sentence()}\t{sentence()}\n" for _ in range(pairs))
+            file.writestr(f"STS/{folder}/STS.input.{name}.txt", lines)
+            scores = "".join(f"{score}\n" for score in RNG.integers(0, 6, pairs - 2))
+            file.writestr(f"STS/{folder}/STS.gs.{name}.txt", scores + ("\n\n" if folder != "STS17-test" else ""))
+
+        for year, names in sts.YEARS.items():
+            for name in names:
+                add(f"STS{year[2:]}-en-test", name)
+        for track in sts.TRACKS:
+            add("STS17-test", track)
+        for part in sts.BENCHMARK.values():
+            rows = "".join(f"g\tf\ty\t{i}\t{i % 5}\t{sentence()}\t{sentence()}\n" for i in range(9))
+            file.writestr(f"STS/STSBenchmark/{part}", rows)
+    return path
+
+
+def run(**tests):
+    return evaluate(EmbeddingScorer(Words()), **{"languages": ["en", "fr"], "resamples": 20, **tests})
+
+
+def without(archive, tmp_path, unwanted):
+    path = tmp_path / "less.zip"
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            if unwanted not in name:
+                new.writestr(name, old.read(name))
+    return path
+
+
+def test_everything_an_english_model_can_do(archive):
+    body = run(sts=archive)
+    assert list(body["sts"]) == [*sts.YEARS, "average"]
+    assert {year: list(body["sts"][year]["sets"]) for year in sts.YEARS} == {y: list(n) for y, n in sts.YEARS.items()}
+    assert body["sts"]["average"]["pairs"] == 250
+    assert body["sts"]["average"]["pairs_concatenated"] == 240
+    assert list(body["semeval2017"]) == ["track5.en-en"]
+    assert body["semeval2017"]["track5.en-en"]["development"] is True
+    assert body["semeval2017"]["track5.en-en"]["pairs"] == 10
+    assert {part: found["pairs"] for part, found in body["stsb"].items()} == {"dev": 9, "test": 9}
+    assert {one["set"] for one in body["skipped"]} == {
+        f"SemEval-2017 {track}" for track in sts.TRACKS if track != "track5.en-en"
+    }
+    assert body["conditions"] == {"confidence": 0.95, "resamples": 20, "seed": 0}
+    json.dumps(body, allow_nan=False)
+
+
+def test_tracks_need_both_languages(archive):
+    assert list(run(sts=archive, languages=["es", "ar"])["semeval2017"]) == ["track1.ar-ar", "track3.es-es"]
+    body = run(sts=archive, languages=["tr", "en"])
+    assert list(body["semeval2017"]) == ["track5.en-en", "track6.tr-en"]
+    assert "development" not in body["semeval2017"]["track6.tr-en"]
+
+
+def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
+    (tmp_path / "fr").write_text("the cat\nthe dog\n")
+    (tmp_path / "en").write_text("the cat\nthe dog\n")
+    body = run(sts=archive, languages=["de", "fr"], tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")})
+    assert body["sts"] == body["stsb"] == body["semeval2017"] == body["tatoeba"] == {}
+    why = {one["set"]: one["why"] for one in body["skipped"]}
+    assert why["STS 2012-2016"] == why["STS Benchmark"] == why["Tatoeba fra-eng"] == "not a language of this model: en"
+    assert why["SemEval-2017 track2.ar-en"] == "not a language of this model: ar, en"
+    assert table({"model": "x", **body}).startswith("no figures")
+
+
+def test_a_missing_set_year_or_part_is_skipped_with_the_reason(archive, tmp_path):
+    body = run(sts=without(archive, tmp_path, "STS12-en-test/STS.gs.MSRpar"))
+    assert body["skipped"][0] == {
+        "set": "STS 2012 MSRpar",
+        "why": "no STS12-en-test/STS.gs.MSRpar.txt in less.zip",
+    }
+    assert list(body["sts"]["2012"]["sets"]) == list(sts.YEARS["2012"][1:])
+    body = run(sts=without(archive, tmp_path, "STS14-en-test"))
+    assert body["skipped"][0] == {"set": "STS 2014", "why": "no folder STS14-en-test in less.zip"}
+    assert body["sts"]["average"]["years"] == ["2012", "2013", "2015", "2016"]
+    body = run(sts=without(archive, tmp_path, "STSBenchmark/sts-dev"))
+    assert list(body["stsb"]) == ["test"]
+    body = run(sts=without(archive, tmp_path, "-en-test"))
+    assert body["sts"] == {}
+    assert list(body["semeval2017"]) == ["track5.en-en"]
+
+
+def test_a_missing_set_changes_no_other_figure(archive, tmp_path):
+    whole = run(sts=archive)
+    less = run(sts=without(archive, tmp_path, "MSRpar"))
+    assert less["sts"]["2012"]["sets"]["MSRvid"] == whole["sts"]["2012"]["sets"]["MSRvid"]
+    assert less["sts"]["2015"] == whole["sts"]["2015"]
+
+
+def test_the_same_bytes_for_the_same_seed(archive):
+    assert json.dumps(run(sts=archive)) == json.dumps(run(sts=archive))
+    assert run(sts=archive)["stsb"] != run(sts=archive, seed=1)["stsb"]
+
+
+def test_users_files_and_tatoeba(tmp_path):
+    (tmp_path / "mine.tsv").write_text("1\tthe cat\tthe dog\n5\ta man\ta man\n3\tred\tthe red\n")
+    for side in ("fr", "en"):
+        (tmp_path / side).write_text("the cat\nthe dog\n")
+    body = run(
+        files={"mine": tmp_path / "mine.tsv"},
+        tatoeba={"fr": (tmp_path / "fr", tmp_path / "en"), "xx": (tmp_path / "no", tmp_path / "no")},
+    )
+    assert body["files"]["mine"]["pairs"] == 3
+    assert body["tatoeba"]["fra"]["fra-eng"]["errors"] == 0
+    assert list(body["tatoeba"]["fra"]) == ["fra-eng", "eng-fra"]
+    assert body["skipped"] == [{"set": "Tatoeba xx", "why": "Tatoeba has no set for this language"}]
+    with pytest.raises(DataError, match=r"absent\.tsv: cannot be read"):
+        run(files={"mine": tmp_path / "absent.tsv"})
+
+
+def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path):
+    for side in ("fr", "en"):
+        (tmp_path / side).write_text("the cat\nthe dog\n")
+    body = run(sts=archive, tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")})
+    other = {**body, "tatoeba": {}}
+    text = table({"model": "fr", **body}, {"systems": {"trained": body, "untrained": other}})
+    lines = text.split("\n")
+    assert lines[0].split() == ["test", "figure", "pairs", "fr", "untrained"]
+    year = body["sts"]["2013"]
+    low, high = year["pearson_mean_interval"]
+    row = next(line for line in lines if line.startswith("STS 2013") and "mean Pearson" in line)
+    assert row.count(f"{year['pearson_mean']:.1f} [{low:.1f}, {high:.1f}]") == 2
+    assert " 40 " in row
+    row = next(line for line in lines if line.startswith("STS 2013") and "Spearman" in line)
+    assert " 30 " in row
+    assert next(line for line in lines if "track5.en-en" in line).startswith("SemEval-2017 track5.en-en (dev)")
+    row = next(line for line in lines if line.startswith("Tatoeba fra-eng (French)"))
+    assert row.split()[-1] == "-"
+    assert "0.0 [0.0, 65.8]" in row
+    assert "skipped: SemEval-2017 track1.ar-ar: not a language of this model: ar" in lines
