@@ -136,7 +136,8 @@ class Config:
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
         recipe = entry.get("recipe", self.raw.get("recipe", "psp"))
-        settings, differences = {}, {}
+        settings: dict[str, Any] = {}
+        differences: dict[str, Any] = {}
         for block in BLOCKS:
             # `segment` is a table by language: only an entry's own languages are filled in.
             own = merge(self.raw.get(block, {}), entry.get(block, {}))
@@ -192,7 +193,7 @@ class Config:
             )
         names = tuple(corpus.get("names", {}).get(language, language) for language in pair)
         cap = item.get("cap", corpus.get("cap"))
-        part = Part(name, kind, corpus["version"], pair, names, cap)  # type: ignore[arg-type]
+        part = Part(name, kind, corpus["version"], pair, names, cap)
         if corpus.get("pairs") and part.pair not in corpus["pairs"]:
             raise ConfigError(
                 f"{where}.corpora: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
@@ -394,7 +395,9 @@ def _check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
 def _say(error: jsonschema.ValidationError) -> str:
     """One line for one schema violation: the key, its value, what is allowed, what to write."""
     key = ".".join(str(step) for step in error.absolute_path)
-    rule, allowed, value = error.validator, error.validator_value, error.instance
+    rule: Any = error.validator
+    value: Any = error.instance
+    allowed: Any = error.validator_value
     node: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
     if rule == "additionalProperties":
         known = list(node.get("properties", {}))
@@ -418,7 +421,7 @@ def _say(error: jsonschema.ValidationError) -> str:
         "maxItems": f"may have at most {allowed} items",
         "uniqueItems": "holds something twice",
         "pattern": f"must match {allowed}",
-    }.get(str(rule), error.message)
+    }.get(rule, error.message)
     last = key.rpartition(".")[2]
     example = f"; write e.g. `{last}: {_yaml(node['default'])}`" if "default" in node else ""
     meaning = f" ({node['description']})" if "description" in node else ""

@@ -1,0 +1,216 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.config import Config, merge
+from psp.errors import ConfigError
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = ROOT / "config/schema.yaml"
+CORPORA = {
+    "Europarl": {"version": "v8", "pairs": {"en-fr": 10}},
+    "News": {"version": "v1", "names": {"zh": "zh_cn"}, "cap": 5},
+}
+
+
+def config(models=None, **top) -> Config:
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"]}} if models is None else models
+    return Config({"corpora": CORPORA, "models": models, **top}, SCHEMA)
+
+
+def message(**top) -> str:
+    with pytest.raises(ConfigError) as caught:
+        config(**top)
+    text = str(caught.value)
+    assert "\n" not in text and len(text) < 600
+    return text
+
+
+def fr(**entry):
+    return {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], **entry}}
+
+
+def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
+    base = ROOT / "config/config.yaml"
+    assert set(Config.load([base], SCHEMA).models) == {"ar", "de", "en", "es", "fr", "ru", "tr", "zh"}
+    monkeypatch.setenv("PSP_DATA", str(tmp_path))
+    sample = Config.load([base, ROOT / "config/sample.yaml"], SCHEMA)
+    assert len(sample.model("fr").parts) == 12
+    assert sample.model("fr")["train"]["epochs"] == 2
+    assert not any("Tatoeba" in part.corpus for part in sample.model("fr-notatoeba").parts)
+    demo = Config.load([base, ROOT / "config/demo.yaml"], SCHEMA)
+    # Nothing of the demo comes from the network.
+    remotes = [demo.remote(name) for name in demo.downloads(demo.model("demo"))]
+    assert not any(mirror.startswith("http") for remote in remotes for mirror in remote.mirrors)
+
+
+def test_every_key_has_a_type_a_default_and_help():
+    schema = yaml.safe_load(SCHEMA.read_text())
+
+    def keys(node, path):
+        for name, child in node.get("properties", {}).items():
+            if "$ref" in child and "mirrors" not in child["$ref"]:
+                continue
+            here = f"{path}.{name}"
+            if "properties" in child:
+                yield from keys(child, here)
+            else:
+                yield here, child
+
+    blocks = set(schema["$defs"]) - {"mirrors", "model", "corpus"}
+    found = [pair for block in blocks for pair in keys(schema["$defs"][block], block)]
+    assert len(found) > 40
+    for path, node in found:
+        assert "default" in node, path
+        if "$ref" not in node:
+            assert {"type", "enum"} & set(node), path
+            assert len(node.get("description", "")) > 10, path
+
+
+def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": {"dropout": 0.1, "epochs": 3}},
+        "fr-wide": {"extends": "fr", "train": {"dim": 300, "epochs": 4}},
+        "fr-paper": {"extends": "fr", "recipe": "paper"},
+        "fr-code": {"extends": "fr", "recipe": "code", "train": {"directions": "source"}},
+    }
+    checked = config(models, train={"batch_size": 64})
+    assert checked.model("fr")["train"]["learning_rate"] == 0.001
+    assert checked.model("fr")["train"]["batch_size"] == 64
+    wide = checked.model("fr-wide")["train"]
+    assert (wide["dropout"], wide["dim"], wide["epochs"]) == (0.1, 300, 4)
+    assert checked.model("fr-wide").languages == ("en", "fr")
+    assert checked.model("fr")["train"]["directions"] == "both"
+    assert checked.model("fr-paper")["train"]["directions"] == "source"
+    assert checked.model("fr-paper")["filters"]["language"]["enabled"] is False
+    assert checked.model("fr-code")["filters"]["length"]["sides"] == "source"
+    assert checked.model("fr-code")["store"]["max_pieces"] == 100
+    # Only what departs from the recipe itself is a difference.
+    assert checked.model("fr-code").differences == {
+        "train.directions": "source", "train.dropout": 0.1, "train.epochs": 3, "train.batch_size": 64,
+    }  # fmt: skip
+
+
+def test_segmentation_is_filled_in_by_language_and_recipe():
+    models = {"zh": {"languages": ["en", "zh"], "corpora": ["News"]}}
+    assert config(models).model("zh")["segment"]["zh"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
+    code = config(models, recipe="code").model("zh")
+    assert code["segment"]["zh"] == {"segmenter": "jieba", "cut_all": True, "inference": False}
+    assert code.differences == {}
+    own = config({"zh": {**models["zh"], "segment": {"th": {"segmenter": "jieba"}}}}).model("zh")["segment"]
+    assert own["th"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
+
+
+def test_archives_are_named_alphabetically_by_the_corpus_own_language_names():
+    models = {"zh": {"languages": ["zh", "en"], "corpora": [{"name": "News", "cap": 7}]}}
+    (part,) = config(models).model("zh").parts
+    assert part.languages == ("zh", "en")
+    assert part.names == ("zh_cn", "en")
+    assert part.download == "opus/News/v1/en-zh_cn.txt.zip"
+    assert part.cap == 7
+
+
+@pytest.mark.parametrize(
+    ("top", "words"),
+    [
+        ({"trian": {}}, ["trian", "did you mean train?"]),
+        ({"train": {"dropuot": 0.1}}, ["train.dropuot", "did you mean dropout?"]),
+        ({"train": {"dropout": 1.5}}, ["train.dropout", "1.5", "below 1", "`dropout: 0`"]),
+        ({"train": {"epochs": "three"}}, ["train.epochs", "three", "a whole number", "`epochs: 25`"]),
+        ({"train": {"directions": "all"}}, ["train.directions", "all", "both or source"]),
+        ({"models": fr(trian={})}, ["models.fr.trian", "did you mean train?"]),
+        ({"models": fr(train={"margin": -1})}, ["models.fr.train.margin", "at least 0"]),
+        ({"models": fr(corpora=["Europrl"])}, ["models.fr.corpora", "Europrl", "did you mean Europarl?"]),
+        ({"models": fr(corpora=["Europarl", "Europarl"])}, ["models.fr.corpora", "Europarl.en-fr", "twice"]),
+        ({"models": fr(corpora=[3])}, ["models.fr.corpora.0", "3"]),
+        ({"models": fr(languages=["en", "de"])}, ["Europarl", "de-en", "en-fr"]),
+        ({"models": fr(languages=["en", "fr", "de"])}, ["two languages"]),
+        ({"models": fr(languages=["English"])}, ["models.fr.languages.0", "English"]),
+        ({"models": fr(corpora=[{"name": "News", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
+        ({"models": fr(extends="fr")}, ["circle"]),
+        ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),
+        ({"models": {"downloads": fr()["fr"]}}, ["models.downloads", "not a usable name"]),
+        ({"models": {"a/b": fr()["fr"]}}, ["models.a/b"]),
+        ({"models": {"fr": {"corpora": ["Europarl"]}}}, ["models.fr", "languages: [en, fr]"]),
+        ({"models": {"fr": {"languages": ["en", "fr"]}}}, ["models.fr", "corpora: [Europarl]"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_config_gives_one_line_that_says_what_to_write(top, words):
+    text = message(**top)
+    for word in words:
+        assert word in text, text
+
+
+def test_an_unknown_model_is_named_with_those_there_are():
+    with pytest.raises(ConfigError, match=r"frr is not a model.*did you mean fr\?.*models:"):
+        config().model("frr")
+
+
+def test_mirrors_take_environment_variables_and_say_when_one_is_missing(monkeypatch, tmp_path):
+    checked = config(sources={"opus": {"mirrors": ["file://${PSP_MIRROR}/{corpus}/{version}/{pair}.zip"]}})
+    name = checked.model("fr").parts[0].download
+    monkeypatch.setenv("PSP_MIRROR", str(tmp_path))
+    assert checked.remote(name).mirrors == (f"file://{tmp_path}/Europarl/v8/en-fr.zip",)
+    monkeypatch.delenv("PSP_MIRROR")
+    with pytest.raises(ConfigError, match=r"PSP_MIRROR is not set.*export PSP_MIRROR"):
+        checked.remote(name)
+    wrong = config(sources={"opus": {"mirrors": ["https://host/{corpsu}"]}})
+    with pytest.raises(ConfigError, match=r"\{corpus\}, \{version\}, \{pair\}"):
+        wrong.remote(name)
+
+
+def test_pins_reach_the_download(tmp_path):
+    pins = tmp_path / "pins.yaml"
+    pins.write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")
+    remote = config(pins=str(pins)).remote("opus/Europarl/v8/en-fr.txt.zip")
+    assert (remote.bytes, remote.sha256) == (5, "abc")
+    pins.write_text("opus/Europarl/v8/en-fr.txt.zip: {size: 5}\n")
+    with pytest.raises(ConfigError, match="psp pin"):
+        config(pins=str(pins))
+
+
+def test_offline_names_every_missing_file(tmp_path):
+    checked = config(offline=True)
+    wanted = checked.downloads(checked.model("fr"))
+    missing = checked.missing(checked.model("fr"), tmp_path)
+    # All but the language identification model, of which an installed package has a copy.
+    assert set(wanted) - set(missing) == {"lid/lid.176.ftz"}
+    for name in wanted:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert checked.missing(checked.model("fr"), tmp_path) == []
+
+
+def test_yaml_errors_name_the_file(tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text("models: [unclosed")
+    with pytest.raises(ConfigError, match=r"config\.yaml: not YAML"):
+        Config.load([file], SCHEMA)
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        Config.load([tmp_path / "nowhere.yaml"], SCHEMA)
+
+
+nested = st.recursive(
+    st.integers() | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+mappings = st.dictionaries(st.sampled_from("abc"), nested, max_size=3)
+
+
+@given(mappings, mappings)
+def test_merging_agrees_with_snakemake(base, top):
+    import copy
+
+    from snakemake.utils import update_config
+
+    # Snakemake's own merge cannot put a mapping where a list was; it replaces it, as ours does.
+    expected = copy.deepcopy(base)
+    update_config(expected, copy.deepcopy(top))
+    before = copy.deepcopy((base, top))
+    assert merge(base, top) == expected
+    assert (base, top) == before

@@ -1,0 +1,34 @@
+"""Evaluate a trained model on the test sets."""
+
+from pathlib import Path
+
+from psp.evaluation import evaluate_model
+from psp.files import read_json
+from psp.logs import job
+
+with job(snakemake.log[0]):
+    inputs, params = snakemake.input, snakemake.params
+    evaluate_model(
+        Path(inputs.model[0]).parent,
+        Path(snakemake.output[0]),
+        name=snakemake.wildcards.model,
+        info={
+            "languages": list(params.languages),
+            "recipe": params.recipe,
+            "differences": params.differences,
+            "unpinned": params.unpinned,
+            "data": {
+                "filter": [read_json(file) for file in inputs.filter],
+                "dedupe": [read_json(file) for file in inputs.dedupe],
+                "mix": read_json(inputs.mix),
+            },
+            "subword": read_json(inputs.subword),
+            "train": read_json(inputs.train),
+        },
+        languages=params.languages,
+        sts=inputs.get("sts"),
+        tatoeba={language: tuple(map(Path, files)) for language, files in params.tatoeba.items()},
+        files={name: Path(file) for name, file in params.settings["files"].items()},
+        resamples=params.settings["resamples"],
+        seed=params.seed,
+    )
