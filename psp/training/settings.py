@@ -1,0 +1,119 @@
+"""What can be set about training: names, defaults and limits, the same names as in the config's ``train`` block."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psp.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """The paper's training by default (sections 3.2 and 4.1): margin loss, annealed mega-batches, constant Adam.
+
+    Attributes:
+        epochs: times that each pair is seen.
+        batch_size: pairs in a mini-batch, that is in one step of the optimiser.
+        megabatch: mini-batches in a mega-batch once it is fully grown (the paper's M).
+        anneal: mini-batches after which the mega-batch grows by one.
+        margin: the paper's delta, in units of cosine.
+        directions: ``source`` is the paper's Eq. 1 (a negative for the source only); ``both`` adds its mirror image,
+            as the published code does.
+        negatives: ``opposite`` looks for them among the sentences of the other side (bitext); ``any`` among both
+            sides (the paper's choice for paraphrase data).
+        mask_equal: pairs that share a text are never each other's negatives.
+        dropout: probability with which an element of a token's vector is zeroed, 0 <= p < 1.
+        learning_rate: Adam's, constant.
+        clip: largest norm of a step's gradient; None = no clipping.
+        dim: width of the vectors.
+        init: ``normal`` draws the table from N(0, 1).
+        seed: of the order, the initial table and dropout.
+        device: ``auto`` is the GPU where torch sees one, else the CPU.
+        dev_every: pairs between two evaluations on development data; None = once an epoch. The end is always one.
+        select: which weights are kept: those of the ``best`` development score, or the ``last``.
+        log_every: mini-batches between two rows of metrics.csv.
+    """
+
+    epochs: int = 25
+    batch_size: int = 128
+    megabatch: int = 60
+    anneal: int = 150
+    margin: float = 0.4
+    directions: str = "both"
+    negatives: str = "opposite"
+    mask_equal: bool = True
+    dropout: float = 0.0
+    learning_rate: float = 1e-3
+    clip: float | None = None
+    dim: int = 1024
+    init: str = "normal"
+    seed: int = 1
+    device: str = "auto"
+    dev_every: int | None = None
+    select: str = "best"
+    log_every: int = 50
+
+    def __post_init__(self) -> None:
+        for key in ("epochs", "megabatch", "anneal", "dim", "log_every"):
+            self._whole(key, at_least=1)
+        self._whole("batch_size", at_least=2)
+        self._whole("seed", at_least=0)
+        if self.dev_every is not None:
+            self._whole("dev_every", at_least=1)
+        self._number("margin", "0 to 2", lambda value: 0 <= value <= 2)
+        self._number("dropout", "at least 0, below 1", lambda value: 0 <= value < 1)
+        self._number("learning_rate", "above 0", lambda value: value > 0)
+        if self.clip is not None:
+            self._number("clip", "above 0, or null for no clipping", lambda value: value > 0)
+        self._choice("directions", "both", "source")
+        self._choice("negatives", "opposite", "any")
+        self._choice("init", "normal")
+        if not (isinstance(self.device, str) and re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", self.device)):
+            raise self._wrong("device", "auto, cpu, cuda or a numbered one as cuda:1")
+        self._choice("select", "best", "last")
+        if not isinstance(self.mask_equal, bool):
+            raise self._wrong("mask_equal", "true or false")
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> TrainSettings:
+        """Settings from a config's ``train`` block; keys left out keep their defaults.
+
+        Raises:
+            ConfigError: an unknown key, or a value that is not allowed.
+        """
+        known = [field.name for field in dataclasses.fields(cls)]
+        if unknown := [key for key in mapping if key not in known]:
+            raise ConfigError(f"train.{unknown[0]}: no such key; allowed are {', '.join(known)}")
+        return cls(**mapping)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings, in the order of their definition, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def _whole(self, key: str, at_least: int) -> None:
+        value = getattr(self, key)
+        if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+            raise self._wrong(key, f"a whole number, at least {at_least}")
+
+    def _number(self, key: str, allowed: str, test: Callable[[float], bool]) -> None:
+        value = getattr(self, key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not test(value):
+            raise self._wrong(key, f"a number, {allowed}")
+        object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
+
+    def _choice(self, key: str, *allowed: str) -> None:
+        if getattr(self, key) not in allowed:
+            raise self._wrong(key, " or ".join(allowed))
+
+    def _wrong(self, key: str, allowed: str) -> ConfigError:
+        default = {field.name: field.default for field in dataclasses.fields(self)}[key]
+        return ConfigError(
+            f"train.{key}: {getattr(self, key)!r} is not allowed; allowed is {allowed}. "
+            f"Write `{key}: {json.dumps(default)}`"
+        )

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_pairs import rows_of, sentences
+
+from psp.training.batches import Sentences
+from psp.training.mining import Excluded, Negatives, mine, text_hashes
+
+
+def naive(
+    source: Sentences, target: Sentences, s: np.ndarray, t: np.ndarray, mask_equal: bool, negatives: str
+) -> Negatives:
+    """One query at a time, texts compared as lists."""
+    texts = [*rows_of(source), *rows_of(target)]
+    vectors = np.concatenate([s, t]).astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    n = len(s)
+
+    def hardest(query: int) -> int:
+        best, best_value = -1, -np.inf
+        for candidate in range(2 * n):
+            i, j = query % n, candidate % n
+            if negatives == "opposite" and (query < n) == (candidate < n):
+                continue
+            if i == j:
+                continue
+            if mask_equal and any(a == b for a in (texts[i], texts[n + i]) for b in (texts[j], texts[n + j])):
+                continue
+            value = float(vectors[query] @ vectors[candidate])
+            if value > best_value:
+                best, best_value = candidate, value
+        return best
+
+    found = np.array([hardest(query) for query in range(2 * n)])
+    return Negatives(found[:n], found[n:])
+
+
+def random_sentences(rng: np.random.Generator, count: int, vocabulary: int, length: int) -> Sentences:
+    return sentences([rng.integers(0, vocabulary, rng.integers(1, length + 1)).tolist() for _ in range(count)])
+
+
+@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize(("count", "chunk"), [(2, 1), (37, 8), (64, 64), (65, 32), (50, 1000)])
+def test_equals_a_plain_loop_over_queries(negatives: str, mask_equal: bool, count: int, chunk: int) -> None:
+    rng = np.random.default_rng(count)
+    # One or two of 5 tokens: many equal texts, within a side and across.
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    s, t = rng.standard_normal((2, count, 16)).astype(np.float32)  # random vectors: no ties
+    found = mine(
+        torch.from_numpy(s), torch.from_numpy(t), Excluded(source, target, mask_equal), negatives, chunk_rows=chunk
+    )
+    expected = naive(source, target, s, t, mask_equal, negatives)
+    np.testing.assert_array_equal(found.source, expected.source)
+    np.testing.assert_array_equal(found.target, expected.target)
+    assert (found.source >= 0).any() or count == 2
+
+
+def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
+    #                 0         1        2        3         4
+    source = sentences([[1, 2], [1, 2], [3], [4, 4], [7]])
+    target = sentences([[10], [11], [10], [1, 2], [12]])
+    # 0 and 1 share the source, 0 and 2 the target, and 3's target is 0's and 1's source; 4 is everybody's candidate.
+    vectors = torch.eye(5) * 0.1 + 1.0
+    found = mine(vectors, vectors, Excluded(source, target, mask_equal=True), "opposite")
+    assert found.source[0] == 5 + 4
+    assert found.source[1] in (5 + 2, 5 + 4)
+    rows, columns = Excluded(source, target, mask_equal=True).places(0, 5)
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {
+        *((i, i) for i in range(5)), (0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 3), (3, 1),
+    }  # fmt: skip
+
+
+def test_without_masking_only_the_pair_itself_is_excluded() -> None:
+    same = sentences([[1], [1], [1]])
+    rows, columns = Excluded(same, same, mask_equal=False).places(1, 3)
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {(0, 1), (1, 2)}
+
+
+def test_a_pair_without_any_candidate_is_told() -> None:
+    same = sentences([[1], [1]])
+    found = mine(torch.ones(2, 3), torch.ones(2, 3), Excluded(same, same, mask_equal=True), "any")
+    assert found.source.tolist() == found.target.tolist() == [-1, -1]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=40))
+def test_hashes_are_equal_exactly_when_texts_are(rows: list[list[int]]) -> None:
+    hashes = text_hashes(sentences(rows)).tolist()
+    for i, a in enumerate(rows):
+        for j, b in enumerate(rows):
+            assert (hashes[i] == hashes[j]) == (a == b)
+
+
+def test_hashes_do_not_collide_on_many_neighbouring_texts() -> None:
+    ids = np.indices((400, 500)).reshape(2, -1).T.astype(np.int32)  # 200,000 texts of two tokens
+    hashes = text_hashes(Sentences(ids.ravel(), np.arange(0, 2 * len(ids) + 1, 2, dtype=np.int64)))
+    assert len(np.unique(hashes)) == len(ids)

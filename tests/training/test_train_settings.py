@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from psp.errors import ConfigError
+from psp.training.settings import TrainSettings
+
+SCHEMA = Path(__file__).parents[2] / "config" / "schema.yaml"
+
+
+def test_defaults_are_the_papers() -> None:
+    settings = TrainSettings()
+    assert (settings.epochs, settings.batch_size, settings.megabatch, settings.anneal) == (25, 128, 60, 150)
+    assert (settings.margin, settings.learning_rate, settings.dim, settings.clip) == (0.4, 1e-3, 1024, None)
+
+
+def test_keys_and_defaults_are_those_of_the_schema() -> None:
+    properties = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]["train"]["properties"]
+    elsewhere = {"init_from", "threads"}  # arguments of train() rather than settings
+    ours = TrainSettings().as_dict()
+    assert set(properties) - elsewhere == set(ours) - {"seed"}  # the seed is a key of the whole config
+    assert {key: properties[key]["default"] for key in ours if key != "seed"} == {
+        key: value for key, value in ours.items() if key != "seed"
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("epochs", 0), ("epochs", 1.5), ("epochs", True), ("batch_size", 1), ("megabatch", "60"), ("anneal", 0),
+        ("margin", -0.1), ("margin", 3), ("margin", float("nan")), ("dropout", 1), ("learning_rate", 0), ("clip", 0),
+        ("directions", "target"), ("negatives", "same"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
+        ("init", "zeros"), ("select", "first"), ("dev_every", 0), ("seed", -1), ("seed", None),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"train\.{key}: .* is not allowed; allowed is .* Write `{key}: "):
+        TrainSettings.from_mapping({key: value})
+
+
+def test_an_unknown_key_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"train\.marginn: no such key"):
+        TrainSettings.from_mapping({"marginn": 0.4})
+
+
+def test_whole_numbers_serve_as_numbers() -> None:
+    assert TrainSettings.from_mapping({"clip": 5, "device": "cuda:1"}).as_dict()["clip"] == 5.0
