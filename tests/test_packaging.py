@@ -1,0 +1,70 @@
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from rattler import MatchSpec
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONDA = {"torch": "pytorch", "xxhash": "python-xxhash", "snakemake": "snakemake-minimal"}
+TOOLS_OF_DEVELOPERS = {"dev"}
+
+
+def wanted() -> dict[str, SpecifierSet]:
+    """What pyproject.toml asks for, extras included but for those of developers."""
+    lines = list(PROJECT["dependencies"])
+    for extra, requirements in PROJECT["optional-dependencies"].items():
+        if extra not in TOOLS_OF_DEVELOPERS:
+            lines += requirements
+    found = [Requirement(line) for line in lines]
+    return {requirement.name: requirement.specifier for requirement in found if requirement.name != "psp"}
+
+
+def test_environment_yml_asks_for_the_same_as_pyproject_toml():
+    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pip = next(entry["pip"] for entry in dependencies if isinstance(entry, dict))
+    specs = [MatchSpec(entry, strict=True) for entry in dependencies if isinstance(entry, str)]
+    conda = {spec.name.normalized: SpecifierSet(str(spec.version or "")) for spec in specs}
+    assert conda.pop("python") == SpecifierSet(PROJECT["requires-python"])
+    conda.pop("pip")
+    from_pip = {Requirement(entry).name: Requirement(entry).specifier for entry in pip if not entry.startswith("-")}
+    assert "--editable ." in pip
+    expected = wanted()
+    assert from_pip.keys() <= expected.keys()
+    assert {CONDA.get(name, name): spec for name, spec in expected.items() if name not in from_pip} == conda
+    assert {name: expected[name] for name in from_pip} == from_pip
+
+
+def test_constraints_pin_every_requirement_within_its_range():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    pins = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pins.items()}
+    requirements = [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
+    requirements += PROJECT["dependencies"]
+    for requirement in map(Requirement, requirements):
+        if requirement.name != "psp":
+            assert requirement.specifier.contains(pins[requirement.name.lower()]), requirement
+
+
+def test_the_dockerfile_takes_the_makefiles_steps():
+    dockerfile, makefile = (ROOT / "Dockerfile").read_text(), (ROOT / "Makefile").read_text()
+    steps = re.findall(r"make (\w+)|\"make\", \"(\w+)\"", dockerfile)
+    targets = {first or second for first, second in steps} - {""}
+    assert {"install", "demo"} <= targets
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    # Nothing is installed but by `make`.
+    assert "pip install" not in dockerfile
+
+
+def test_importing_psp_stays_light():
+    code = "import psp, sys; print(*sorted(name.partition('.')[0] for name in sys.modules))"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    heavy = {"torch", "h5py", "scipy", "pandas", "snakemake", "fasttext", "jieba", "requests", "yaml", "tqdm", "xxhash"}
+    assert not loaded & heavy
