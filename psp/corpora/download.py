@@ -1,0 +1,306 @@
+"""Fetch a file from the first of its mirrors that has it, check it, and record what was got.
+
+A mirror is an address: ``https://``, ``http://``, ``file://``, ``package://<python package>/<path in it>`` (a data file
+of an installed package, which is found without importing it), or a plain path. A folder serves for a zip: it is packed.
+How a download is resumed, and why two processes do not harm each other: :mod:`psp.corpora.transfer`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import errno
+import hashlib
+import importlib.util
+import logging
+import os
+import re
+import shutil
+import urllib.parse
+import urllib.request
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
+from psp.errors import DataError, DownloadError
+from psp.files import read_json, write_json
+
+log = logging.getLogger(__name__)
+
+LICENCE_CHARACTERS = 2000
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no space, quota, or file-size limit
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file that others publish.
+
+    Args:
+        name: its path under the downloads folder, e.g. ``opus/Tanzil/v1/en-fr.txt.zip``; a .zip must be one.
+        mirrors: addresses, tried in this order.
+        sha256: the pinned checksum, in hexadecimal; None accepts any content.
+        bytes: the pinned size.
+        licence: the licence it is declared to have (SPDX), for the record.
+    """
+
+    name: str
+    mirrors: tuple[str, ...]
+    sha256: str | None = None
+    bytes: int | None = None
+    licence: str | None = None
+
+
+def fetch(
+    remote: Remote,
+    path: Path | str,
+    record: Path | str,
+    *,
+    offline: bool = False,
+    retries: int = 5,
+    timeout: float = 30.0,
+    backoff: float = 1.0,
+) -> dict[str, Any]:
+    """Put ``remote`` at ``path`` and what is known of it at ``record``; a file that is there already is kept.
+
+    The file appears by a rename, once its size, checksum and kind are right; the record is written after it. A file
+    put at ``path`` by hand counts as fetched when it passes the same checks.
+
+    Args:
+        offline: do not try mirrors of the network.
+        retries: attempts after the first that may fail in a row without a byte gained, per mirror.
+        timeout: seconds to wait for a connection, and for each next piece of data.
+        backoff: seconds before the first retry; doubled for each further one, up to a minute.
+
+    Returns:
+        The record: format, name, address (the mirror's), bytes, sha256, pinned, licence_declared, licence_text (from a
+        zip's LICENSE or else README members), date (UTC).
+
+    Raises:
+        DownloadError: no mirror served (each one's reason is given), the disk is full, or the file at ``path`` is not
+            the pinned one.
+        DataError: the folder cannot be written to.
+    """
+    path, record = Path(path), Path(record)
+    try:
+        if path.exists() and record.exists():  # without the lock, so that a read-only folder serves too
+            return _adopt(remote, path, record)
+        with owned(path) as part:
+            if path.exists():
+                part.clear()
+                return _adopt(remote, path, record)
+            address, facts = _from_mirrors(remote, path, part, offline, retries, timeout, backoff)
+            part.become(path)
+            return _write_record(record, remote, address, facts)
+    except OSError as error:
+        if error.errno in FULL:
+            partial = partial_path(path)
+            kept = _kept(partial, partial.stat().st_size if partial.exists() else 0)
+            raise DownloadError(
+                f"{remote.name}: cannot be written to {path}: {error.strerror}; {kept}free space and run again"
+            ) from error
+        raise DataError(f"cannot be fetched to here: {error.strerror or error}; mend that or move it", path) from error
+
+
+def _from_mirrors(
+    remote: Remote, path: Path, part: Partial, offline: bool, retries: int, timeout: float, backoff: float
+) -> tuple[str, dict[str, Any]]:
+    reasons = []
+    for address in remote.mirrors:
+        shown = re.sub(r"//[^/@]*@", "//", address)  # no passwords in records, logs and errors
+        try:
+            if not address.lower().startswith(("https://", "http://")):
+                _copy(_local(address), remote, part)
+                return shown, _verified(part, remote)
+            if offline:
+                raise Failure("not tried: offline")
+            return shown, _over_http(address, remote, part, retries, timeout, backoff)
+        except Failure as reason:
+            log.warning("%s: %s: %s", remote.name, shown, reason)
+            reasons.append(f"{shown} ({reason})")
+    raise DownloadError(
+        f"{remote.name} is not here, {'no mirror served it' if reasons else 'and has no mirrors'}: "
+        f"{'; '.join([*reasons, ''])}{_kept(part.path, part.settle())}"
+        f"{'run once without offline, ' if offline else ''}add a mirror under `sources` in the config, "
+        f"or put the file at {path} by hand"
+    )
+
+
+def _over_http(
+    address: str, remote: Remote, part: Partial, retries: int, timeout: float, backoff: float
+) -> dict[str, Any]:
+    def attempt() -> None:
+        download(address, remote.name, part, size=remote.bytes, retries=retries, timeout=timeout, backoff=backoff)
+
+    attempt()
+    resumed = part.resumed
+    try:
+        return _verified(part, remote)
+    except Failure as reason:
+        if not resumed:  # bytes of one answer are what the mirror has; joined ones may be wrong for another reason
+            raise
+        log.warning("%s: %s; fetching it again from its start", remote.name, reason)
+    attempt()
+    return _verified(part, remote)
+
+
+def _kept(partial: Path, size: int) -> str:
+    return f"{size:,} bytes are kept in {partial} for the next run; " if size else ""
+
+
+# -------------------------------------------------------------------------------------------------- local mirrors
+
+
+def _local(address: str) -> Path:
+    scheme, rest = address.split("://", 1) if "://" in address else ("", address)
+    if scheme == "file":
+        url = urllib.parse.urlsplit(address)
+        if url.netloc not in ("", "localhost"):
+            raise Failure(f"write file:///{url.netloc}{url.path}, with three slashes, for an absolute path")
+        return Path(urllib.request.url2pathname(url.path))
+    if scheme == "package":
+        package, _, inside = rest.partition("/")
+        return _in_package(package, inside)
+    if scheme:
+        raise Failure(f"unknown kind of address {scheme}://")
+    return Path(address)
+
+
+def _in_package(package: str, inside: str) -> Path:
+    # find_spec of a top-level name only looks; of a dotted name it would import the parent.
+    if not package.isidentifier():
+        raise Failure(f"{package!r} is not the name of a top-level Python package")
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        name = package.replace("_", "-")
+        raise Failure(f"the Python package {package} is not installed; run: pip install {name}")
+    places = [Path(place) / inside for place in spec.submodule_search_locations or []]
+    found = next((place for place in places if place.exists()), None)
+    if found is None:
+        raise Failure(f"the installed package {package} has no {inside}")
+    return found
+
+
+def _copy(source: Path, remote: Remote, part: Partial) -> None:
+    try:
+        if source.is_dir():
+            _pack(source, remote.name, part)
+            return
+        with source.open("rb") as file:
+            part.clear()
+            shutil.copyfileobj(file, part.file, 1 << 20)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        raise Failure(error.strerror or str(error)) from error
+
+
+def _pack(folder: Path, name: str, part: Partial) -> None:
+    """Pack ``folder`` as a zip with one top folder, named as the zip is: the same bytes for the same files.
+
+    Members are sorted, dated 1980 and stored without compression, since deflate's output depends on the zlib at hand.
+    Hidden files, which editors and desktops leave behind, are left out.
+    """
+    if not name.endswith(".zip"):
+        raise Failure(f"it is a folder, but {name} is not a zip")
+    inside = {entry.relative_to(folder).as_posix(): entry for entry in folder.rglob("*") if entry.is_file()}
+    members = sorted(member for member in inside if not re.search(r"(^|/)\.", member))
+    if not members:
+        raise Failure("it is a folder without files")
+    part.clear()
+    with zipfile.ZipFile(part.file, "w") as archive:
+        for member in members:
+            info = zipfile.ZipInfo(f"{Path(name).stem}/{member}")
+            info.external_attr = 0o644 << 16
+            info.create_system = 3  # Unix, whatever made it
+            info.file_size = inside[member].stat().st_size
+            with inside[member].open("rb") as source, archive.open(info, "w") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+
+
+# ------------------------------------------------------------------------------------------ checks and the record
+
+
+def _verified(part: Partial, remote: Remote) -> dict[str, Any]:
+    """What is known of the partial file; a wrong one is not kept."""
+    try:
+        return _checked(part.file, remote)
+    except Failure:
+        part.clear()
+        raise
+
+
+def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
+    """Size, checksum and licence text of ``file``, when it is what ``remote`` says."""
+    size = file.seek(0, os.SEEK_END)
+    if size == 0:
+        raise Failure("it is empty")
+    file.seek(0)
+    page = file.read(512).lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    hint = "; it is an HTML page, perhaps of an error" if page else ""
+    if remote.bytes is not None and size != remote.bytes:
+        raise Failure(f"it has {size:,} bytes, {remote.bytes:,} are pinned{hint}")
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary file will do
+    if remote.sha256 is not None and digest != remote.sha256.lower():
+        raise Failure(f"its sha256 is {digest}, pinned is {remote.sha256.lower()}{hint}")
+    licence = None
+    if remote.name.endswith(".zip"):
+        try:
+            with zipfile.ZipFile(file) as archive:
+                licence = _licence(archive)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
+            raise Failure(f"it is not a sound zip ({error}){hint}") from error
+    elif page and remote.sha256 is None and not remote.name.endswith((".html", ".htm")):
+        raise Failure(f"it is not the file{hint}")
+    return {"bytes": size, "sha256": digest, "licence_text": licence}
+
+
+def _licence(archive: zipfile.ZipFile) -> str | None:
+    """The beginning of the LICENSE members, or where there is none of the README members."""
+    for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
+        found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
+        texts = []
+        for name in sorted(found):
+            with archive.open(name) as member:
+                text = member.read(4 * LICENCE_CHARACTERS).decode("utf-8", errors="replace").strip()
+            texts.append(f"{name}: {text}" if len(found) > 1 else text)
+        if any(texts):
+            return "\n\n".join(texts)[:LICENCE_CHARACTERS]
+    return None
+
+
+def _adopt(remote: Remote, path: Path, record: Path) -> dict[str, Any]:
+    """The record of a file that is here: the one that was written for these bytes, or a new one."""
+    try:
+        with path.open("rb") as file:
+            facts = _checked(file, remote)
+    except Failure as reason:
+        raise DownloadError(
+            f"{remote.name}: {path} is here, but {reason}; move it away to have it downloaded, or mend its pin"
+        ) from None
+    old = read_json(record) if record.exists() else {}
+    known = old.get("sha256") == facts["sha256"] and "address" in old
+    return _write_record(record, remote, old["address"] if known else "(already here)", facts, old if known else {})
+
+
+def _write_record(
+    record: Path, remote: Remote, address: str, facts: dict[str, Any], old: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Write the record, with the date of ``old`` where there is one; an unchanged record is not touched."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    new = {
+        "format": 1,
+        "name": remote.name,
+        "address": address,
+        "bytes": facts["bytes"],
+        "sha256": facts["sha256"],
+        "pinned": remote.sha256 is not None,
+        "licence_declared": remote.licence,
+        "licence_text": facts["licence_text"],
+        "date": (old or {}).get("date", now),
+    }
+    if new != old:
+        write_json(record, new)
+    return new
