@@ -1,0 +1,45 @@
+"""Keep pairs whose sides have a sensible number of words (paper, section 3.1: 3 to 100)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.filters.contract import SIDES, Batch, Filter
+from psp.text import word_count
+
+
+class LengthFilter(Filter):
+    """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
+
+    Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` says
+    which sides are looked at: the published code looks at the English side alone (``source``), and so lets through
+    pairs of a sentence with a paragraph.
+    """
+
+    name = "length"
+    order = 10
+    defaults: ClassVar[Mapping[str, Any]] = {"sides": "both", "min": 3, "max": 100}
+
+    def __init__(
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+    ) -> None:
+        super().__init__(settings, languages, resources)
+        self.min, self.max = self.settings["min"], self.settings["max"]
+        for key in ("min", "max"):
+            value = self.settings[key]
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise self.wrong(key, value, "must be a whole number of at least 0")
+        if self.max < self.min:
+            raise self.wrong("max", self.max, f"must not be below min, which is {self.min}")
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        reasons: list[str | None] = [None] * len(batch)
+        for side in SIDES[self.settings["sides"]]:
+            too_short, too_long = f"length: {side} too short", f"length: {side} too long"
+            column = batch.source_tokens if side == "source" else batch.target_tokens
+            for row, count in enumerate(map(word_count, column)):
+                if not self.min <= count <= self.max and reasons[row] is None:
+                    reasons[row] = too_short if count < self.min else too_long
+        return reasons

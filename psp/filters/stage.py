@@ -1,0 +1,221 @@
+"""The filter stage: a corpus in, its good pairs out, with counts and a sample of what was dropped."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import multiprocessing
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xxhash
+
+from psp.files import atomic_text, write_json
+from psp.filters.contract import Batch, Filter
+from psp.progress import Progress
+from psp.segment import Segmenter
+from psp.text import clean, join_pairs
+
+log = logging.getLogger(__name__)
+
+EMPTY = "empty"
+
+Rows = list[tuple[str, str]]
+
+
+def filter_corpus(
+    pairs: Iterable[tuple[str, str]],
+    out: Path,
+    report: Path,
+    dropped: Path,
+    *,
+    corpus: str,
+    languages: tuple[str, str],
+    filters: Sequence[Filter],
+    segmenters: Mapping[str, Segmenter] | None = None,
+    lower_case: bool = True,
+    batch: int = 10_000,
+    sample: int = 200,
+    seed: int = 0,
+    processes: int = 1,
+) -> dict[str, Any]:
+    r"""Write the pairs that every filter keeps, in their order; memory does not grow with the corpus.
+
+    Each side is cleaned, judged in its own case, segmented where its language has a segmenter, and last of all
+    lower-cased: a model that embeds text later must do the same in the same order. A pair is counted under its first
+    reason; pairs with an empty side are dropped as ``empty``, whatever the filters.
+
+    Args:
+        pairs: (source, target), raw.
+        out: the pair file, ``source \t target \n``.
+        report: JSON with the pairs seen, kept, and dropped by reason. The same is returned.
+        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their own case.
+        languages: codes of the source's and the target's language.
+        segmenters: by language code.
+        batch: pairs judged at once.
+        sample: most pairs in the sample. All reasons get an equal share, what a rare one leaves goes to the others.
+        seed: of the sample, which depends on the pairs dropped and not on their order.
+        processes: workers; one means this process. Files are the same for any number and any ``batch``.
+
+    Raises:
+        DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is touched then.
+    """
+    job = _Job(languages, tuple(filters), dict(segmenters or {}), lower_case)
+    counts: Counter[str] = Counter()
+    seen = kept = 0
+    samples: dict[str, _Sample] = {}
+    with (
+        atomic_text(out) as out_file,
+        atomic_text(dropped) as dropped_file,
+        Progress(f"filtering {corpus}", "pairs") as bar,
+    ):
+        for done in _in_order(job, _batches(pairs, batch), processes):
+            out_file.write(done.text)
+            seen += done.seen
+            kept += done.kept
+            for reason, source, target in done.dropped:
+                counts[reason] += 1
+                if reason not in samples:
+                    samples[reason] = _Sample(sample, seed)
+                samples[reason].add(f"{source}\t{target}")
+            bar.add(done.seen)
+        for reason, share in sorted(_shares({reason: len(found) for reason, found in samples.items()}, sample).items()):
+            for row in samples[reason].first(share):
+                dropped_file.write(f"{reason}\t{row}\n")
+        summary: dict[str, Any] = {
+            "format": 1,
+            "corpus": corpus,
+            "languages": list(languages),
+            "filters": {judge.name: judge.settings for judge in filters},
+            "segmented": {
+                language: segmenter.name for language, segmenter in job.segmenters.items() if language in languages
+            },
+            "lower_case": lower_case,
+            "seen": seen,
+            "kept": kept,
+            "dropped": dict(sorted(counts.items())),
+        }
+        write_json(report, summary)
+    if not kept:
+        log.warning("%s: none of %s pairs are left; what was dropped is in %s", corpus, f"{seen:,}", dropped)
+    return summary
+
+
+class _Done(NamedTuple):
+    """A batch after the filters: lines to write, counts, and (reason, source, target) of the pairs dropped."""
+
+    text: str
+    seen: int
+    kept: int
+    dropped: list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What happens to a batch; depends on nothing but the batch, so that any process can do it."""
+
+    languages: tuple[str, str]
+    filters: tuple[Filter, ...]
+    segmenters: dict[str, Segmenter]
+    lower_case: bool
+
+    def __call__(self, rows: Rows) -> _Done:
+        cleaned = [(clean(source), clean(target)) for source, target in rows]
+        full = [(source, target) for source, target in cleaned if source and target]
+        dropped = [(EMPTY, source, target) for source, target in cleaned if not (source and target)]
+        columns = [[pair[0] for pair in full], [pair[1] for pair in full]]
+        tokens = [
+            list(map(self.segmenters[language].segment, column)) if language in self.segmenters else column
+            for language, column in zip(self.languages, columns, strict=True)
+        ]
+        batch = Batch(columns[0], columns[1], tokens[0], tokens[1])
+        for judge in self.filters:
+            reasons = judge(batch)
+            if any(reason is not None for reason in reasons):
+                dropped += [
+                    (reason, source, target)
+                    for reason, source, target in zip(reasons, batch.source, batch.target, strict=True)
+                    if reason is not None
+                ]
+                batch = batch.select([row for row, reason in enumerate(reasons) if reason is None])
+        text = "".join(join_pairs(zip(batch.source_tokens, batch.target_tokens, strict=True)))
+        # Lower-casing looks at neighbouring letters only (a final sigma), never past a tab or a line's end.
+        return _Done(text.lower() if self.lower_case else text, len(rows), len(batch), dropped)
+
+
+def _batches(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[Rows]:
+    pairs = iter(pairs)
+    while rows := list(itertools.islice(pairs, size)):
+        yield rows
+
+
+def _in_order(job: _Job, batches: Iterator[Rows], processes: int) -> Iterator[_Done]:
+    """The batches done, in their order; at most twice as many in memory as there are workers."""
+    if processes <= 1:
+        yield from map(job, batches)
+        return
+    # fork: the other ways import the main program again, and a workflow's script would then run twice.
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
+    try:
+        waiting: deque[Future[_Done]] = deque()
+        for rows in batches:
+            waiting.append(pool.submit(_run_job, rows))
+            if len(waiting) >= 2 * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_job: _Job
+
+
+def _set_job(job: _Job) -> None:
+    global _job
+    _job = job
+
+
+def _run_job(rows: Rows) -> _Done:
+    return _job(rows)
+
+
+class _Sample:
+    """The ``size`` different rows with the smallest hashes of all rows added: a random sample in any order."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._seed = size, seed % 2**64
+        self._heap: list[tuple[int, str]] = []  # of (-hash, row): the row that goes first is on top
+        self._held: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, row: str) -> None:
+        key = xxhash.xxh3_64_intdigest(row.encode(), self._seed)
+        if key in self._held:
+            return  # one row many times would push out the others
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, (-key, row))
+            self._held.add(key)
+        elif self._heap and key < -self._heap[0][0]:
+            gone, _ = heapq.heapreplace(self._heap, (-key, row))
+            self._held.discard(-gone)
+            self._held.add(key)
+
+    def first(self, count: int) -> list[str]:
+        """Rows by ascending hash."""
+        return [row for _, row in sorted(self._heap, reverse=True)[:count]]
+
+
+def _shares(found: Mapping[str, int], total: int) -> dict[str, int]:
+    """Divide ``total`` places among the reasons as evenly as what was found of each allows."""
+    shares: dict[str, int] = {}
+    for place, (reason, count) in enumerate(sorted(found.items(), key=lambda item: (item[1], item[0]))):
+        shares[reason] = min(count, (total - sum(shares.values())) // (len(found) - place))
+    return shares
