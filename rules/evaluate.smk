@@ -107,7 +107,7 @@ rule speed:
         "results/{model}/logs/speed.log",
     benchmark:
         "results/{model}/benchmarks/speed.tsv"
-    threads: workflow.cores  # nothing else may run beside a measurement
+    threads: lambda wildcards: workflow.cores or 1  # nothing may run beside a measurement
     resources:
         mem_mb=mem_mb(2000),
         runtime=runtime(60),

@@ -1,0 +1,116 @@
+"""Bad input ends a run with one clear line, a status that is not 0, and nothing half-written."""
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+EVAL = "results/demo/eval.json"
+ARCHIVE = "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip"
+
+
+def failure(workflow, *arguments, **options):
+    result = workflow.run(*arguments, check=False, **options)
+    assert result.returncode != 0
+    assert "Traceback" not in result.output, result.output
+    return result.output
+
+
+def test_every_model_of_the_config_can_be_planned_but_english(project):
+    for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
+        planned = project.planned(f"results/{name}/eval.json", configs=())
+        assert {"download", "filter", "mix", "subword", "store", "train", "evaluate"} <= planned
+
+
+def test_the_sample_can_be_planned_from_a_relative_mirror(project, monkeypatch):
+    (project.folder / "mirror").mkdir()
+    monkeypatch.setenv("PSP_DATA", "mirror")
+    for name in ("ar", "de", "fr", "fr-notatoeba", "tr", "zh"):
+        assert "train" in project.planned(f"results/{name}/eval.json", configs=("config/sample.yaml",))
+
+
+def test_an_unknown_model(project):
+    output = failure(project, "--dry-run", "results/frr/eval.json", configs=())
+    assert "frr is not a model of the config; did you mean fr?" in output
+
+
+def test_a_wrong_key(project):
+    (project.folder / "tiny.yaml").write_text("train: {epohcs: 3}\n")
+    output = failure(project, "--dry-run", EVAL)
+    assert "config: train.epohcs is not a key; did you mean epochs?" in output
+    assert len(output.splitlines()) < 8  # not the whole schema
+
+
+def test_an_unknown_corpus(project):
+    (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebok]}}\n")
+    assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
+
+
+def test_offline_names_every_missing_file(project):
+    output = failure(project, "--dry-run", "--config", "offline=true", "--", "results/fr/eval.json", configs=())
+    for name in ("opus/OpenSubtitles/v2018/en-fr.txt.zip", "opus/Europarl/v8/en-fr.txt.zip", "sts/STS.zip",
+                 "tatoeba/v1/tatoeba.fra-eng.eng"):  # fmt: skip
+        assert f"results/downloads/{name}" in output
+
+
+def put(workflow, data):
+    path = workflow.folder / ARCHIVE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def archive(tmp_path, english, french):
+    path = tmp_path / "made.zip"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("Phrasebook.en-fr.en", english)
+        file.writestr("Phrasebook.en-fr.fr", french)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("cut", ["en-fr.txt.zip"]),
+        ("members", ["Phrasebook.en-fr.en"]),
+        ("unequal", ["3", "2"]),
+        ("bytes", ["line 2", "UTF-8"]),
+        ("empty", ["empty"]),
+    ],
+)
+def test_bad_archives(project, tmp_path, name, words):
+    good = archive(tmp_path, "one two three\n" * 500, "un deux trois\n" * 500)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as file:
+        file.writestr("Other.en-fr.en", "")
+    put(
+        project,
+        {
+            "cut": good[: len(good) // 2],
+            "members": (tmp_path / "other.zip").read_bytes(),
+            "unequal": archive(tmp_path, "a b c\n" * 3, "a b c\n" * 2),
+            "bytes": archive(tmp_path, b"a b c\na \xff c\n", "a b c\n" * 2),
+            "empty": archive(tmp_path, "one\n" * 9, "un\n" * 9),
+        }[name],
+    )
+    (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebook]}}\n")
+    output = failure(project, "results/demo/pairs/mix.json")
+    for word in words:
+        assert word in output, output
+    left = [path for path in (project.folder / "results/demo/pairs").rglob("*") if path.name.startswith(".")]
+    assert left == []
+    assert not (project.folder / "results/demo/pairs/mix.json").exists()
+
+
+def test_a_store_of_another_vocabulary(copy_of_finished):
+    source = copy_of_finished.folder / "results/demo/sentencepiece.model"
+    data = bytearray(source.read_bytes())
+    # Another model of the same size: one letter of one piece is another.
+    place = data.index(b"ing")
+    data[place : place + 3] = b"gni"
+    source.write_bytes(data)
+    for path in (copy_of_finished.folder / "results/demo").rglob("*"):
+        os.utime(path)  # only the content differs
+    copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
+    output = failure(copy_of_finished, "--rerun-triggers", "params", "--", "results/demo/train/train.json")
+    assert "vocabulary" in output
+    assert not list(Path(copy_of_finished.folder / "results/demo/model").glob(".*"))

