@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
 import http.server
 import importlib.util
@@ -100,8 +101,8 @@ class Site:
         if begin:
             headers["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
         self.head(request, 206 if begin else 200, headers)
-        if fault == "cut":
-            rest = rest[: len(rest) // 2]
+        if fault in ("cut", "cut early"):
+            rest = rest[: len(rest) // (2 if fault == "cut" else 4)]
         elif fault == "stall":
             half = len(rest) // 2
             self.send(request, rest[:half])
@@ -334,6 +335,8 @@ def test_a_cut_connection_is_resumed_with_the_rest_only(site: Site, place: Place
     begin = int(re.fullmatch(r"bytes=(\d+)-", second or "")[1])  # type: ignore[index]
     assert len(BODY) // 2 - transfer.BLOCK <= begin <= len(BODY) // 2
     assert sent_second == len(BODY) - begin
+    assert site.asked[1].headers["If-Range"] == site.tags["/a"]
+    assert site.asked[1].headers["Accept-Encoding"] == "identity"  # offsets are those of the file
     assert place.left() == ["data.bin", "data.bin.json"]
 
 
@@ -364,9 +367,39 @@ def test_a_server_that_ignores_range_starts_over(site: Site, place: Place) -> No
 def test_a_server_that_ignores_range_and_always_breaks_is_given_up(site: Site, place: Place) -> None:
     address = site.put("/a", BODY)
     site.ranges = False
-    site.faults["/a"] = ["cut"] * 99
+    site.faults["/a"] = ["cut", "cut early"] * 10
     assert "tried 3 times" in place.fails(address, retries=2)
     assert len(site.requests) <= 4
+
+
+def test_a_server_that_sends_less_than_the_range_is_asked_again(site: Site, place: Place) -> None:
+    address = site.put("/a", BODY)
+
+    def some(request: Any) -> None:
+        begin = site.begin(request, {"ETag": site.tags["/a"] or ""})
+        block = BODY[begin : begin + 200_000]
+        span = f"bytes {begin}-{begin + len(block) - 1}/{len(BODY)}"
+        site.head(request, 206, {"Content-Range": span, "Content-Length": str(len(block)), "ETag": site.tags["/a"]})
+        site.send(request, block)
+
+    site.faults["/a"] = ["cut", some, some]
+    assert place.fetch(address)["sha256"] == SHA
+
+
+def test_a_compressed_answer_is_unpacked_and_never_joined(site: Site, place: Place) -> None:
+    packed = gzip.compress(BODY)
+
+    def compressed(size: int) -> Callable[[Any], None]:
+        def answer(request: Any) -> None:
+            length = str(len(packed))
+            site.head(request, 200, {"Content-Encoding": "gzip", "Content-Length": length, "ETag": '"x"'})
+            site.send(request, packed[:size])
+
+        return answer
+
+    site.faults["/a"] = [compressed(len(packed) // 2), compressed(len(packed))]
+    assert place.fetch(site.url("/a"))["sha256"] == SHA
+    assert site.ranges_asked() == [None, None]
 
 
 @pytest.mark.parametrize("if_range", [True, False])
@@ -493,6 +526,7 @@ def test_a_wrong_checksum_goes_on_to_the_next_mirror(site: Site, place: Place) -
 def test_a_wrong_size_is_seen_before_the_bytes_are_sent(site: Site, place: Place) -> None:
     address = site.put("/a", BODY * 20)
     message = place.fails(address, bytes=len(BODY))
+    assert site.requests[0][2] < 20 * len(BODY)
     assert f"{20 * len(BODY):,} bytes" in message and f"{len(BODY):,} are pinned" in message
     local = place.path.parent / "local"
     local.write_bytes(b"abc")
