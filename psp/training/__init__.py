@@ -3,8 +3,19 @@
 The modules, in the order in which data meets them: ``settings`` (the config's keys, checked), ``batches`` (pairs in
 a seeded order), ``schedule`` (how many mini-batches make a mega-batch), ``mining`` (the hardest negatives of a
 mega-batch), ``encoder`` (ids in, one vector a sentence out), ``loss`` (the margin), ``optimiser`` (Adam over the
-table's rows), ``initial`` (the table before training), ``records`` (what is written on the way) and ``loop`` (all of
-them together: :func:`psp.training.loop.train`).
-
-Nothing is imported here, so that the config can be checked without torch.
+table's rows), ``initial`` (the table before training), ``records`` (what is written on the way), ``trainer`` (the
+steps) and ``loop`` (files in, files out: :func:`psp.training.loop.train`).
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    """``psp.training.train``, imported when it is asked for: checking a config must not import torch."""
+    if name == "train":
+        from psp.training.loop import train
+
+        return train
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -39,3 +39,25 @@ def test_clipping_scales_the_whole_gradient_to_the_norm(largest: float) -> None:
     assert clip_gradient(gradient, largest) == pytest.approx(12)
     assert float(gradient.norm()) == pytest.approx(min(12.0, largest))
     assert (gradient == gradient[0, 0]).all()
+
+
+def test_moments_never_become_subnormal_and_nothing_else_changes() -> None:
+    """Rows that are touched once, then left alone for a thousand steps."""
+    table = torch.randn(50, 4, generator=torch.Generator().manual_seed(1))
+    reference = torch.nn.Parameter(table.clone())
+    adam = torch.optim.Adam([reference], lr=0.01, fused=True)
+    ours = DenseAdam(table, 0.01)
+    tiny = torch.finfo(torch.float32).tiny
+    for step in range(900):
+        rows = torch.arange(50) if step == 0 else torch.tensor([0])
+        gradient = torch.full((len(rows), 4), 1e-4)
+        reference.grad = torch.zeros(50, 4)
+        reference.grad[rows] = gradient
+        adam.step()
+        ours.step(rows, gradient)
+        for moment in ("exp_avg", "exp_avg_sq") if step % 20 == 19 else ():
+            values = ours._adam.state[ours._parameter][moment]
+            assert not ((values != 0) & (values.abs() < tiny)).any(), f"step {step}: {moment}"
+    there = adam.state[reference]["exp_avg"]
+    assert ((there != 0) & (there.abs() < tiny)).any()  # torch's own has them: the test tests something
+    assert torch.equal(table, reference.detach())

@@ -1,0 +1,143 @@
+"""Training a model: a store and a sentencepiece model in, a model folder and its metrics out."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import sentencepiece
+import torch
+from torch import Tensor
+
+from psp.errors import ConfigError, DataError
+from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.files import sha256, write_json
+from psp.model import Model, save_model
+from psp.store import Store
+from psp.training.initial import initial_table, vocabulary
+from psp.training.records import Records
+from psp.training.settings import TrainSettings
+from psp.training.trainer import Evaluate, Trainer, torch_state
+
+log = logging.getLogger(__name__)
+
+
+class DevelopmentSet(Protocol):
+    """What models are chosen by; :class:`psp.evaluation.development.Development` is one."""
+
+    def score(self, scorer: Scorer) -> Any:
+        """A mapping or dataclass with ``score``; larger is better."""
+        ...
+
+
+def train(
+    store: Path,
+    sentencepiece_model: Path,
+    out_dir: Path,
+    train_dir: Path,
+    settings: TrainSettings | Mapping[str, Any],
+    development: DevelopmentSet | None,
+    *,
+    threads: int,
+    model_config: Mapping[str, Any],
+    init_from: Path | None = None,
+) -> dict[str, Any]:
+    """Train a model and write it.
+
+    Args:
+        store: the pairs, encoded with ``sentencepiece_model``.
+        sentencepiece_model: becomes part of the model folder.
+        out_dir: the model folder: weights, sentencepiece model and config.json.
+        train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, and in the end train.json.
+        settings: see :class:`TrainSettings`.
+        development: development data, for the choice between the tables along the way; None keeps the last one.
+        threads: for torch. The same number gives the same bytes.
+        model_config: goes into config.json (languages, lower_case, segmenter...).
+        init_from: a model folder to take over rows from, for the pieces that both vocabularies have.
+
+    Returns:
+        What train.json holds.
+
+    Raises:
+        DataError: the store is missing or damaged, or was encoded with another sentencepiece model.
+        ConfigError: a setting is not allowed, or asks for a device that is not there.
+        PspError: training diverged.
+    """
+    settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
+    if threads < 1:
+        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
+    device = choose_device(settings.device)
+    with torch_state(threads), Store(store) as pairs:
+        pieces = _matching_vocabulary(pairs, store, sentencepiece_model)
+        table, taken_over = initial_table(pieces, settings, init_from)
+        table = table.to(device)
+        log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
+        evaluate = None if development is None else _evaluation(development, sentencepiece_model, model_config)
+        with Records(train_dir, settings.log_every) as records:
+            trainer = Trainer(pairs, table, settings, evaluate, records)
+            kept = trainer.run()
+        report = {
+            "format": 1,
+            "settings": settings.as_dict(),
+            "device": device.type,
+            "threads": threads,
+            "vocabulary": len(pieces),
+            "store_pairs": len(pairs),
+            "steps": trainer.step,
+            "pairs_seen": trainer.pairs,
+            "epochs": settings.epochs,
+            "passed_over": trainer.alone,
+            "without_negative": trainer.lonely,
+            "initialised_from": taken_over,
+            "best": trainer.best,
+            "development": records.history,
+        }
+        save_model(out_dir, _array(kept), sentencepiece_model, dict(model_config))
+    write_json(train_dir / "train.json", report)
+    return report
+
+
+def choose_device(name: str) -> torch.device:
+    """The device that a setting means: ``auto`` is the GPU where torch sees one, else the CPU.
+
+    Raises:
+        ConfigError: a GPU is asked for that torch does not see.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(
+            f"train.device: {name!r}, but torch {torch.__version__} sees {torch.cuda.device_count()} GPUs. "
+            "Write `device: auto`"
+        )
+    return device
+
+
+def _matching_vocabulary(pairs: Store, store: Path, sentencepiece_model: Path) -> list[str]:
+    """The pieces of the sentencepiece model, once it is known that the store was encoded with it."""
+    if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
+        raise DataError(
+            f"was encoded with another sentencepiece model than {sentencepiece_model}: its ids mean other pieces. "
+            "Encode the pairs again",
+            store,
+        )
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
+    return vocabulary(processor)
+
+
+def _evaluation(development: DevelopmentSet, sentencepiece_model: Path, config: Mapping[str, Any]) -> Evaluate:
+    def evaluate(table: Tensor) -> Mapping[str, Any]:
+        scores = development.score(EmbeddingScorer(Model(_array(table), sentencepiece_model, dict(config))))
+        return scores if isinstance(scores, Mapping) else dataclasses.asdict(scores)
+
+    return evaluate
+
+
+def _array(table: Tensor) -> np.ndarray:
+    """The table as numpy sees it: on a CPU the same memory, not a copy."""
+    return table.detach().cpu().numpy()
