@@ -2,6 +2,7 @@
 import sys
 from pathlib import Path
 
+from psp import plan
 from psp.config import Config
 from psp.errors import PspError
 from psp.fingerprint import fingerprint
@@ -88,10 +89,9 @@ def runtime(minutes):
 
 def subword_mb(wildcards, input):
     """sentencepiece's memory grows with its sample."""
-    return 1000 + 7 * model(wildcards)["subword"]["sample"] / 1000
+    return plan.subword_mb(model(wildcards)["subword"]["sample"])
 
 
 def train_mb(wildcards, input):
-    """Weights, gradient, two moments, the best weights and a copy being written, in float32; and the rest."""
-    wanted = model(wildcards)
-    return 2000 + 6 * 4 * wanted["subword"]["vocab_size"] * wanted["train"]["dim"] / 1e6
+    """Training's memory grows with its table."""
+    return plan.train_mb(model(wildcards)["subword"]["vocab_size"], model(wildcards)["train"]["dim"])

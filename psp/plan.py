@@ -1,0 +1,148 @@
+"""What a model will take, told before anything is fetched: downloads, disk, memory, time, and the basis of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from psp.config import Config, Model, Part
+
+GB = 1e9
+
+# Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
+# dimensions, 50,000 pieces). Pairs a second of one job; sentences a second for sentencepiece.
+FILTER_RATE = 60_000
+DEDUPE_RATE = 300_000
+MIX_RATE = 250_000
+SUBWORD_RATE = 4_000
+STORE_RATE = 60_000
+TRAIN_RATE = 1_200
+#: Bytes of a pair: in the archive, as text between the stages, in the store.
+ARCHIVE_BYTES = 36
+TEXT_BYTES = 130
+STORE_BYTES = 75
+#: Share of the pairs that is left after the filters and deduplication.
+KEPT = 0.85
+BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/plan.py)"
+
+
+@dataclass(frozen=True)
+class Download:
+    """One file: its size in bytes and its pairs (None: not known), and how they are known."""
+
+    name: str
+    here: bool
+    bytes: int | None
+    pairs: int | None
+    basis: str
+
+
+def subword_mb(sample: int) -> float:
+    """Memory of sentencepiece's training, in MB, for a sample of that many sentences."""
+    return 1000 + 7 * sample / 1000
+
+
+def train_mb(vocab_size: int, dim: int) -> float:
+    """Memory of training, in MB: weights, gradient, two moments, the best weights, a copy being written; the rest."""
+    return 2000 + 6 * 4 * vocab_size * dim / 1e6
+
+
+def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:
+    """The files that a model needs, with what is known of them without asking anybody."""
+    parts = {part.download: part for part in model.parts}
+    for name in config.downloads(model):
+        part = parts.get(name)
+        pairs = _listed(config, part, "pairs") if part else None
+        path = Path(folder) / name
+        if path.exists():
+            yield Download(name, True, path.stat().st_size, pairs, "here already")
+            continue
+        if pin := config.pins.get(name):
+            yield Download(name, False, pin["bytes"], pairs, "pinned")
+            continue
+        mirror = config.remote(name).mirrors[0]
+        if (local := Path(mirror.removeprefix("file://"))).exists() and "://" not in str(local):
+            files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
+            yield Download(name, False, sum(file.stat().st_size for file in files), pairs, "size of the local mirror")
+        elif part and (size := _listed(config, part, "bytes")) is not None:
+            yield Download(name, False, size, pairs, "OPUS's listing")
+        elif pairs is not None:
+            yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"OPUS's pairs x {ARCHIVE_BYTES} bytes")
+        else:
+            yield Download(name, False, None, pairs, "not known")
+
+
+def _listed(config: Config, part: Part, key: str) -> int | None:
+    value = config.corpora[part.corpus].get(key, {}).get(part.pair)
+    return None if value is None else int(value)
+
+
+def plan(config: Config, name: str, folder: Path | str) -> str:
+    """The plan of one model, as lines for a person.
+
+    Raises:
+        ConfigError: no such model, or a mirror needs an environment variable that is not set.
+    """
+    model = config.model(name)
+    files = list(downloads(config, model, folder))
+    lines = [f"model {name}: {' and '.join(model.languages)}, recipe {model.recipe}, {len(model.parts)} corpora", ""]
+    width = max(len(file.name) for file in files)
+    lines.append(f"{'download':{width}}  {'MB':>9}  {'pairs':>11}  basis")
+    for file in files:
+        size = "?" if file.bytes is None else f"{file.bytes / 1e6:,.1f}"
+        pairs = "" if file.pairs is None else f"{file.pairs:,}"
+        lines.append(f"{file.name:{width}}  {size:>9}  {pairs:>11}  {file.basis}")
+    to_fetch = sum(file.bytes or 0 for file in files if not file.here)
+    unknown = sum(file.bytes is None for file in files)
+    archives = sum(file.bytes or 0 for file in files)
+    lines.append(f"to fetch: {to_fetch / GB:.2f} GB" + (f", and {unknown} file(s) of unknown size" if unknown else ""))
+
+    read, kept, unlisted = _pairs(config, model)
+    settings = model.settings
+    vocab, dim, epochs = settings["subword"]["vocab_size"], settings["train"]["dim"], settings["train"]["epochs"]
+    table = 4 * vocab * dim
+    sample = min(settings["subword"]["sample"], 2 * kept)
+    seconds = {
+        "filter": read / FILTER_RATE,
+        "dedupe and mix": KEPT * read / DEDUPE_RATE + kept / MIX_RATE,
+        "sentencepiece": sample / SUBWORD_RATE,
+        "store": kept / STORE_RATE,
+        "train": kept * epochs / TRAIN_RATE * max(dim / 1024, 0.1),
+    }
+    text = KEPT * read * TEXT_BYTES
+    lines += [
+        "",
+        f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
+        + (f"; unknown for {unlisted} corpora that list no pairs" if unlisted else ""),
+        f"disk: about {(archives + 2.2 * text + 3 * table) / GB:.1f} GB at most, "
+        f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
+        f"memory: {max(subword_mb(sample), train_mb(vocab, dim)) / 1000:.1f} GB for the largest job "
+        f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {train_mb(vocab, dim) / 1000:.1f}, others 1)",
+        f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
+        + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
+        + ")",
+        f"basis: {BASIS}",
+    ]
+    return "\n".join(lines)
+
+
+def _pairs(config: Config, model: Model) -> tuple[float, float, int]:
+    """Pairs read, pairs trained on, and the number of corpora whose size is not known."""
+    read, kept, unlisted = 0.0, 0.0, 0
+    for part in model.parts:
+        pairs = _listed(config, part, "pairs")
+        if pairs is None:
+            unlisted += 1
+            continue
+        read += pairs
+        kept += min(KEPT * pairs, part.cap or float("inf"))
+    return read, kept, unlisted
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
