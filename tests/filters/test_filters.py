@@ -1,0 +1,249 @@
+"""What each filter keeps and drops, and how the config reaches it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import psp.filters
+from psp.errors import ConfigError, DataError, PspError
+from psp.filters import Batch, Filter, build, names
+from psp.filters.language import label
+
+ENGLISH = "The old house stood at the end of a long and dusty road."
+FRENCH = "La vieille maison se trouvait au bout d'une longue route poussiéreuse."
+CHINESE = "那座老房子矗立在一条尘土飞扬的长路尽头。"
+GERMAN = "Das alte Haus stand am Ende einer langen und staubigen Straße."
+
+
+def batch(*pairs: tuple[str, str]) -> Batch:
+    source, target = [list(column) for column in zip(*pairs, strict=True)] if pairs else ([], [])
+    return Batch(source, target, source, target)
+
+
+# --- the contract -------------------------------------------------------------------------------------------------
+
+
+def test_only_enabled_filters_are_built_cheap_ones_first():
+    assert names() == ["length", "language"]
+    lid = {"lid": "somewhere"}
+    both = build({"lower_case": True, "language": {}, "length": {"enabled": True}}, ("en", "fr"), lid)
+    assert [judge.name for judge in both] == ["length", "language"]
+    assert [judge.name for judge in build({"language": {"enabled": False}, "length": {}}, ("en", "fr"))] == ["length"]
+    assert build({}, ("en", "fr")) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"lenght": {}}, "filters.lenght: there is no such filter; there are length, language"),
+        ({"length": {"mim": 3}}, "filters.length.mim: unknown key; known are sides, min, max"),
+        ({"length": {"min": 2.5}}, "filters.length.min: 2.5 must be a whole number"),
+        ({"length": {"min": True}}, "filters.length.min: True must be a whole number"),
+        ({"length": {"min": 9, "max": 8}}, "filters.length.max: 8 must not be below min, which is 9"),
+        ({"length": {"sides": "left"}}, "filters.length.sides: 'left' must be one of both, source, target"),
+        ({"language": {"threshold": 1.5}}, "filters.language.threshold: 1.5 must be a probability"),
+        ({"language": {"threshold": "high"}}, "filters.language.threshold: 'high' must be a probability"),
+    ],
+)
+def test_a_wrong_setting_is_named(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build(config, ("en", "fr"), {"lid": "somewhere"})
+
+
+def test_the_language_filter_asks_for_its_model():
+    with pytest.raises(ConfigError, match="needs a language identification model"):
+        build({"language": {}}, ("en", "fr"))
+
+
+def test_a_filter_is_added_by_defining_it(monkeypatch):
+    monkeypatch.setattr(Filter, "classes", dict(Filter.classes))
+
+    class Shouting(Filter):
+        name, order, defaults = "shouting", 15, {"sides": "both"}
+
+        def __call__(self, batch: Batch) -> list[str | None]:
+            return ["shouting" if text.isupper() else None for text in batch.source]
+
+    assert names() == ["length", "shouting", "language"]
+    (judge,) = build({"shouting": {}}, ("en", "fr"))
+    assert judge(batch(("HO", "x"), ("ho", "X"))) == ["shouting", None]
+
+
+def test_every_filter_file_is_imported_by_the_package_so_that_its_code_is_fingerprinted():
+    folder = Path(psp.filters.__file__).parent
+    imported = {
+        alias.name
+        for node in ast.walk(ast.parse((folder / "__init__.py").read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "psp.filters"
+        for alias in node.names
+    }
+    assert imported == {path.stem for path in folder.glob("*.py")} - {"__init__", "contract", "stage"}
+
+
+def test_a_batch_of_chosen_rows():
+    full = Batch(["a", "b", "c"], ["d", "e", "f"], ["a", "b", "c"], ["d d", "e e", "f f"], [0.1, 0.2, 0.3])
+    assert full.select([2, 0]) == Batch(["c", "a"], ["f", "d"], ["c", "a"], ["f f", "d d"], [0.3, 0.1])
+    assert len(full.select([])) == 0
+
+
+# --- length -------------------------------------------------------------------------------------------------------
+
+
+def words(count: int) -> str:
+    return " ".join(["w"] * count)
+
+
+def test_length_keeps_its_bounds_and_says_which_side_is_wrong():
+    (judge,) = build({"length": {"min": 3, "max": 100}}, ("en", "fr"))
+    pairs = [(3, 100), (100, 3), (2, 50), (50, 2), (101, 50), (50, 101), (2, 101), (101, 2), (1, 1)]
+    assert judge(batch(*((words(source), words(target)) for source, target in pairs))) == [
+        None,
+        None,
+        "length: source too short",
+        "length: target too short",
+        "length: source too long",
+        "length: target too long",
+        "length: source too short",
+        "length: source too long",
+        "length: source too short",
+    ]
+    assert judge(batch()) == []
+
+
+@pytest.mark.parametrize(
+    ("sides", "kept"), [("both", [False, False]), ("source", [False, True]), ("target", [True, False])]
+)
+def test_length_looks_at_the_sides_it_is_told(sides, kept):
+    (judge,) = build({"length": {"sides": sides}}, ("en", "fr"))
+    reasons = judge(batch((words(1), words(5)), (words(5), words(1))))
+    assert [reason is None for reason in reasons] == kept
+
+
+def test_length_counts_segmented_text_and_any_white_space():
+    (judge,) = build({"length": {"min": 3}}, ("en", "zh"))
+    assert judge(Batch(["a b c"] * 2, ["那座老房子"] * 2, ["a b c"] * 2, ["那座 老 房子", "那座老 房子"])) == [
+        None,
+        "length: target too short",
+    ]
+    assert judge(batch(("a\u3000b\u2028c", "a b c"))) == [None]
+
+
+# --- language -----------------------------------------------------------------------------------------------------
+
+
+def test_language_of_real_sentences(lid):
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    assert judge(batch((ENGLISH, FRENCH), (FRENCH, FRENCH), (ENGLISH, ENGLISH), (GERMAN, CHINESE))) == [
+        None,
+        "language: source",
+        "language: target",
+        "language: source",
+    ]
+    assert judge(batch()) == []
+
+
+def test_language_looks_at_the_raw_text_not_at_its_words(lid):
+    (judge,) = build({"language": {}}, ("en", "zh"), {"lid": lid})
+    assert judge(Batch([ENGLISH], [CHINESE], [FRENCH], [FRENCH])) == [None]
+
+
+@pytest.mark.parametrize(
+    ("sides", "kept"), [("both", [False, False]), ("source", [False, True]), ("target", [True, False])]
+)
+def test_language_looks_at_the_sides_it_is_told(lid, sides, kept):
+    (judge,) = build({"language": {"sides": sides}}, ("en", "fr"), {"lid": lid})
+    assert [reason is None for reason in judge(batch((GERMAN, FRENCH), (ENGLISH, GERMAN)))] == kept
+
+
+def test_language_asks_for_the_threshold(lid):
+    import fasttext
+
+    _, ((probability,),) = fasttext.load_model(str(lid)).predict([ENGLISH])
+    assert 0.1 < probability < 0.95
+
+    def judged(threshold: float) -> list[str | None]:
+        (judge,) = build({"language": {"threshold": threshold, "sides": "source"}}, ("en", "fr"), {"lid": lid})
+        return judge(batch((ENGLISH, FRENCH)))
+
+    assert judged(float(probability) - 0.01) == [None]
+    assert judged(float(probability) + 0.01) == ["language: source"]
+
+
+def test_odd_characters_and_many_texts_do_not_shift_the_labels(lid):
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    odd = ["", " ", "\0", "</s>", "__label__de", "a\rb", "\u2028", "\u0085", "😀" * 50, "x" * 5000]
+    rows = [(ENGLISH, text) for text in odd] + [
+        (ENGLISH + character + ENGLISH, FRENCH) for character in "\0\r\u2028\u0085"
+    ]
+    assert judge(batch(*rows))[len(odd) :] == [None] * 4
+
+
+def test_labels_of_language_codes():
+    assert [label(code) for code in ("zh", "nb", "no", "pt_br", "zh-TW", "he", "iw")] == [
+        "zh",
+        "no",
+        "no",
+        "pt",
+        "zh",
+        "he",
+        "he",
+    ]
+
+
+def test_a_language_that_the_model_does_not_know(lid):
+    (judge,) = build({"language": {}}, ("en", "tzl"), {"lid": lid})
+    with pytest.raises(ConfigError, match=r"does not know the language 'tzl'.*enabled: false"):
+        judge(batch((ENGLISH, FRENCH)))
+    (judge,) = build({"language": {"sides": "source"}}, ("en", "tzl"), {"lid": lid})
+    assert judge(batch((ENGLISH, FRENCH))) == [None]
+
+
+def vectors(path: Path) -> None:
+    """A sound fastText model of the wrong kind: word vectors."""
+    import fasttext
+
+    text = path.with_suffix(".txt")
+    text.write_text("one two three\n" * 50)
+    fasttext.train_unsupervised(str(text), dim=4, minCount=1, epoch=1, thread=1, verbose=0, bucket=100).save_model(
+        str(path)
+    )
+
+
+def test_a_model_that_is_missing_or_is_not_one(tmp_path, lid):
+    def load(path: Path) -> str:
+        (judge,) = build({"language": {}}, ("en", "fr"), {"lid": path})
+        with pytest.raises(DataError, match="fetch") as error:
+            judge(batch((ENGLISH, FRENCH)))
+        return str(error.value)
+
+    assert "no such file" in load(tmp_path / "none.ftz")
+    (tmp_path / "text.ftz").write_text("not a model\n" * 100)
+    assert f"{tmp_path / 'text.ftz'}: not a fastText classifier" in load(tmp_path / "text.ftz")
+    (tmp_path / "empty.ftz").write_bytes(b"")
+    assert "not a fastText classifier" in load(tmp_path / "empty.ftz")
+    vectors(tmp_path / "vectors.bin")
+    assert "not a fastText classifier" in load(tmp_path / "vectors.bin")
+
+
+def test_without_fasttext_the_extra_is_named(lid, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    with pytest.raises(PspError, match=r"pip install 'psp\[data\]'"):
+        judge(batch((ENGLISH, FRENCH)))
+
+
+def test_silent_and_lazy(lid):
+    code = f"""
+import sys
+from psp.filters import Batch, build
+(judge,) = build({{"language": {{}}}}, ("en", "fr"), {{"lid": {str(lid)!r}}})
+assert "fasttext" not in sys.modules
+assert judge(Batch([{ENGLISH!r}], [{FRENCH!r}], [], [])) == [None]
+"""
+    child = subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=False)
+    assert (child.returncode, child.stdout, child.stderr) == (0, "", "")

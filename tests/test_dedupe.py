@@ -1,0 +1,396 @@
+"""Deduplication, cap and mix against a plain reference in memory, for any number of buckets and size of blocks."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import xxhash
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from psp import dedupe, heldout, pairfile
+from psp.errors import DataError
+from psp.text import clean, normalised_key
+
+# Few characters, so that pairs collide; and those that break naive readers, casers and hashers of text.
+ODD = "aAbBsSK ſßKİﬁıς.-7\u2028\u0085\r\0\x1c\u00a0éЖж中\u0301😀"
+side = st.text(st.sampled_from(ODD), min_size=1, max_size=3).map(clean).filter(bool)
+pair = st.tuples(side, side)
+pairs = st.lists(pair, max_size=40)
+SHARDS = (1, 2, 7, 64, None)
+
+
+def write(path: Path, rows: list[tuple[str, str]]) -> Path:
+    path.write_bytes("".join(f"{source}\t{target}\n" for source, target in rows).encode())
+    return path
+
+
+def read(path: Path) -> list[tuple[str, ...]]:
+    lines = path.read_bytes().split(b"\n")
+    assert lines.pop() == b""
+    return [tuple(line.decode().split("\t")) for line in lines]
+
+
+def order(row: tuple[str, ...], seed: int) -> bytes:
+    return xxhash.xxh3_128_digest(f"{row[0]}\t{row[1]}".lower().encode(), seed)
+
+
+def reference(rows: list[tuple[str, ...]], seed: int) -> list[tuple[str, ...]]:
+    first: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in rows:
+        first.setdefault((row[0].lower(), row[1].lower()), row)
+    return sorted(first.values(), key=lambda row: order(row, seed))
+
+
+def run_dedupe(rows: list[tuple[str, str]], folder: Path, **settings_: object) -> tuple[list[tuple[str, ...]], dict]:
+    arguments = {"corpus": "C", "cap": None, "seed": 1, **settings_}
+    out, report = folder / "out.tsv", folder / "out.json"
+    summary = dedupe.dedupe_corpus(write(folder / "in.tsv", rows), out, report, **arguments)
+    assert json.loads(report.read_text()) == summary
+    return read(out), summary
+
+
+def run_mix(
+    corpora: list[list[tuple[str, str]]], folder: Path, **settings_: object
+) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], dict]:
+    arguments = {"heldout_pairs": 0, "seed": 1, **settings_}
+    inputs = [(f"c{number}", write(folder / f"c{number}.tsv", rows)) for number, rows in enumerate(corpora)]
+    summary = dedupe.mix(inputs, folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", **arguments)
+    assert json.loads((folder / "mix.json").read_text()) == summary
+    return read(folder / "mix.tsv"), read(folder / "heldout.tsv"), summary
+
+
+# --- one corpus ---------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=pairs, cap=st.one_of(st.none(), st.integers(1, 10)), seed=st.integers(0, 3), block=st.integers(1, 50))
+def test_dedupe_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, seed, block):
+    folder = tmp_path_factory.mktemp("dedupe")
+    unique = reference(rows, dedupe._seed(seed, "corpus C"))
+    expected = unique if cap is None else unique[:cap]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairfile, "BLOCK_BYTES", block)
+        for shards in SHARDS:
+            kept, counts = run_dedupe(rows, folder, cap=cap, seed=seed, shards=shards)
+            assert kept == expected
+            assert counts == {
+                "format": 1,
+                "corpus": "C",
+                "seen": len(rows),
+                "duplicates": len(rows) - len(unique),
+                "capped": len(unique) - len(expected),
+                "kept": len(expected),
+            }
+
+
+def test_the_first_of_pairs_that_differ_in_case_stays_as_it_is(tmp_path):
+    rows = [("Hello", "Salut"), ("hello", "salut"), ("HELLO", "SALUT"), ("hello", "bonjour")]
+    kept, counts = run_dedupe(rows, tmp_path)
+    assert sorted(kept) == [("Hello", "Salut"), ("hello", "bonjour")]
+    assert counts["duplicates"] == 2
+
+
+def test_a_duplicate_of_the_source_alone_is_no_duplicate(tmp_path):
+    kept, _ = run_dedupe([("a b", "c"), ("a", "b c"), ("a", "b"), ("c", "a b")], tmp_path)
+    assert len(kept) == 4
+
+
+def test_odd_characters_survive(tmp_path):
+    rows = [
+        ("a\u2028b", "c\u0085d"),
+        ("a\rb", "c\r"),
+        ("\0", "x\0y"),
+        ("\u2029\u200b", "\x0b\x0c\x1c"),
+        ("\ufeffa", "😀"),
+    ]
+    kept, _ = run_dedupe(rows, tmp_path)
+    assert sorted(kept) == sorted(rows)
+
+
+def test_a_last_line_without_line_feed_counts(tmp_path):
+    (tmp_path / "in.tsv").write_bytes(b"a\tb\nc\td")
+    out = tmp_path / "out.tsv"
+    counts = dedupe.dedupe_corpus(tmp_path / "in.tsv", out, tmp_path / "r.json", corpus="C", cap=None, seed=1)
+    assert counts["seen"] == 2
+    assert sorted(read(out)) == [("a", "b"), ("c", "d")]
+
+
+def test_the_cap_is_a_fair_choice_that_the_order_of_rows_does_not_change(tmp_path):
+    rows = [(f"source {number}", f"target {number}") for number in range(4000)]
+    kept, _ = run_dedupe(rows, tmp_path, cap=1000)
+    shuffled = random.Random(5).sample(rows, len(rows))
+    assert run_dedupe(shuffled, tmp_path, cap=1000)[0] == kept
+    # of each quarter 250 are expected, with a standard deviation of 12
+    quarters = [sum(row in set(kept) for row in rows[start : start + 1000]) for start in range(0, 4000, 1000)]
+    assert all(190 < quarter < 310 for quarter in quarters)
+    assert [row for row in rows if row in set(kept)] != kept  # shuffled, too
+    for other in ({"corpus": "D"}, {"seed": 2}):
+        overlap = len(set(kept) & set(run_dedupe(rows, tmp_path, cap=1000, **other)[0]))
+        assert 190 < overlap < 310
+
+
+def test_an_empty_corpus_gives_an_empty_file(tmp_path):
+    kept, counts = run_dedupe([], tmp_path)
+    assert kept == []
+    assert counts["seen"] == counts["kept"] == 0
+
+
+def test_a_hash_collision_costs_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(dedupe, "_hashes", lambda keys, seed: b"\x80" * 16 * len(list(keys)))
+    rows = [("a", "b"), ("c", "d"), ("a", "b"), ("e", "f")]
+    assert run_dedupe(rows, tmp_path)[0] == [("a", "b"), ("c", "d"), ("e", "f")]
+
+
+# --- the mix ------------------------------------------------------------------------------------------------------
+
+
+def reference_mix(corpora, heldout_pairs, seed):
+    rows = [(*row, str(index)) for index, corpus in enumerate(corpora) for row in corpus]
+    unique = reference(rows, dedupe._seed(seed, "mix"))
+    held, keys = [], set()
+    for row in unique:
+        mine = {normalised_key(row[0]), normalised_key(row[1])}
+        if len(held) < min(heldout_pairs, len(unique) // 10) and "" not in mine and not mine & keys:
+            held.append(row)
+            keys |= mine
+    kept = [row for row in unique if row not in held and not {normalised_key(text) for text in row[:2]} & keys]
+    return unique, held, kept
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    corpora=st.lists(pairs, min_size=1, max_size=3),
+    heldout_pairs=st.integers(0, 5),
+    seed=st.integers(0, 3),
+    block=st.integers(1, 300),
+)
+def test_mix_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory, corpora, heldout_pairs, seed, block):
+    folder = tmp_path_factory.mktemp("mix")
+    unique, expected_heldout, expected = reference_mix(corpora, heldout_pairs, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairfile, "BLOCK_BYTES", block)
+        for shards in SHARDS:
+            if not expected:
+                with pytest.raises(DataError, match="no pair is left to train on"):
+                    run_mix(corpora, folder, heldout_pairs=heldout_pairs, seed=seed, shards=shards)
+                assert sorted(path.name for path in folder.iterdir()) == [f"c{n}.tsv" for n in range(len(corpora))]
+                continue
+            kept, held, summary = run_mix(corpora, folder, heldout_pairs=heldout_pairs, seed=seed, shards=shards)
+            assert held == expected_heldout
+            assert kept == expected
+            for index, (entry, corpus) in enumerate(zip(summary["corpora"], corpora, strict=True)):
+                mine = [sum(row[2] == str(index) for row in rows) for rows in (unique, held, kept)]
+                assert entry == {
+                    "label": f"c{index}",
+                    "in": len(corpus),
+                    "duplicates": len(corpus) - mine[0],
+                    "heldout": mine[1],
+                    "heldout_neighbours": mine[0] - mine[1] - mine[2],
+                    "kept": mine[2],
+                }
+            for name in ("in", "duplicates", "heldout", "heldout_neighbours", "kept"):
+                assert summary["total"][name] == sum(entry[name] for entry in summary["corpora"])
+
+
+def test_the_earlier_corpus_keeps_a_pair_that_both_have(tmp_path):
+    shared = [(f"Shared {number}", "x") for number in range(50)]
+    kept, _, _ = run_mix([[("a", "b")], [(s.upper(), t) for s, t in shared], shared], tmp_path)
+    assert sorted(kept) == sorted([("a", "b", "0"), *((s.upper(), t, "1") for s, t in shared)])
+
+
+def test_the_mix_is_shuffled_and_the_seed_decides(tmp_path):
+    corpora = [[(f"{name} {number}", f"t {number}") for number in range(500)] for name in ("a", "b")]
+    kept, _, _ = run_mix(corpora, tmp_path)
+    again, _, _ = run_mix([corpora[0][::-1], corpora[1]], tmp_path)
+    other, _, _ = run_mix(corpora, tmp_path, seed=2)
+    assert kept == again
+    assert sorted(kept) == sorted(other) and kept != other
+    assert 200 < sum(row[2] == "0" for row in kept[:500]) < 300
+
+
+def test_nothing_trained_on_shares_a_side_with_a_held_out_pair(tmp_path):
+    choose = random.Random(3)
+    words = [
+        f"{start}{vowel}{end}"
+        for start in ("b", "Straß", "中文", "Ж")
+        for vowel in "aeiou"
+        for end in ("n!", "t", "...")
+    ]
+    rows = [(" ".join(choose.choices(words, k=2)), " ".join(choose.choices(words, k=2))) for _ in range(4000)]
+    # neighbours of all kinds: other punctuation or spacing, sides exchanged, another translation
+    rows += (
+        [(f"«{s}»!", t) for s, t in rows[:500]] + [(t, s) for s, t in rows[500:1000]] + [(s, "x") for s, _ in rows[:9]]
+    )
+    kept, held, summary = run_mix([rows], tmp_path, heldout_pairs=100)
+    keys = [normalised_key(text) for row in held for text in row[:2]]
+    assert len(held) == summary["total"]["heldout"] == 100
+    assert all(keys) and len(set(keys[0::2])) == len(set(keys[1::2])) == 100
+    assert not {normalised_key(text) for row in kept for text in row[:2]} & set(keys)
+    assert summary["total"]["heldout_neighbours"] > 0
+
+
+def test_a_small_corpus_gives_a_tenth_and_says_so(tmp_path, caplog):
+    rows = [(f"source {number}", f"target {number}") for number in range(100)]
+    kept, held, summary = run_mix([rows], tmp_path, heldout_pairs=2000)
+    assert (len(kept), len(held)) == (90, 10)
+    assert summary["heldout_asked"] == 2000 and summary["total"]["heldout"] == 10
+    assert "held out 10 pairs instead of 2,000" in caplog.text
+
+
+def test_an_empty_mix_says_what_led_there(tmp_path):
+    with pytest.raises(DataError, match=r"c0 0, c1 0.*see the counts") as error:
+        run_mix([[], []], tmp_path)
+    assert str(tmp_path) in str(error.value)
+    with pytest.raises(DataError, match="no corpora"):
+        run_mix([], tmp_path)
+
+
+def test_a_mix_of_held_out_pairs_and_their_neighbours_alone_is_empty(tmp_path):
+    with pytest.raises(DataError, match="1 held out, 19 like those held out"):
+        run_mix([[("the same", f"target {number}") for number in range(20)]], tmp_path, heldout_pairs=1)
+
+
+# --- keys in bulk -------------------------------------------------------------------------------------------------
+
+
+def test_keys_in_bulk_are_the_keys_of_each_text_for_all_of_unicode():
+    points = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000 and chr(point) not in "\t\n"]
+    texts = ["".join(points[start : start + 60]) for start in range(0, len(points), 60)]
+    block = "".join(f"{first}\t{second}\n" for first, second in zip(texts[::2], texts[1::2], strict=False))
+    texts = texts[: len(texts) // 2 * 2]
+    keys = [normalised_key(text) for text in texts]
+    assert heldout.normalised_columns(block) == keys
+    # The quick look must never tell two texts with equal keys apart, or neighbours would be missed.
+    assert [heldout._print(text.encode()) for text in texts] == [heldout._print(key.encode()) for key in keys]
+
+
+# --- faults -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"a\tb\n" * 1000 + b"only one\n", 1001, "1 columns where a pair has 2"),
+        (b"a\tb\na\tb\tc\n" + b"a\n", 2, "3 columns where a pair has 2"),
+        (b"a\tb\n\n", 2, "1 columns where a pair has 2"),
+        (b"a\tb\n" * 1000 + b"a\t\xff\n", 1001, "not UTF-8"),
+        (b"a\tb\n" * 77 + "é\té".encode()[:-1], 78, "not UTF-8"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path, monkeypatch, content, line, message):
+    monkeypatch.setattr(pairfile, "BLOCK_BYTES", 64)
+    bad = tmp_path / "bad.tsv"
+    bad.write_bytes(content)
+    with pytest.raises(DataError, match=message) as error:
+        dedupe.dedupe_corpus(bad, tmp_path / "o", tmp_path / "r", corpus="C", cap=None, seed=1)
+    assert f"{bad}, line {line}:" in str(error.value)
+    with pytest.raises(DataError, match=message):
+        dedupe.mix([("C", bad)], tmp_path / "o", tmp_path / "h", tmp_path / "r", heldout_pairs=0, seed=1)
+    assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_a_missing_input_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"none\.tsv: cannot be read: No such file"):
+        dedupe.dedupe_corpus(tmp_path / "none.tsv", tmp_path / "o", tmp_path / "r", corpus="C", cap=None, seed=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def run_child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from psp import dedupe
+from psp.errors import DataError
+folder = Path(sys.argv[1])
+# No file may grow past this size: writing fails as on a full disk, with another error number.
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    if sys.argv[3] == "mix":
+        inputs = [("C", folder / "in.tsv")]
+        dedupe.mix(inputs, folder / "o", folder / "h", folder / "r", heldout_pairs=9, seed=1, shards=4)
+    else:
+        dedupe.dedupe_corpus(folder / "in.tsv", folder / "o", folder / "r", corpus="C", cap=None, seed=1, shards=4)
+except DataError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("stage", ["dedupe", "mix"])
+@pytest.mark.parametrize("limit", [10_000, 100_000])  # fails while dividing rows; while writing the sorted rows
+def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path, stage, limit):
+    write(tmp_path / "in.tsv", [(f"source {number}", f"target {number}") for number in range(8_000)])  # 230 kB
+    child = run_child(FULL_DISK, tmp_path, limit, stage)
+    assert "cannot be written: File too large; free space" in child.stdout, child.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from psp import dedupe, pairfile
+pairfile.BLOCK_BYTES = 1000
+calls = iter(range(5))
+real = dedupe._hashes
+def hashes(keys, seed):
+    if next(calls) == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(keys, seed)
+dedupe._hashes = hashes
+folder = Path(sys.argv[1])
+dedupe.dedupe_corpus(folder / "in.tsv", folder / "out.tsv", folder / "out.json", corpus="C", cap=None, seed=1)
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    rows = [(f"source {number}", f"target {number}") for number in range(1000)]
+    write(tmp_path / "in.tsv", rows)
+    assert run_child(KILLED, tmp_path).returncode == -9
+    assert not (tmp_path / "out.tsv").exists()
+    left = {path.name for path in tmp_path.iterdir()} - {"in.tsv"}
+    assert any(name.endswith(".tmp") for name in left)
+    alive = tmp_path / f".out.tsv.{socket.gethostname()}.1.tmp"  # process 1 lives, its folder is not ours to remove
+    alive.mkdir()
+    kept, _ = run_dedupe(rows, tmp_path)
+    assert len(kept) == 1000
+    assert {path.name for path in tmp_path.iterdir()} == {"in.tsv", "out.tsv", "out.json", alive.name}
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+from psp import dedupe, pairfile
+pairfile.BLOCK_BYTES = 1 << 18
+dedupe.BUCKET_BYTES = 1 << 20
+folder, rows, distinct = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+with (folder / "in.tsv").open("w") as file:
+    for row in range(rows):
+        file.write(f"the source sentence number {row % distinct}\\tthe sentence aimed at, number {row % distinct}\\n")
+dedupe.dedupe_corpus(folder / "in.tsv", folder / "d.tsv", folder / "d.json", corpus="C", cap=None, seed=1)
+# two inputs, of which the second is all duplicates
+inputs = [("C", folder / "d.tsv"), ("D", folder / "in.tsv")]
+dedupe.mix(inputs, folder / "m.tsv", folder / "h.tsv", folder / "m.json", heldout_pairs=100, seed=1)
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure a process's peak memory")
+def test_memory_does_not_grow_with_the_corpus(tmp_path):
+    def peak(rows: int, distinct: int) -> float:
+        child = run_child(MEMORY, tmp_path, rows, distinct)
+        assert child.returncode == 0, child.stderr
+        return int(child.stdout) / 1024
+
+    small = peak(50_000, 50_000)  # 3.6 MB
+    assert peak(400_000, 400_000) - small < 10  # MB, of a corpus that grew by 25
+    assert peak(400_000, 3) - small < 10  # one bucket gets nearly all rows
