@@ -37,13 +37,18 @@ def atomic(path: Path | str) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         if isinstance(error, FileNotFoundError) or error.errno is None:
             raise
         raise DataError(f"cannot be written: {error.strerror}; free space or choose another folder", path) from error
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         raise
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # the error on the way is the one to tell
+        path.unlink()
 
 
 def _remove_stale(path: Path, host: str) -> None:

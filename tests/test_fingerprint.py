@@ -70,4 +70,3 @@ def test_relative_imports_are_followed(package):
 def test_a_name_that_is_not_there_is_an_error(package):
     with pytest.raises(ModuleNotFoundError, match=r"psp\.nothing"):
         module.fingerprint("psp.nothing")
-

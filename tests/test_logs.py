@@ -1,0 +1,49 @@
+import logging
+
+import pytest
+
+from psp.errors import DataError
+from psp.logs import job
+from psp.progress import Progress
+
+
+@pytest.fixture(autouse=True)
+def restore_logging():
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = before
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+def test_an_error_for_people_is_one_line_and_a_status(tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "logs/a.log"):
+        raise DataError("is odd; mend it", "corpus.fr", 3)
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "error: corpus.fr, line 3: is odd; mend it\n"
+    assert "is odd; mend it" in (tmp_path / "logs/a.log").read_text()
+
+
+def test_a_bug_keeps_its_traceback(tmp_path):
+    with pytest.raises(ZeroDivisionError), job(tmp_path / "a.log"):
+        _ = 1 / 0
+    log = (tmp_path / "a.log").read_text()
+    assert "Traceback" in log
+    assert "bug in psp" in log
+
+
+def test_progress_ends_in_a_line_of_the_log(tmp_path):
+    with job(tmp_path / "a.log"), Progress("counting sheep", "sheep", 300) as bar:
+        bar.add(100)
+        bar.add(200, black=1)
+    log = (tmp_path / "a.log").read_text()
+    assert "counting sheep: 300 sheep of 300 (100%)" in log
+    assert "black 1" in log
+
+
+def test_progress_of_failed_work_does_not_claim_an_end(tmp_path):
+    with pytest.raises(SystemExit), job(tmp_path / "a.log"), Progress("counting sheep", "sheep") as bar:
+        bar.add(1)
+        raise DataError("gone")
+    assert "counting sheep" not in (tmp_path / "a.log").read_text()

@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from psp import pins
+from psp.config import Config
+from psp.errors import DataError
+
+SCHEMA = Path(__file__).parent.parent / "config/schema.yaml"
+NAME = "opus/Europarl/v8/en-fr.txt.zip"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / NAME).parent.mkdir(parents=True)
+    (tmp_path / NAME).write_bytes(b"abc")
+    return tmp_path
+
+
+def config(pins_file):
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"]}}
+    return Config({"corpora": {"Europarl": {"version": "v8"}}, "models": models, "pins": str(pins_file)}, SCHEMA)
+
+
+def test_pins_are_written_and_then_checked(folder, caplog):
+    file = folder / "pins.yaml"
+    assert pins.pin(config(file), ["fr"], folder, file) == [NAME]
+    assert "sts/STS.zip is not here yet" in caplog.text
+    pinned = config(file)
+    assert pinned.pins[NAME]["bytes"] == 3
+    assert pinned.remote(NAME).sha256.startswith("ba7816bf")
+    assert pins.check(pinned, [NAME, "sts/STS.zip"], folder) == [NAME]
+
+
+@pytest.mark.parametrize(("data", "words"), [(b"abd", "SHA-256"), (b"abcd", "4 bytes, pinned are 3")])
+def test_a_changed_file_is_an_error_and_keeps_its_pin(folder, data, words):
+    file = folder / "pins.yaml"
+    pins.pin(config(file), ["fr"], folder, file)
+    before = file.read_bytes()
+    (folder / NAME).write_bytes(data)
+    with pytest.raises(DataError, match=words):
+        pins.pin(config(file), ["fr"], folder, file)
+    assert file.read_bytes() == before
+
+
+def test_nothing_to_pin(tmp_path):
+    with pytest.raises(DataError, match="run the workflow first"):
+        pins.pin(config(tmp_path / "pins.yaml"), ["fr"], tmp_path, tmp_path / "pins.yaml")

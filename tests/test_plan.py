@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+
+from psp.config import Config
+from psp.plan import downloads, plan
+
+ROOT = Path(__file__).parent.parent
+SCHEMA = ROOT / "config/schema.yaml"
+
+
+@pytest.fixture
+def config(tmp_path):
+    mirror = tmp_path / "mirror"
+    (mirror / "sts").mkdir(parents=True)
+    (mirror / "sts/a.txt").write_bytes(b"x" * 70)
+    (mirror / "sts/b.txt").write_bytes(b"x" * 30)
+    pins = tmp_path / "pins.yaml"
+    pins.write_text("lid/lid.176.ftz: {bytes: 938013, sha256: abc}\n")
+    corpora = {
+        "Listed": {"version": "v1", "pairs": {"en-fr": 1_000_000}, "bytes": {"en-fr": 30_000_000}},
+        "Counted": {"version": "v1", "pairs": {"en-fr": 1000}, "cap": 100},
+        "Here": {"version": "v1"},
+    }
+    return Config(
+        {
+            "corpora": corpora,
+            "pins": str(pins),
+            "sources": {"sts": {"mirrors": [f"file://{mirror}/sts/"]}},
+            "models": {"fr": {"languages": ["en", "fr"], "corpora": list(corpora)}},
+        },
+        SCHEMA,
+    )
+
+
+def test_each_size_has_its_basis(config, tmp_path):
+    here = tmp_path / "downloads/opus/Here/v1/en-fr.txt.zip"
+    here.parent.mkdir(parents=True)
+    here.write_bytes(b"12345")
+    found = {file.name.split("/")[1]: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
+    assert (found["Listed"].bytes, found["Listed"].basis) == (30_000_000, "OPUS's listing")
+    assert found["Counted"].basis.startswith("OPUS's pairs")
+    assert (found["Here"].bytes, found["Here"].basis, found["Here"].here) == (5, "here already", True)
+    assert (found["lid.176.ftz"].bytes, found["lid.176.ftz"].basis) == (938013, "pinned")
+    assert (found["STS.zip"].bytes, found["STS.zip"].basis) == (100, "size of the local mirror")
+    assert (found["v1"].bytes, found["v1"].basis) == (None, "not known")
+
+
+def test_a_plan_names_what_will_be_fetched_and_what_it_will_take(config, tmp_path):
+    text = plan(config, "fr", tmp_path / "downloads")
+    assert "to fetch: 0.03 GB, and 3 file(s) of unknown size" in text
+    assert "1,001,000 read" in text
+    assert "unknown for 1 corpora" in text
+    for word in ("disk:", "memory:", "time on 2 cores", "basis:"):
+        assert word in text
+
+
+def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
+    config = Config.load([ROOT / "config/config.yaml"], SCHEMA)
+    for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
+        corpora = [file for file in downloads(config, config.model(name), tmp_path) if file.name.startswith("opus")]
+        assert all(file.bytes and file.pairs for file in corpora)
