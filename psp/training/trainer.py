@@ -85,8 +85,8 @@ class Trainer:
         self.records.flush()
         self._optimiser.prepare(None)
         kept = self.table if self._best_table is None else self._best_table
-        if not bool(torch.isfinite(kept).all()):
-            raise PspError(f"training diverged by step {self.step}: the table is not finite; {ADVICE}")
+        if not _measurable(kept):
+            raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
         return kept
 
     def _megabatch(self, epoch: Epoch) -> None:
@@ -124,8 +124,9 @@ class Trainer:
         self._optimiser.prepare(torch.unique(ids))
         with torch.no_grad():
             vectors = mean_vectors(self.table, ids, offsets)
-            if not bool(torch.isfinite(vectors).all()):  # NaN would lose every comparison and so go unseen
-                raise PspError(f"training diverged by step {self.step}: vectors are not finite; {ADVICE}")
+            # Unseen otherwise: NaN loses every comparison, and the cosine of a vector too long to measure is 0.
+            if not _measurable(vectors):
+                raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
             source, target = vectors.chunk(2)
             return mine(source, target, excluded, self.settings.negatives)
 
@@ -184,6 +185,11 @@ class Trainer:
         assert self._bar is not None
         self._bar.add(0, dev=f"{score:.2f}")
         log.info("step %d, %d pairs: development score %.4f", self.step, self.pairs, score)
+
+
+def _measurable(vectors: Tensor) -> bool:
+    """Whether every row has a finite length in float32 (rows of 1e20 are finite, their squares are not)."""
+    return bool(torch.linalg.vector_norm(vectors, dim=1).isfinite().all())
 
 
 @contextlib.contextmanager

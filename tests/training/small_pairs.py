@@ -36,3 +36,27 @@ class ListSource:
 def numbered(count: int) -> ListSource:
     """Pair i is [i] and [i, i + 1, ...] of varying length, so that a misaligned or lost pair shows."""
     return ListSource([[i] for i in range(count)], [list(range(i, i + 1 + i % 4)) for i in range(count)])
+
+
+CONCEPTS = 150
+
+
+def translated(count: int, seed: int) -> ListSource:
+    """A made-up parallel corpus: 3 to 7 concepts a sentence, each with one word a language, in any order."""
+    rng = np.random.default_rng(seed)
+    meanings = [rng.integers(0, CONCEPTS, rng.integers(3, 8)) for _ in range(count)]
+    return ListSource(
+        [meaning.tolist() for meaning in meanings],
+        [(rng.permutation(meaning) + CONCEPTS).tolist() for meaning in meanings],
+    )
+
+
+def retrieval_error(table: np.ndarray, pairs: ListSource) -> float:
+    """Share of sources whose nearest target is not their own."""
+
+    def unit(rows: list[list[int]]) -> np.ndarray:
+        vectors = np.stack([table[row].mean(axis=0) for row in rows])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    nearest = (unit(pairs.source) @ unit(pairs.target).T).argmax(axis=1)
+    return float((nearest != np.arange(len(pairs))).mean())

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from small_pairs import CONCEPTS, ListSource, retrieval_error, translated
+
+from psp.errors import PspError
+from psp.training.encoder import normal_table
+from psp.training.records import Records
+from psp.training.settings import TrainSettings
+from psp.training.trainer import Trainer, torch_state
+
+SMALL: dict[str, Any] = {
+    "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 7,
+}  # fmt: skip
+Score = Callable[[torch.Tensor], Mapping[str, Any]]
+
+
+def run(
+    folder: Path, pairs: ListSource, evaluate: Score | None = None, threads: int = 1, **changes: Any
+) -> tuple[np.ndarray, Trainer]:
+    settings = TrainSettings(**{**SMALL, **changes})
+    with torch_state(threads), Records(folder, settings.log_every) as records:
+        trainer = Trainer(pairs, normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings, evaluate, records)
+        return trainer.run().numpy().copy(), trainer
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"directions": "source"}, {"dropout": 0.1}, {"negatives": "any"}, {"mask_equal": False}, {"clip": 0.5}],
+    ids=str,
+)
+def test_translations_are_learnt(tmp_path: Path, changes: dict[str, Any]) -> None:
+    unseen = translated(300, seed=2)
+    before = retrieval_error(normal_table(2 * CONCEPTS, 48, 1).numpy(), unseen)
+    table, trainer = run(tmp_path, translated(2000, seed=1), epochs=6, dim=48, **changes)
+    assert before > 0.9
+    assert retrieval_error(table, unseen) < 0.1
+    losses = [float(row["loss"]) for row in rows(tmp_path / "metrics.csv")]
+    assert losses[-1] < 0.3 * losses[0]
+    assert trainer.pairs == 12_000 and trainer.step == int(rows(tmp_path / "metrics.csv")[-1]["step"])
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: Path) -> None:
+    tables = {}
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        tables[name], _ = run(tmp_path / name, translated(200, 1), threads=2, seed=seed, dropout=0.2, dim=200)
+    assert tables["a"].tobytes() == tables["b"].tobytes() != tables["c"].tobytes()
+    a, b, c = ((tmp_path / name / "metrics.csv").read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_each_epoch_sees_every_pair_and_short_batches_at_its_end(tmp_path: Path) -> None:
+    _, trainer = run(tmp_path, translated(32 * 9 + 5, 1), epochs=3, anneal=1, log_every=1)
+    assert trainer.pairs == 3 * (32 * 9 + 5)
+    assert trainer.step == 3 * 10
+    assert trainer.alone == 0
+    seen = [int(row["pairs"]) for row in rows(tmp_path / "metrics.csv")]
+    sizes = np.diff([0, *seen])
+    assert sorted(set(sizes)) == [5, 32] and (sizes == 5).sum() == 3  # only the last of an epoch is short
+
+
+def test_a_mega_batch_of_one_pair_is_passed_over(tmp_path: Path) -> None:
+    _, trainer = run(tmp_path, translated(33, 1), megabatch=1)
+    assert (trainer.step, trainer.pairs, trainer.alone) == (2, 64, 2)
+
+
+def test_a_store_without_two_different_pairs_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PspError, match="nothing was trained"):
+        run(tmp_path, translated(1, 1))
+
+
+def test_the_mega_batch_grows_with_the_steps(tmp_path: Path) -> None:
+    run(tmp_path, translated(2000, 1), epochs=1, anneal=5, megabatch=4, log_every=1)
+    sizes = [int(row["megabatch"]) for row in rows(tmp_path / "metrics.csv")]
+    assert sizes[:7] == [1, 1, 1, 1, 1, 2, 2]
+    assert sizes == sorted(sizes) and sizes[-1] == 4
+
+
+def test_pairs_that_all_share_a_text_teach_nothing(tmp_path: Path) -> None:
+    same = ListSource([[7, 8]] * 64, [[CONCEPTS + i] for i in range(64)])
+    table, trainer = run(tmp_path, same, epochs=1)
+    np.testing.assert_array_equal(table, normal_table(2 * CONCEPTS, 16, 1).numpy())
+    assert trainer.lonely == 2 * 64
+    moved, _ = run(tmp_path, same, epochs=1, mask_equal=False)
+    assert (moved != table).any()
+
+
+def test_clipping_bounds_what_adam_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from psp.training.optimiser import DenseAdam
+
+    norms: list[float] = []
+    step = DenseAdam.step
+
+    def watched(self: DenseAdam, used: torch.Tensor, gradient: torch.Tensor) -> None:
+        norms.append(float(gradient.norm()))
+        step(self, used, gradient)
+
+    monkeypatch.setattr(DenseAdam, "step", watched)
+    run(tmp_path, translated(200, 1))
+    free, largest = norms.copy(), float(np.median(norms))
+    norms.clear()
+    run(tmp_path, translated(200, 1), clip=largest)
+    assert max(free) > largest * 1.01  # there was something to clip
+    assert max(norms) <= largest * 1.0001
+
+
+@pytest.mark.parametrize("rate", [1e38, 1e20])
+def test_divergence_stops_with_the_step_and_what_to_try(tmp_path: Path, rate: float) -> None:
+    with pytest.raises(PspError, match=r"training diverged (at|by) step [1-9].*lower learning_rate"):
+        run(tmp_path, translated(500, 1), learning_rate=rate)
+    assert (tmp_path / "metrics.csv").read_text().startswith("step,")  # what was written stays readable
+
+
+def test_a_table_that_is_not_finite_is_noticed_although_mining_finds_no_negative(tmp_path: Path) -> None:
+    settings = TrainSettings(**SMALL)
+    table = torch.full((2 * CONCEPTS, 16), torch.nan)
+    with Records(tmp_path, 1) as records, pytest.raises(PspError, match="diverged by step 0"):
+        Trainer(translated(100, 1), table, settings, None, records).run()
+
+
+class Scripted:
+    """Development scores as told; remembers the tables."""
+
+    def __init__(self, *scores: float) -> None:
+        self.scores, self.tables = list(scores), []
+
+    def __call__(self, table: torch.Tensor) -> Mapping[str, Any]:
+        self.tables.append(table.numpy().copy())
+        return {"score": self.scores[len(self.tables) - 1], "note": "not a number", "part": 1.5}
+
+
+@pytest.mark.parametrize(("select", "kept"), [("best", 1), ("last", 2)])
+def test_the_best_or_the_last_table_is_kept(tmp_path: Path, select: str, kept: int) -> None:
+    scripted = Scripted(10.0, 30.0, 20.0)
+    table, trainer = run(tmp_path, translated(100, 1), scripted, epochs=3, select=select)
+    assert len(scripted.tables) == 3  # once an epoch, and the end is not scored twice
+    np.testing.assert_array_equal(table, scripted.tables[kept])
+    assert trainer.best is not None and trainer.best["score"] == (30.0, 20.0)[select == "last"]
+    dev = rows(tmp_path / "dev.csv")
+    assert [float(row["score"]) for row in dev] == [10.0, 30.0, 20.0]
+    assert set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
+
+
+def test_development_comes_every_so_many_pairs_and_at_the_end(tmp_path: Path) -> None:
+    run(tmp_path, translated(330, 1), Scripted(*range(10)), epochs=1, dev_every=100)
+    assert [int(row["pairs"]) for row in rows(tmp_path / "dev.csv")] == [128, 256, 330]
+
+
+def test_without_development_data_the_last_table_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "dev.csv").write_text("of an earlier run")
+    _, trainer = run(tmp_path, translated(100, 1))
+    assert trainer.best is None
+    assert not (tmp_path / "dev.csv").exists()
+
+
+def test_a_development_score_that_is_no_number_stops_training(tmp_path: Path) -> None:
+    with pytest.raises(PspError, match="development score at step"):
+        run(tmp_path, translated(100, 1), Scripted(float("nan")))
+
+
+def test_torch_is_left_as_it_was_found() -> None:
+    before = (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled())
+    with pytest.raises(ZeroDivisionError), torch_state(before[0] + 1):
+        assert torch.get_num_threads() == before[0] + 1
+        raise ZeroDivisionError
+    assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
