@@ -52,6 +52,7 @@ rule train:
             if key not in ("threads", "log_every")
         },
         log_every=setting("train", "log_every"),
+        development=setting("development"),
         languages=attribute("languages"),
         lower_case=setting("filters", "lower_case"),
         segment=setting("segment"),
