@@ -1,0 +1,23 @@
+"""Paraphrastic sentence embeddings, from raw parallel text to a fast model.
+
+``import psp`` costs nothing: a module is imported when one of its names is first used, and loading a model and
+embedding text need numpy, sentencepiece and safetensors alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from psp.model import Model, load_model
+
+__version__ = "0.1.0"
+__all__ = ["Model", "__version__", "load_model"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in {"Model", "load_model"}:
+        from psp import model
+
+        return getattr(model, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

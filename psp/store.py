@@ -1,0 +1,331 @@
+"""The store: all pairs as subword ids in one HDF5 file, written in one pass and read by slices.
+
+Ids lie flat, one after another, with an offset a sentence: about 75 bytes a pair, and reading is one slice, where
+rows of variable length take 2.5 times the space and a hundred times the time. Format version 1:
+
+| dataset | type | length | what |
+|---|---|---|---|
+| source/ids, target/ids | uint16, or int32 above 65,536 pieces | all pieces | sentencepiece ids |
+| source/offsets, target/offsets | int64 | pairs + 1 | side i is ``ids[offsets[i]:offsets[i + 1]]`` |
+| corpus | uint8, or uint16 above 256 corpora | pairs | index into the attribute ``corpora`` |
+
+Attributes of the file: format ("psp-store"), version, languages and corpora (JSON lists), vocab_size,
+sentencepiece_sha256 (of the model file), unknown_id, pairs, max_pieces (0: sides are whole), and for each side
+``source_``/``target_`` + unknown_dropped (pieces), only_unknown (sides that are the unknown id alone), truncated.
+
+No side is empty. Unknown pieces are left out; a side with nothing else is one unknown id (as in the published system).
+The held-out slice is no part of the store: it stays text, so that any model can be scored on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+import sentencepiece
+
+from psp.errors import DataError
+from psp.files import atomic, sha256
+from psp.progress import Progress
+from psp.subword import encode, load_sentencepiece, read_mixed
+
+log = logging.getLogger(__name__)
+
+FORMAT, VERSION = "psp-store", 1
+CHUNK = 65_536  # elements of a chunk
+SIDES = ("source", "target")
+
+
+class Side(NamedTuple):
+    """One side of some pairs: pair i has ``ids[offsets[i]:offsets[i + 1]]``; ``offsets`` is int64 and starts at 0."""
+
+    ids: np.ndarray
+    offsets: np.ndarray
+
+
+class Block(NamedTuple):
+    """Consecutive pairs of a store; ``corpus`` holds each pair's index into :attr:`Store.corpora`."""
+
+    source: Side
+    target: Side
+    corpus: np.ndarray
+
+
+def write_store(
+    mixed: Path,
+    sentencepiece_model: Path,
+    out: Path,
+    *,
+    languages: Sequence[str],
+    corpora: Sequence[str],
+    max_pieces: int | None = None,
+    batch: int = 16_384,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Encode a mixed pair file, in its order, into a store. Memory does not grow with the number of pairs.
+
+    Args:
+        mixed: the mixed pair file; its third column is an index into ``corpora``.
+        sentencepiece_model: what to encode with.
+        out: where the store goes, whole or not at all. The same input gives the same bytes, for any ``threads``.
+        languages: of the source and the target, for the record.
+        corpora: names of the corpora.
+        max_pieces: cut a side at this many pieces (the published code: 100 for bitext); None leaves it whole.
+        batch: pairs encoded at a time; another number gives the same contents, laid out differently in the file.
+        threads: of sentencepiece.
+
+    Returns:
+        The store's attributes.
+
+    Raises:
+        DataError: bad input (file and line are named), or the store cannot be written.
+    """
+    processor = load_sentencepiece(sentencepiece_model)
+    size, unknown = processor.get_piece_size(), processor.unk_id()
+    totals: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "languages": json.dumps(list(languages)),
+        "corpora": json.dumps(list(corpora), ensure_ascii=False),
+        "vocab_size": size,
+        "sentencepiece_sha256": sha256(sentencepiece_model),
+        "unknown_id": unknown,
+        "pairs": 0,
+        "max_pieces": max_pieces or 0,
+    } | {f"{side}_{count}": 0 for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")}
+    # Ids go up to size - 1, so 65,536 pieces still fit.
+    id_type = np.uint16 if size <= 65_536 else np.int32
+    with atomic(out) as temporary, _failing_as_os_error(), h5py.File(temporary, "w", track_order=False) as file:
+        columns = {
+            side: (_Column(file, f"{side}/ids", id_type), _Column(file, f"{side}/offsets", np.int64)) for side in SIDES
+        }
+        corpus = _Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
+        for _, offsets in columns.values():
+            offsets.append(np.zeros(1, np.int64))
+        with Progress("encoding", "pairs") as progress:
+            for texts, indices in _batches(mixed, len(corpora), batch):
+                for side, lines in zip(SIDES, texts, strict=True):
+                    ids, lengths = _encode_side(processor, lines, max_pieces, threads, side, totals)
+                    flat, offsets = columns[side]
+                    offsets.append(flat.length + np.cumsum(lengths))
+                    flat.append(ids)
+                corpus.append(np.asarray(indices))
+                totals["pairs"] += len(indices)
+                progress.add(len(indices))
+        if not totals["pairs"]:
+            raise DataError("holds no pair; are the filters too strict?", mixed)
+        for column in (*itertools.chain.from_iterable(columns.values()), corpus):
+            column.flush()
+        for name, value in totals.items():
+            file.attrs[name] = value
+    for side in SIDES:
+        log.info(
+            "%s: %d pieces, %d unknown pieces left out, %d sides of unknown pieces only, %d cut at %s pieces",
+            side,
+            columns[side][0].length,
+            *(totals[f"{side}_{count}"] for count in ("unknown_dropped", "only_unknown", "truncated")),
+            max_pieces,
+        )
+    return totals
+
+
+@contextlib.contextmanager
+def _failing_as_os_error() -> Iterator[None]:
+    # On a full disk h5py raises an OSError at the write, and then a RuntimeError where closing the file fails too.
+    try:
+        yield
+    except RuntimeError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, OSError):
+            cause = cause.__context__
+        raise (cause or error) from None
+
+
+class _Column:
+    """A dataset that grows, written by whole chunks: a part of one would be read back, checked and written again."""
+
+    def __init__(self, file: h5py.File, name: str, dtype: Any) -> None:
+        # fletcher32 costs nothing that we could measure, and a bit that flips on the disk is an error when it is read.
+        self._dataset = file.create_dataset(
+            name, (0,), maxshape=(None,), chunks=(CHUNK,), dtype=dtype, fletcher32=True, track_times=False
+        )
+        self._waiting: list[np.ndarray] = []
+        self._written = self.length = 0
+
+    def append(self, values: np.ndarray) -> None:
+        self._waiting.append(values.astype(self._dataset.dtype, copy=False))
+        self.length += len(values)
+        if self.length - self._written >= 8 * CHUNK:
+            self._write((self.length - self._written) // CHUNK * CHUNK)
+
+    def flush(self) -> None:
+        self._write(self.length - self._written)
+
+    def _write(self, count: int) -> None:
+        values = np.concatenate(self._waiting) if self._waiting else np.zeros(0, self._dataset.dtype)
+        self._dataset.resize((self._written + count,))
+        self._dataset[self._written :] = values[:count]
+        self._written += count
+        self._waiting = [values[count:]]
+
+
+def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
+    known = {str(index): index for index in range(corpora)}
+    rows = read_mixed(mixed)
+    first = 1
+    while batch := list(itertools.islice(rows, size)):
+        sources, targets, names = map(list, zip(*batch, strict=True))
+        try:
+            indices = [known[name] for name in names]
+        except KeyError as error:
+            line = first + names.index(error.args[0])
+            message = f"the third column is {error.args[0]!r}, no index of the {corpora} corpora; make the file again"
+            raise DataError(message, mixed, line) from None
+        yield (sources, targets), indices
+        first += len(batch)
+
+
+def _encode_side(
+    processor: sentencepiece.SentencePieceProcessor,
+    lines: list[str],
+    max_pieces: int | None,
+    threads: int,
+    side: str,
+    totals: dict[str, Any],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ids of some sentences and their number in each; ``totals`` counts what was changed."""
+    unknown = processor.unk_id()
+    ids, offsets, dropped = encode(processor, lines, threads)
+    lengths = np.diff(offsets)
+    if not lengths.all():  # a side that the normalisation empties, such as a lone zero-width space
+        ids = np.insert(ids, offsets[:-1][lengths == 0], unknown)
+        lengths = np.maximum(lengths, 1)
+    totals[f"{side}_unknown_dropped"] += dropped
+    totals[f"{side}_only_unknown"] += int(np.count_nonzero(ids == unknown))
+    if max_pieces is not None and lengths.max() > max_pieces:
+        totals[f"{side}_truncated"] += int(np.count_nonzero(lengths > max_pieces))
+        position = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        ids, lengths = ids[position < max_pieces], np.minimum(lengths, max_pieces)
+    return ids, lengths
+
+
+class Store:
+    """Reads a store; a context manager. ``len`` is the number of pairs.
+
+    Attributes: ``path``, ``languages``, ``corpora``, ``vocab_size``, ``sentencepiece_sha256``, ``unknown_id``,
+    ``max_pieces`` (None: sides are whole), and ``attributes``, all of the file's.
+
+    Raises:
+        DataError: no store, one of another version, or one that is cut short or damaged.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise DataError("no such file; make it by the store step", self.path)
+        try:
+            # A store is never changed in place, so a lock protects nothing, and some network file systems have none.
+            self._file = h5py.File(self.path, "r", locking=False)
+        except OSError as error:
+            raise DataError(f"cut short, or not an HDF5 file ({error}); make it again", self.path) from None
+        try:
+            self._check_format()
+            with self._damage():
+                self._columns = {name: self._file[name] for name in ("source", "target")}
+                self._corpus = self._file["corpus"]
+                self._check_lengths()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _check_format(self) -> None:
+        self.attributes: dict[str, Any] = {
+            name: value.item() if isinstance(value, np.generic) else value for name, value in self._file.attrs.items()
+        }
+        if self.attributes.get("format") != FORMAT:
+            raise DataError("an HDF5 file, but not a store of psp; make it by the store step", self.path)
+        if self.attributes.get("version") != VERSION:
+            raise DataError(
+                f"a store of version {self.attributes.get('version')}, this psp reads version {VERSION}; make it again",
+                self.path,
+            )
+        with self._damage():
+            self.languages: list[str] = json.loads(self.attributes["languages"])
+            self.corpora: list[str] = json.loads(self.attributes["corpora"])
+            self.vocab_size: int = self.attributes["vocab_size"]
+            self.sentencepiece_sha256: str = self.attributes["sentencepiece_sha256"]
+            self.unknown_id: int = self.attributes["unknown_id"]
+            self.max_pieces: int | None = self.attributes["max_pieces"] or None
+            self._pairs: int = self.attributes["pairs"]
+
+    def _check_lengths(self) -> None:
+        lengths = {"corpus": len(self._corpus)}
+        for side, group in self._columns.items():
+            lengths[side] = len(group["offsets"]) - 1
+            if group["offsets"][0] != 0 or group["offsets"][-1] != len(group["ids"]):
+                raise ValueError(f"the offsets of {side} do not fit its ids")
+        if set(lengths.values()) != {self._pairs}:
+            raise ValueError(f"{self._pairs} pairs, but {lengths}")
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+            raise DataError(f"damaged ({error}); make it again", self.path) from error
+
+    def __len__(self) -> int:
+        return self._pairs
+
+    def read(self, start: int, stop: int) -> Block:
+        """Pairs ``start`` to ``stop``, the second not included; ids have the type that they are stored in.
+
+        Raises:
+            IndexError: there are no such pairs.
+            DataError: what is stored there is damaged.
+        """
+        if not 0 <= start <= stop <= self._pairs:
+            raise IndexError(f"pairs {start} to {stop} of a store of {self._pairs}")
+        with self._damage():
+            source, target = (self._side(self._columns[side], start, stop) for side in SIDES)
+            return Block(source, target, self._corpus[start:stop])
+
+    def _side(self, column: h5py.Group, start: int, stop: int) -> Side:
+        offsets = column["offsets"][start : stop + 1]
+        ids = column["ids"][offsets[0] : offsets[-1]]
+        offsets -= offsets[0]
+        if len(ids) and (np.diff(offsets).min() < 1 or ids.max() >= self.vocab_size):
+            raise ValueError(f"pairs {start} to {stop} hold an empty side or ids beyond the vocabulary")
+        return Side(ids, offsets)
+
+    def check_vocabulary(self, sentencepiece_model: Path) -> None:
+        """Make sure that the store was encoded with this sentencepiece model.
+
+        Raises:
+            DataError: it is a store from another vocabulary.
+        """
+        if sha256(sentencepiece_model) != self.sentencepiece_sha256:
+            raise DataError(
+                f"a store from another vocabulary than {sentencepiece_model}: its ids mean other pieces; make it again",
+                self.path,
+            )
+
+    def close(self) -> None:
+        """Close the file; reading is over."""
+        self._file.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
