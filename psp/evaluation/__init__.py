@@ -16,6 +16,7 @@ from psp.evaluation import sts as similarity
 from psp.evaluation import tatoeba as retrieval
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.files import write_json
+from psp.model import load_model
 
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model"]
 
@@ -91,8 +92,6 @@ def evaluate_model(
     Raises:
         DataError: as :func:`evaluate`; or ``model_dir`` holds no model.
     """
-    from psp.model import load_model
-
     result = {"format": FORMAT, "model": name, **(info or {})}
     result |= evaluate(EmbeddingScorer(load_model(model_dir)), **tests)
     write_json(out, result)

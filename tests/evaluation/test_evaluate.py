@@ -13,7 +13,24 @@ from psp.evaluation import EmbeddingScorer, evaluate, sts
 from psp.evaluation.report import table
 
 RNG = np.random.default_rng(7)
-WORDS = ["the", "cat", "dog", "house", "is", "in", "on", "a", "big", "small", "red", "green", "man", "woman", "child", "runs"]
+WORDS = [
+    "the",
+    "cat",
+    "dog",
+    "house",
+    "is",
+    "in",
+    "on",
+    "a",
+    "big",
+    "small",
+    "red",
+    "green",
+    "man",
+    "woman",
+    "child",
+    "runs",
+]
 
 
 class Words:
