@@ -25,6 +25,13 @@ def label(language: str) -> str:
 class LanguageFilter(Filter):
     """Drops pairs with a side whose most probable language is not its own, or is so by less than ``threshold``.
 
+    With ``spare``, a side is kept after all when its own language has at least this probability, since the most
+    probable language of a short text is often wrong. Measured on 602,592 English-French and 356,985 Chinese sides of
+    documentation, interfaces, games and phrases: lid.176.ftz names another language for 1.9% of English, 1.8% of
+    French and 12% of Chinese (two thirds of these: Japanese); of 100 such pairs read, 91 had a right English and 72 a
+    right French side. ``spare: 0.02`` keeps 83%, 75% and 85% of them, and still drops two thirds of the French sides
+    that were left in English.
+
     The text is judged in its own case and before segmentation, as the model was trained on it. Needs the resource
     ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at the first batch.
 
@@ -35,15 +42,19 @@ class LanguageFilter(Filter):
 
     name = "language"
     order = 20
-    defaults: ClassVar[Mapping[str, Any]] = {"sides": "both", "threshold": 0.0}
+    defaults: ClassVar[Mapping[str, Any]] = {"sides": "both", "threshold": 0.0, "spare": None}
 
     def __init__(
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
     ) -> None:
         super().__init__(settings, languages, resources)
-        self.threshold = self.settings["threshold"]
-        if not isinstance(self.threshold, int | float) or not 0 <= self.threshold <= 1:
-            raise self.wrong("threshold", self.threshold, "must be a probability, from 0.0 to 1.0")
+        self.threshold, self.spare = self.settings["threshold"], self.settings["spare"]
+        for key in ("threshold", "spare"):
+            value = self.settings[key]
+            if key == "spare" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise self.wrong(key, value, "must be a probability, from 0.0 to 1.0")
         if "lid" not in self.resources:
             raise ConfigError("filters.language: needs a language identification model, the resource 'lid'")
         self._model: Any = None
@@ -58,9 +69,16 @@ class LanguageFilter(Filter):
             column = batch.source if side == "source" else batch.target
             # A list even for one text: predict(str) fails with numpy 2 in fasttext 0.9.3.
             labels, probabilities = self._model.predict(column)
-            for row, (top, probability) in enumerate(zip(labels, probabilities, strict=True)):
-                good = len(top) > 0 and top[0] == wanted and probability[0] >= self.threshold
-                if not good and reasons[row] is None:
+            bad = [
+                row
+                for row, (top, probability) in enumerate(zip(labels, probabilities, strict=True))
+                if not len(top) or top[0] != wanted or probability[0] < self.threshold
+            ]
+            if bad and self.spare is not None:
+                possible, _ = self._model.predict([column[row] for row in bad], k=-1, threshold=self.spare)
+                bad = [row for row, some in zip(bad, possible, strict=True) if wanted not in some]
+            for row in bad:
+                if reasons[row] is None:
                     reasons[row] = reason
         return reasons
 

@@ -47,6 +47,7 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
         ({"length": {"min": 9, "max": 8}}, "filters.length.max: 8 must not be below min, which is 9"),
         ({"length": {"sides": "left"}}, "filters.length.sides: 'left' must be one of both, source, target"),
         ({"language": {"threshold": 1.5}}, "filters.language.threshold: 1.5 must be a probability"),
+        ({"language": {"spare": True}}, "filters.language.spare: True must be a probability"),
         ({"language": {"threshold": "high"}}, "filters.language.threshold: 'high' must be a probability"),
     ],
 )
@@ -172,6 +173,22 @@ def test_language_asks_for_the_threshold(lid):
 
     assert judged(float(probability) - 0.01) == [None]
     assert judged(float(probability) + 0.01) == ["language: source"]
+
+
+def test_language_spares_a_side_whose_own_language_is_likely_enough(lid):
+    import fasttext
+
+    doubtful = "La neige fond."
+    labels, probabilities = fasttext.load_model(str(lid)).predict(doubtful, k=176)
+    own = float(dict(zip(labels, probabilities, strict=True))["__label__fr"])
+    assert labels[0] != "__label__fr" and own > 0.02
+
+    def judged(spare: float | None) -> list[str | None]:
+        (judge,) = build({"language": {"spare": spare}}, ("en", "fr"), {"lid": lid})
+        return judge(batch((ENGLISH, doubtful), (ENGLISH, GERMAN), (ENGLISH, FRENCH)))
+
+    assert judged(None) == judged(own + 0.01) == ["language: target", "language: target", None]
+    assert judged(own - 0.01) == [None, "language: target", None]
 
 
 def test_odd_characters_and_many_texts_do_not_shift_the_labels(lid):
