@@ -33,10 +33,10 @@ def initial_table(
     if init_from is None:
         return table, None
     other = Model.load(init_from)
-    if other.weight.shape[1] != settings.dim:
+    if other.dim != settings.dim:
         raise ConfigError(
-            f"train.dim: {settings.dim} is not the {other.weight.shape[1]} of init_from: {init_from}. "
-            f"Write `dim: {other.weight.shape[1]}`, or leave init_from out"
+            f"train.dim: {settings.dim} is not the {other.dim} of init_from: {init_from}. "
+            f"Write `dim: {other.dim}`, or leave init_from out"
         )
     places = {piece: row for row, piece in enumerate(vocabulary(other.sentencepiece))}
     shared = [(row, places[piece]) for row, piece in enumerate(pieces) if piece in places]

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import sentencepiece
 import torch
 from torch import Tensor
 
-from psp.errors import ConfigError, DataError
+from psp.errors import ConfigError
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.files import sha256, write_json
+from psp.files import write_json
 from psp.model import Model, save_model
 from psp.store import Store
+from psp.subword import load_sentencepiece
 from psp.training.initial import initial_table, vocabulary
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
@@ -29,8 +28,8 @@ log = logging.getLogger(__name__)
 class DevelopmentSet(Protocol):
     """What models are chosen by; :class:`psp.evaluation.development.Development` is one."""
 
-    def score(self, scorer: Scorer) -> Any:
-        """A mapping or dataclass with ``score``; larger is better."""
+    def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
+        """A mapping with ``score``, larger is better; ``heldout_scorer`` is for text that is already segmented."""
         ...
 
 
@@ -72,7 +71,8 @@ def train(
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     device = choose_device(settings.device)
     with torch_state(threads), Store(store) as pairs:
-        pieces = _matching_vocabulary(pairs, store, sentencepiece_model)
+        pieces = vocabulary(load_sentencepiece(sentencepiece_model))
+        pairs.check_vocabulary(sentencepiece_model)
         table, taken_over = initial_table(pieces, settings, init_from)
         table = table.to(device)
         log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
@@ -118,22 +118,16 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def _matching_vocabulary(pairs: Store, store: Path, sentencepiece_model: Path) -> list[str]:
-    """The pieces of the sentencepiece model, once it is known that the store was encoded with it."""
-    if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
-        raise DataError(
-            f"was encoded with another sentencepiece model than {sentencepiece_model}: its ids mean other pieces. "
-            "Encode the pairs again",
-            store,
-        )
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
-    return vocabulary(processor)
-
-
 def _evaluation(development: DevelopmentSet, sentencepiece_model: Path, config: Mapping[str, Any]) -> Evaluate:
+    # The held-out slice is text that was prepared for training: it must not be segmented a second time.
+    prepared = {**config, "segment": {}}
+
     def evaluate(table: Tensor) -> Mapping[str, Any]:
-        scores = development.score(EmbeddingScorer(Model(_array(table), sentencepiece_model, dict(config))))
-        return scores if isinstance(scores, Mapping) else dataclasses.asdict(scores)
+        weight = _array(table)
+        scorer, heldout_scorer = (
+            EmbeddingScorer(Model(weight, sentencepiece_model, keys)) for keys in (config, prepared)
+        )
+        return development.score(scorer, heldout_scorer)
 
     return evaluate
 

@@ -50,6 +50,8 @@ class Table:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -119,7 +121,7 @@ class Records:
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})
         if self._dev is None:
-            columns = [name for name, value in scores.items() if isinstance(value, numbers.Real)]
+            columns = [name for name, value in scores.items() if value is None or isinstance(value, numbers.Real)]
             self._dev = Table(self._folder / "dev.csv", ("step", "epoch", "pairs", *columns))
         self._dev.row(self.history[-1])
 

@@ -1,0 +1,206 @@
+"""Whole training runs: text, sentencepiece model, store, training, and the model as people load it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from small_pairs import CONCEPTS
+
+from psp.errors import ConfigError, DataError, PspError
+from psp.evaluation.development import Development
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.files import read_json
+from psp.model import load_model, save_model
+from psp.store import write_store
+from psp.subword import load_sentencepiece, train_subword
+from psp.training.loop import train
+from psp.training.settings import TrainSettings
+
+SETTINGS: dict[str, Any] = {
+    "epochs": 5, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+}  # fmt: skip
+CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "paper"}
+
+
+class Made(NamedTuple):
+    store: Path
+    sentencepiece: Path
+    unseen: tuple[list[str], list[str]]
+
+
+def words(syllables: str, seed: int) -> list[str]:
+    """A made-up language: one word of three syllables for each concept."""
+    rng, found = np.random.default_rng(seed), {}
+    while len(found) < CONCEPTS:
+        found["".join(syllables[i : i + 2] for i in 2 * rng.integers(0, len(syllables) // 2, 3))] = None
+    return list(found)
+
+
+def corpus(count: int, seed: int) -> tuple[list[str], list[str]]:
+    languages = words("banekiropusamiteloru", 1), words("dyfaghezovquixwejacy", 2)
+    rng = np.random.default_rng(seed)
+    sides: tuple[list[str], list[str]] = ([], [])
+    for _ in range(count):
+        meaning = rng.integers(0, CONCEPTS, rng.integers(3, 7))
+        for side, language in zip(sides, languages, strict=True):
+            side.append(" ".join(language[i] for i in rng.permutation(meaning)))
+    return sides
+
+
+def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) -> Made:
+    folder.mkdir(parents=True, exist_ok=True)
+    mixed, model = folder / "mix.tsv", folder / "sentencepiece.model"
+    mixed.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*pairs, strict=True)), encoding="utf-8", newline="\n")
+    train_subword(mixed, model, vocab_size=pieces, report=folder / "subword.json")
+    write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
+    return Made(folder / "store.h5", model, corpus(200, seed=9))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
+
+
+def run(
+    folder: Path, made: Made, development: Any = None, init_from: Path | None = None, **changes: Any
+) -> dict[str, Any]:
+    return train(
+        made.store,
+        made.sentencepiece,
+        folder / "model",
+        folder / "train",
+        {**SETTINGS, **changes},
+        development,
+        threads=1,
+        model_config=CONFIG,
+        init_from=init_from,
+    )
+
+
+def error(folder: Path, unseen: tuple[list[str], list[str]]) -> float:
+    return float(Development(None, unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+
+
+def test_text_in_a_model_that_finds_translations_out(tmp_path: Path, made: Made) -> None:
+    report = run(tmp_path, made, Development(None, made.unseen))
+    untrained = tmp_path / "untrained"
+    weight = load_model(tmp_path / "model").weight
+    save_model(untrained, np.random.default_rng(1).standard_normal(weight.shape), made.sentencepiece, CONFIG)
+    assert error(untrained, made.unseen) > 90
+    assert error(tmp_path / "model", made.unseen) < 15
+    assert report["best"]["error"] == error(tmp_path / "model", made.unseen)  # what was scored is what was saved
+    assert read_json(tmp_path / "train" / "train.json") == report
+    assert report["format"] == 1 and report["pairs_seen"] == 5 * 1200 and report["steps"] == 5 * 38
+    assert [row["epoch"] for row in report["development"]] == [1, 2, 3, 4, 5]
+    assert load_model(tmp_path / "model").config["languages"] == ["en", "fr"]
+
+
+def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Made) -> None:
+    for name in "ab":
+        run(tmp_path / name, made, Development(None, made.unseen), epochs=2, dropout=0.1)
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    assert {str(path) for path in files} == {
+        "model/config.json", "model/model.safetensors", "model/sentencepiece.model",
+        "train/metrics.csv", "train/dev.csv", "train/timing.csv", "train/train.json",
+    }  # fmt: skip
+    for path in files - {Path("train/timing.csv")}:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
+
+
+def test_settings_may_come_as_a_dataclass(tmp_path: Path, made: Made) -> None:
+    settings = TrainSettings(**{**SETTINGS, "epochs": 1})
+    report = train(
+        made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", settings, None, threads=1, model_config=CONFIG
+    )
+    assert report["settings"] == settings.as_dict()
+    assert report["best"] is None and report["development"] == []
+
+
+def test_a_store_of_another_vocabulary_is_refused(tmp_path: Path, made: Made) -> None:
+    other = make(tmp_path / "other", corpus(300, seed=5), 200)
+    with pytest.raises(DataError, match="another vocabulary"):
+        run(tmp_path, Made(made.store, other.sentencepiece, made.unseen))
+    assert not (tmp_path / "model").exists()
+
+
+def test_divergence_leaves_no_model(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(PspError, match="diverged"):
+        run(tmp_path, made, learning_rate=1e30)
+    assert not (tmp_path / "model").exists()
+    assert not (tmp_path / "train" / "train.json").exists()
+
+
+def test_a_missing_gpu_is_told_before_anything_is_read(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
+        run(tmp_path, Made(tmp_path / "missing", made.sentencepiece, made.unseen), device="cuda:99")
+
+
+def test_rows_are_taken_over_by_piece(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:
+    run(tmp_path, made)
+    first = load_model(tmp_path / "model")
+    # Another corpus gives other pieces, and shared ones other numbers.
+    second = make(tmp_path / "second", corpus(300, seed=5), 300)
+    with caplog.at_level(logging.INFO, logger="psp"):
+        # A learning rate near 0 leaves the initial table as it was.
+        report = run(tmp_path / "second", second, init_from=tmp_path / "model", epochs=1, learning_rate=1e-12)
+    started = load_model(tmp_path / "second" / "model")
+    pieces = {
+        model: [model.sentencepiece.id_to_piece(i) for i in range(model.vocab_size)] for model in (first, started)
+    }
+    shared = set(pieces[first]) & set(pieces[started])
+    assert 50 < len(shared) < started.vocab_size
+    assert [pieces[first].index(piece) for piece in shared] != [pieces[started].index(piece) for piece in shared]
+    for row, piece in enumerate(pieces[started]):
+        if piece in shared:
+            np.testing.assert_allclose(started.weight[row], first.weight[pieces[first].index(piece)], atol=1e-6)
+    assert report["initialised_from"] == {"pieces": started.vocab_size, "taken_over": len(shared)}
+    assert f"took over the rows of {len(shared)} of {started.vocab_size} pieces" in caplog.text
+
+
+def test_taking_over_helps(tmp_path: Path, made: Made) -> None:
+    run(tmp_path / "first", made)
+    run(tmp_path / "again", made, init_from=tmp_path / "first" / "model", epochs=1, learning_rate=1e-4)
+    run(tmp_path / "fresh", made, epochs=1, learning_rate=1e-4)
+    assert error(tmp_path / "again" / "model", made.unseen) < 15 < error(tmp_path / "fresh" / "model", made.unseen)
+
+
+def test_another_width_cannot_be_taken_over(tmp_path: Path, made: Made) -> None:
+    save_model(
+        tmp_path / "wide",
+        np.ones((load_sentencepiece(made.sentencepiece).get_piece_size(), 48)),
+        made.sentencepiece,
+        CONFIG,
+    )
+    with pytest.raises(ConfigError, match="Write `dim: 48`"):
+        run(tmp_path, made, init_from=tmp_path / "wide")
+
+
+def test_the_held_out_slice_is_scored_without_segmenting_it_again(tmp_path: Path, made: Made) -> None:
+    seen: list[tuple[Any, Any]] = []
+
+    class Watching:
+        def score(self, scorer: Any, heldout_scorer: Any = None) -> dict[str, float]:
+            seen.append((scorer.model.config["segment"], heldout_scorer.model.config["segment"]))
+            return {"score": 1.0}
+
+    segment = {"zh": {"name": "jieba", "cut_all": True}}
+    train(
+        made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", {**SETTINGS, "epochs": 1}, Watching(),
+        threads=1, model_config={**CONFIG, "segment": segment},
+    )  # fmt: skip
+    assert seen == [(segment, {})]
+    assert read_json(tmp_path / "m" / "config.json")["segment"] == segment
+
+
+def test_the_fingerprint_of_training_covers_what_it_runs() -> None:
+    from psp.fingerprint import fingerprint
+
+    assert fingerprint("psp.training") == fingerprint("psp.training", "psp.training.loop")
+    import psp.training
+
+    assert psp.training.train is train
