@@ -38,7 +38,7 @@ class Development:
         self.sts, self.heldout = sts, heldout
 
     @classmethod
-    def load(cls, sts: str | Path | None, heldout: Path | None, archive: Path | None = None) -> Development:
+    def load(cls, sts: str | Path | None, heldout: Path | str | None, archive: Path | str | None = None) -> Development:
         r"""Read a development set.
 
         Args:
