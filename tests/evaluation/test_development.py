@@ -67,6 +67,19 @@ def test_a_repeated_text_is_found_in_any_of_its_places(heldout):
     assert found == {"score": 0.0, "pearson": None, "error": 0.0, "pairs_sts": 0, "pairs_heldout": 4}
 
 
+def test_the_error_is_the_mean_of_both_directions():
+    class Given:
+        # Every source finds target 0; every target finds its own source.
+        def cross(self, a, b):
+            return np.array([[9.0, 1, 1, 1], [8, 7, 1, 1], [8, 1, 7, 1], [8, 1, 1, 7]])
+
+        def pairwise(self, a, b):
+            raise NotImplementedError
+
+    found = Development(None, (list("abcd"), list("wxyz"))).score(Given())
+    assert (found["error"], found["score"]) == (37.5, -37.5)
+
+
 def test_no_correlation_counts_as_zero(sts_file):
     class Constant:
         def embed_raw_text(self, sentences):
