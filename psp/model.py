@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,9 +34,6 @@ WEIGHTS, SENTENCEPIECE, CONFIG = "model.safetensors", "sentencepiece.model", "co
 # Rows are gathered into a buffer and added up from there, and the buffer must stay in a core's own cache. Measured at
 # 1024 dimensions (2 MB of L2), sentences/s for 128 KB to 1 MB: 132k 150k 170k (384 KB) 178k 180k (768 KB) 173k.
 BUFFER_BYTES = 768 << 10
-
-# Han ideographs, with extensions A to H and the compatibility block.
-_IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
 
 class Model:
@@ -167,10 +163,11 @@ class Model:
         return vectors
 
     def _ids(self, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
+        # In this order, as the training text was prepared: jieba's words depend on the case of letters among them.
+        if self._segmenter is not None:
+            texts = [self._segmenter.segment(text) for text in texts]
         if self._lower_case:
             texts = [text.lower() for text in texts]
-        if self._segmenter is not None:
-            texts = [self._segmenter.segment(text) if _IDEOGRAPHS.search(text) else text for text in texts]
         try:
             encoded = encode(self.sentencepiece, texts, self.threads)
         except Exception as error:  # which class it is depends on sentencepiece's version

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 from psp.errors import ConfigError, PspError
+
+# Han ideographs, with extensions A to H and the compatibility block.
+_IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
 
 class Segmenter:
@@ -36,7 +40,13 @@ class Segmenter:
         self._tokenizer: Any = None
 
     def segment(self, text: str) -> str:
-        """The words of ``text`` joined by single spaces; without ``cut_all`` nothing but white space changes."""
+        """The words of ``text`` joined by single spaces; without ``cut_all`` nothing but white space changes.
+
+        A text without an ideograph is left as it is: a model is given texts in all its languages without being told
+        which, so what decides must be in the text, and be the same in training and in use.
+        """
+        if not _IDEOGRAPHS.search(text):
+            return text
         if self._tokenizer is None:
             self._tokenizer = _tokenizer()
         # jieba gives white space as words of its own, and with cut_all empty words beside them.
