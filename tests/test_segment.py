@@ -50,7 +50,12 @@ def test_cut_all_lists_overlapping_words():
 def test_only_white_space_changes(jieba, text):
     segmented = jieba.segment(text)
     assert "".join(segmented.split()) == "".join(text.split())
-    assert segmented == " ".join(segmented.split())
+    assert segmented == (" ".join(segmented.split()) if segmented != text else text)
+
+
+@pytest.mark.parametrize("text", ["Save the file, please.", "12 %  OK", "où est-ce ?", "こんにちは", ""])
+def test_text_without_an_ideograph_is_left_alone(jieba, text):
+    assert jieba.segment(text) == text
 
 
 def test_a_copy_in_another_process_gives_the_same_words(jieba):
