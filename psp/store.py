@@ -20,6 +20,7 @@ The held-out slice is no part of the store: it stays text, so that any model can
 from __future__ import annotations
 
 import contextlib
+import io
 import itertools
 import json
 import logging
@@ -103,29 +104,33 @@ def write_store(
     } | {f"{side}_{count}": 0 for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")}
     # Ids go up to size - 1, so 65,536 pieces still fit.
     id_type = np.uint16 if size <= 65_536 else np.int32
-    with atomic(out) as temporary, _failing_as_os_error(), h5py.File(temporary, "w", track_order=False) as file:
-        columns = {
-            side: (_Column(file, f"{side}/ids", id_type), _Column(file, f"{side}/offsets", np.int64)) for side in SIDES
-        }
-        corpus = _Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
-        for _, offsets in columns.values():
-            offsets.append(np.zeros(1, np.int64))
-        with Progress("encoding", "pairs") as progress:
-            for texts, indices in _batches(mixed, len(corpora), batch):
-                for side, lines in zip(SIDES, texts, strict=True):
-                    ids, lengths = _encode_side(processor, lines, max_pieces, threads, side, totals)
-                    flat, offsets = columns[side]
-                    offsets.append(flat.length + np.cumsum(lengths))
-                    flat.append(ids)
-                corpus.append(np.asarray(indices))
-                totals["pairs"] += len(indices)
-                progress.add(len(indices))
-        if not totals["pairs"]:
-            raise DataError("holds no pair; are the filters too strict?", mixed)
-        for column in (*itertools.chain.from_iterable(columns.values()), corpus):
-            column.flush()
-        for name, value in totals.items():
-            file.attrs[name] = value
+    with atomic(out) as temporary, contextlib.closing(_Disk(temporary)) as disk:
+        with h5py.File(disk, "w") as file:
+            columns = {
+                side: (_Column(file, f"{side}/ids", id_type), _Column(file, f"{side}/offsets", np.int64))
+                for side in SIDES
+            }
+            corpus = _Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
+            for _, offsets in columns.values():
+                offsets.append(np.zeros(1, np.int64))
+            with Progress("encoding", "pairs") as progress:
+                for texts, indices in _batches(mixed, len(corpora), batch):
+                    for side, lines in zip(SIDES, texts, strict=True):
+                        ids, lengths = _encode_side(processor, lines, max_pieces, threads, side, totals)
+                        flat, offsets = columns[side]
+                        offsets.append(flat.length + np.cumsum(lengths))
+                        flat.append(ids)
+                    corpus.append(np.asarray(indices))
+                    disk.check()
+                    totals["pairs"] += len(indices)
+                    progress.add(len(indices))
+            if not totals["pairs"]:
+                raise DataError("holds no pair; are the filters too strict?", mixed)
+            for column in (*itertools.chain.from_iterable(columns.values()), corpus):
+                column.flush()
+            for name, value in totals.items():
+                file.attrs[name] = value
+        disk.check()
     for side in SIDES:
         log.info(
             "%s: %d pieces, %d unknown pieces left out, %d sides of unknown pieces only, %d cut at %s pieces",
@@ -137,16 +142,64 @@ def write_store(
     return totals
 
 
-@contextlib.contextmanager
-def _failing_as_os_error() -> Iterator[None]:
-    # On a full disk h5py raises an OSError at the write, and then a RuntimeError where closing the file fails too.
-    try:
-        yield
-    except RuntimeError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, OSError):
-            cause = cause.__context__
-        raise (cause or error) from None
+class _Disk(io.RawIOBase):
+    """The file that HDF5 writes to, from which it never learns that the disk is full.
+
+    After a failed write HDF5 can neither close the file nor forget it, and the process ends in a segmentation fault
+    (seen with h5py 3.16). So the first error is kept here, for :meth:`check` to raise, and what is written from then
+    on, little more than HDF5's caches, stays in memory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w+b", buffering=0)
+        self._error: OSError | None = None
+        self._kept: list[tuple[int, bytes]] = []
+
+    def check(self) -> None:
+        """Raise the error that a write has met."""
+        if self._error is not None:
+            raise self._error
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while self._error is None and len(rest):
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._error = error
+        if len(rest):
+            self._kept.append((self._file.tell(), bytes(rest)))
+            self._file.seek(len(rest), io.SEEK_CUR)
+        return size
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        start = self._file.tell()
+        view[:] = self._file.read(len(view)).ljust(len(view), b"\0")
+        for place, data in self._kept:
+            low, high = max(start, place), min(start + len(view), place + len(data))
+            if low < high:
+                view[low - start : high - start] = data[low - place : high - place]
+        self._file.seek(start + len(view))
+        return len(view)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return self._file.truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class _Column:

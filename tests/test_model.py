@@ -1,0 +1,348 @@
+"""The model, against a plain mean over each sentence's rows."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+from small_subword import SENTENCES, odd_text, reference_ids, train_sentencepiece
+
+import psp
+from psp.errors import DataError, PspError
+from psp.model import BUFFER_BYTES, Model, load_model, save_model
+from psp.subword import load_sentencepiece
+
+DIM = 12
+CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}
+
+
+@pytest.fixture(scope="module")
+def sentencepiece_model(tmp_path_factory):
+    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
+
+
+@pytest.fixture(scope="module")
+def table(sentencepiece_model):
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
+    return np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def model(table, sentencepiece_model):
+    return Model(table, sentencepiece_model, CONFIG)
+
+
+@pytest.fixture
+def folder(tmp_path, table, sentencepiece_model):
+    save_model(tmp_path / "model", table, sentencepiece_model, CONFIG)
+    return tmp_path / "model"
+
+
+def reference(model, texts):
+    vectors = np.zeros((len(texts), model.dim))
+    for row, text in enumerate(texts):
+        if ids := reference_ids(model.sentencepiece, text):
+            vectors[row] = model.weight[ids].astype(np.float64).mean(axis=0)
+    return vectors
+
+
+@given(texts=st.lists(odd_text, max_size=20), batch_size=st.integers(1, 8))
+def test_vectors_are_the_means_of_the_pieces_rows(model, texts, batch_size):
+    vectors = model.embed_raw_text(texts, batch_size=batch_size)
+    assert (vectors.shape, vectors.dtype) == ((len(texts), DIM), np.float32)
+    np.testing.assert_allclose(vectors, reference(model, texts), rtol=0, atol=1e-6)
+
+
+@given(texts=st.lists(odd_text, min_size=1, max_size=20), data=st.data())
+def test_neither_order_nor_batch_size_matters(model, texts, data):
+    vectors = model.embed_raw_text(texts)
+    order = data.draw(st.permutations(range(len(texts))))
+    batch_size = data.draw(st.integers(1, len(texts)))
+    shuffled = model.embed_raw_text([texts[index] for index in order], batch_size=batch_size)
+    np.testing.assert_allclose(shuffled, vectors[order], rtol=0, atol=1e-6)
+
+
+def test_sentences_larger_than_the_buffer_and_many_of_one_length(sentencepiece_model):
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
+    dim = 1024
+    wide = Model(np.random.default_rng(2).standard_normal((pieces, dim), dtype=np.float32), sentencepiece_model)
+    rows = BUFFER_BYTES // (4 * dim)
+    texts = ["bread " * (rows + 1), *SENTENCES[:300], "", "bread " * (rows // 2 + 1), *(["the river"] * (rows + 3))]
+    np.testing.assert_allclose(wide.embed_raw_text(texts), reference(wide, texts), rtol=0, atol=1e-5)
+
+
+def test_steps_apart_give_the_same_as_together(model):
+    ids, offsets = model.ids(SENTENCES)
+    assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
+    assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == model.sentencepiece.encode(SENTENCES)
+    assert np.array_equal(model.pool(ids, offsets), model.embed_raw_text(SENTENCES))
+    assert np.array_equal(model.pool(ids.astype(np.uint16), offsets), model.embed_raw_text(SENTENCES))
+
+
+def test_no_text_at_all(model):
+    assert model.embed_raw_text([]).shape == (0, DIM)
+    assert model.score_raw_text([]) == []
+    ids, offsets = model.ids([])
+    assert (ids.tolist(), offsets.tolist()) == ([], [0])
+    assert model.pool(ids, offsets).shape == (0, DIM)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n ", "\u3000", "\u200b", "\x01"])
+def test_a_blank_text_is_zeros(model, text):
+    assert not model.embed_raw_text([text, "bread"])[0].any()
+
+
+def test_unknown_pieces_are_left_out(model, tmp_path):
+    # The word mark in front of a sentence is a known piece: what is left of a sentence of unknown characters.
+    plain, odd = model.embed_raw_text(["bread here", "bread 日 here"])
+    ids = model.ids(["bread 日 here"])[0]
+    assert model.unknown_id not in ids
+    assert not np.array_equal(plain, odd)  # but the word mark of the unknown word stays
+    bare_path = train_sentencepiece(tmp_path / "bare.model", add_dummy_prefix=False)
+    pieces = load_sentencepiece(bare_path).get_piece_size()
+    bare = Model(np.arange(pieces * DIM, dtype=np.float32).reshape(pieces, DIM), bare_path)
+    np.testing.assert_array_equal(bare.embed_raw_text(["日", "日本🙂"]), bare.weight[[bare.unknown_id] * 2])
+
+
+def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, model):
+    lower = Model(table, sentencepiece_model, CONFIG | {"lower_case": True})
+    assert np.array_equal(lower.embed_raw_text(["The CAT Eats BREAD"]), model.embed_raw_text(["the cat eats bread"]))
+    assert not np.array_equal(model.embed_raw_text(["The CAT"]), model.embed_raw_text(["the cat"]))
+
+
+@pytest.mark.parametrize("cut_all", [False, True])
+def test_han_text_is_segmented_where_the_model_says_so_and_no_other(tmp_path, cut_all):
+    jieba = pytest.importorskip("jieba", reason="jieba is not installed (the extra zh)")
+    jieba.setLogLevel(60)
+    from psp.segment import Segmenter
+
+    chinese = ["我来到北京清华大学", "他来到了网易杭研大厦"]
+    segment = Segmenter("jieba", cut_all=cut_all).segment
+    trained = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*map(segment, chinese), *chinese, "a cat, eats t恤"] * 3),
+        model_writer=trained,
+        vocab_size=100,
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        minloglevel=2,
+    )
+    path = tmp_path / "sp.model"
+    path.write_bytes(trained.getvalue())
+    pieces = load_sentencepiece(path).get_piece_size()
+    table = np.random.default_rng(0).standard_normal((pieces, DIM), dtype=np.float32)
+    plain = Model(table, path)
+    segmenting = Model(table, path, {"segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    for text in chinese:
+        assert segmenting.ids([text])[0].tolist() == plain.ids([segment(text)])[0].tolist()
+        assert segmenting.ids([text])[0].tolist() != plain.ids([text])[0].tolist()
+    latin, cut = "a cat, eats", "a cat , eats"  # the second is what jieba makes of the first
+    assert segmenting.ids([latin])[0].tolist() == plain.ids([latin])[0].tolist() != plain.ids([cut])[0].tolist()
+    lower = Model(table, path, {"lower_case": True, "segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    mixed = "我来到T恤大厦"  # jieba knows the word with a capital letter only
+    assert segment(mixed).lower() != segment(mixed.lower())
+    assert lower.ids([mixed])[0].tolist() == plain.ids([segment(mixed).lower()])[0].tolist()
+
+
+def test_a_segmenter_that_cannot_be_had_is_an_error_at_once(table, sentencepiece_model):
+    with pytest.raises(PspError, match="no segmenter 'mecab'"):
+        Model(table, sentencepiece_model, {"segment": {"ja": {"name": "mecab"}}})
+    with pytest.raises(DataError, match="segment holds"):
+        Model(table, sentencepiece_model, {"segment": {"zh": "jieba"}})
+    two = {"zh": {"name": "jieba", "cut_all": True}, "yue": {"name": "jieba", "cut_all": False}}
+    with pytest.raises(DataError, match="two segmenters"):
+        Model(table, sentencepiece_model, {"segment": two})
+
+
+@given(pairs=st.lists(st.tuples(odd_text, odd_text), max_size=12), batch_size=st.integers(1, 5))
+def test_scores_are_cosines_and_never_nan(model, pairs, batch_size):
+    scores = model.score_raw_text(pairs, batch_size=batch_size)
+    assert len(scores) == len(pairs)
+    for (left, right), score in zip(pairs, scores, strict=True):
+        a, b = reference(model, [left, right])
+        norms = np.linalg.norm(a) * np.linalg.norm(b)
+        assert score == pytest.approx(a @ b / norms if norms else 0.0, abs=1e-6)
+        assert -1.0 <= score <= 1.0 and type(score) is float
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_scores_of_tiny_and_huge_vectors(table, sentencepiece_model, model, scale):
+    scaled = Model(table * np.float32(scale), sentencepiece_model)
+    pairs = [("the cat eats", "le chat mange"), ("bread", "bread")]
+    assert scaled.score_raw_text(pairs) == pytest.approx(model.score_raw_text(pairs), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        ("bread", TypeError, r"write \[text\]"),
+        (b"bread", TypeError, r"write \[text\]"),
+        (["bread", None], TypeError, r"texts\[1\] is NoneType"),
+        (["bread", "bread", b"bread"], TypeError, r"texts\[2\] is bytes"),
+        ([["bread"]], TypeError, r"texts\[0\] is list"),
+        (["bread"] * 5 + ["b\ud800d"], DataError, r"texts\[5\] is not valid Unicode.*character 1"),
+    ],
+)
+def test_what_is_no_text_is_named_by_its_index(model, texts, error, message):
+    with pytest.raises(error, match=message):
+        model.embed_raw_text(texts, batch_size=2)
+    with pytest.raises(error):
+        model.ids(texts)
+
+
+@pytest.mark.parametrize("pair", ["ab", ("bread",), ("a", "b", "c"), None, ("bread", None)])
+def test_what_is_no_pair_is_named(model, pair):
+    with pytest.raises(TypeError, match=r"pair 1 is|texts\[3\] is"):
+        model.score_raw_text([("bread", "pain"), pair])
+
+
+@pytest.mark.parametrize(
+    ("ids", "offsets"),
+    [([0, 10**6], [0, 2]), ([0, -1], [0, 2]), ([1, 2], [0, 3]), ([1, 2], [0, 1]), ([1, 2], [0, 2, 1, 2]), ([1], [])],
+)
+def test_ids_outside_the_table_and_offsets_that_do_not_fit_are_refused(model, ids, offsets):
+    with pytest.raises(ValueError, match="ids"):
+        model.pool(np.array(ids, np.int64), np.array(offsets, np.int64))
+
+
+def test_what_is_saved_is_what_is_loaded(folder, table, model, sentencepiece_model):
+    loaded = load_model(folder)
+    assert np.array_equal(loaded.weight, table)
+    assert np.array_equal(loaded.embed_raw_text(SENTENCES), model.embed_raw_text(SENTENCES))
+    assert (loaded.dim, loaded.vocab_size) == (DIM, len(table))
+    assert list(safetensors.numpy.load_file(folder / "model.safetensors")) == ["embedding.weight"]
+    assert json.loads((folder / "config.json").read_text()) == CONFIG | {
+        "format": 1,
+        "kind": "psp",
+        "dim": DIM,
+        "vocab_size": len(table),
+        "unknown_id": loaded.unknown_id,
+        "sentencepiece_sha256": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest(),
+        "psp_version": psp.__version__,
+    }
+
+
+def test_the_same_model_is_saved_as_the_same_bytes(folder, tmp_path, table, sentencepiece_model):
+    save_model(tmp_path / "again", table, sentencepiece_model, CONFIG)
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+    assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors", "sentencepiece.model"]
+
+
+def test_a_model_can_be_saved_over_itself(folder, table):
+    save_model(folder, table + 1, folder / "sentencepiece.model", CONFIG)
+    assert np.array_equal(load_model(folder).weight, table + 1)
+
+
+def test_a_save_that_fails_leaves_no_folder_that_loads(folder, table, sentencepiece_model, monkeypatch):
+    def full_disk(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(safetensors.numpy, "save_file", full_disk)
+    with pytest.raises(DataError, match="No space left on device"):
+        save_model(folder, table, sentencepiece_model, CONFIG)
+    with pytest.raises(DataError, match=r"config\.json: no such file"):
+        load_model(folder)
+
+
+def test_a_table_that_does_not_fit_is_not_saved(tmp_path, table, sentencepiece_model):
+    with pytest.raises(DataError, match=r"pieces, which a table of .* does not fit"):
+        save_model(tmp_path / "model", table[:-1], sentencepiece_model, CONFIG)
+    broken = table.copy()
+    broken[3, 4] = np.nan
+    with pytest.raises(DataError, match="not finite"):
+        save_model(tmp_path / "model", broken, sentencepiece_model, CONFIG)
+    with pytest.raises(ValueError, match="dim is filled in"):
+        save_model(tmp_path / "model", table, sentencepiece_model, CONFIG | {"dim": 5})
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
+def test_a_missing_or_damaged_file_is_named(folder, name):
+    content = (folder / name).read_bytes()
+    for damaged in (content[: len(content) // 2], content[:5], b""):
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(DataError, match=name):
+            load_model(folder)
+    (folder / name).unlink()
+    with pytest.raises(DataError, match=name):
+        load_model(folder)
+
+
+def test_a_missing_folder(tmp_path):
+    with pytest.raises(DataError, match="no such folder"):
+        load_model(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, r"config\.json: format 2, this psp reads 1"),
+        ({"kind": "bert"}, r"config\.json: not the config of a psp model"),
+        ({"dim": "12"}, r"config\.json: dim is '12'"),
+        ({"lower_case": None}, r"config\.json: lower_case is None"),
+        ({"dim": 13}, r"model\.safetensors: .*13\) in config\.json"),
+        ({"vocab_size": 10}, r"model\.safetensors: .*\(10, 12\) in config\.json"),
+        ({"sentencepiece_sha256": "0" * 64}, r"sentencepiece\.model: not the file of config\.json"),
+    ],
+)
+def test_a_config_that_says_something_else_is_refused(folder, change, message):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(DataError, match=message):
+        load_model(folder)
+
+
+def test_tables_of_another_kind_are_refused(folder, table):
+    for tensors in (
+        {"weight": table},
+        {"embedding.weight": table.astype(np.float16)},
+        {"embedding.weight": table[0]},
+        {"embedding.weight": np.full_like(table, np.inf)},
+    ):
+        safetensors.numpy.save_file(tensors, folder / "model.safetensors")
+        with pytest.raises(DataError, match=r"model\.safetensors"):
+            load_model(folder)
+
+
+def test_a_model_of_another_vocabulary_is_refused(folder, table, tmp_path):
+    other = train_sentencepiece(tmp_path / "other.model", vocab_size=60)
+    with pytest.raises(DataError, match="does not fit"):
+        Model(table, other)
+
+
+HEAVY = ["torch", "h5py", "scipy", "pandas", "snakemake", "fasttext", "jieba", "requests", "psp.segment", "psp.store"]
+
+
+def test_embedding_needs_nothing_but_numpy_sentencepiece_and_safetensors(folder):
+    program = f"""
+import sys
+import psp
+assert "numpy" not in sys.modules, "import psp alone imports numpy"
+model = psp.load_model({str(folder)!r})
+assert isinstance(model, psp.Model)
+assert model.score_raw_text([("the cat", "le chat")])
+print(*sorted(sys.modules.keys() & set({HEAVY!r})))
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "\n", "")
+
+
+def test_the_version_is_the_packages():
+    import tomllib
+    from pathlib import Path
+
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    assert tomllib.loads(project.read_text())["project"]["version"] == psp.__version__
+    with pytest.raises(AttributeError, match="nothing"):
+        psp.nothing  # noqa: B018
