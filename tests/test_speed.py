@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,3 +85,12 @@ def test_a_store_of_another_model_is_refused(trained, tmp_path):
     with pytest.raises(DataError, match="another vocabulary"):
         measure_speed(trained[0], other, tmp_path / "speed.json")
     assert not (tmp_path / "speed.json").exists()
+
+
+def test_median_least_and_most_leave_the_first_pass_out(trained, tmp_path, monkeypatch):
+    seconds = [100.0, 1.0, 4.0, 2.0] * 2  # of each pass, as the clock will have it
+    readings = iter([time for length in seconds for time in (0.0, length)])
+    monkeypatch.setattr("psp.speed.time", SimpleNamespace(perf_counter=lambda: next(readings)))
+    result = measure_speed(*trained, tmp_path / "speed.json", sentences=100, repeats=3)
+    for rates in (result["forward"], result["text"]):
+        assert (rates["min"], rates["median"], rates["max"]) == (25.0, 50.0, 100.0)
