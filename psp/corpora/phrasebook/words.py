@@ -48,7 +48,7 @@ long, lengthy = +long/longue
 short, brief = court, +bref/brève
 [written file]
 important, significant = important, essentiel/essentielle
-urgent, pressing = urgent, pressant
+urgent, pressing = urgent
 [school exam explained]
 difficult, hard, tough = difficile/difficile, ardu
 easy, simple, straightforward = facile/facile, simple/simple
