@@ -1,0 +1,407 @@
+"""The schemas hold for what the project writes, and for nothing else."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from small_subword import PAIRS, SENTENCES
+
+from psp import filters, schemas
+from psp.corpora import phrasebook
+from psp.corpora.download import Remote, fetch
+from psp.dedupe import dedupe_corpus, mix
+from psp.errors import DataError
+from psp.evaluation import evaluate_model, sts
+from psp.evaluation.baselines import compare
+from psp.evaluation.development import Development
+from psp.files import read_json, sha256
+from psp.segment import Segmenter
+from psp.speed import measure_speed
+from psp.store import write_store
+from psp.subword import train_subword
+from psp.training import train
+
+ROOT = Path(__file__).parent.parent
+LABEL = "Small.en-fr"
+CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+SETTINGS: dict[str, Any] = {"epochs": 2, "batch_size": 32, "megabatch": 2, "dim": 8, "device": "cpu"}
+
+Place = tuple[str | int, ...]
+
+# ------------------------------------------------------------------------- what the project writes, made for real
+
+
+def write_downloads(results: Path, scratch: Path) -> None:
+    """A zip with a licence, and a file that has none and is pinned."""
+    with zipfile.ZipFile(scratch / "zip", "w") as archive:
+        archive.writestr("LICENSE", "CC0-1.0")
+    (scratch / "lid").write_bytes(b"a model")
+    corpus = Remote("opus/Small/v1/en-fr.txt.zip", (str(scratch / "zip"),), licence="CC0-1.0")
+    for remote in (corpus, Remote("lid/lid.176.ftz", (str(scratch / "lid"),), sha256=sha256(scratch / "lid"))):
+        path = results / "downloads" / remote.name
+        fetch(remote, path, Path(f"{path}.json"))
+
+
+def write_pairs(folder: Path) -> None:
+    """Filter, deduplicate and mix a corpus with faults, and filter another by all filters."""
+    rows = [*PAIRS, *((a.upper(), b) for a, b in PAIRS[:5]), ("one", "un"), ("", "vide")]
+    length = {"length": {"sides": "both", "min": 3, "max": 100}}
+    write_filtered(folder / "filter", rows, ("en", "fr"), filters.build(length, ("en", "fr")))
+    # No pairs here, so that the language filter reads no model.
+    every = {name: {"enabled": True} for name in filters.names()}
+    write_filtered(folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread"}))
+    kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
+    dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
+    mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
+
+
+def write_filtered(
+    folder: Path, rows: list[tuple[str, str]], languages: tuple[str, str], judges: list[filters.Filter]
+) -> None:
+    out, report, dropped = (
+        folder / f"Small.{'-'.join(languages)}{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv")
+    )
+    segmenters = {"zh": Segmenter()}
+    filters.filter_corpus(
+        rows, out, report, dropped, corpus="Small", languages=languages, filters=judges, segmenters=segmenters
+    )
+
+
+def write_trained(folder: Path) -> None:
+    """The sentencepiece model, the store and the model; again from its table and without development data."""
+    mixed, model, store = folder / "pairs/mix.tsv", folder / "sentencepiece.model", folder / "store.h5"
+    train_subword(mixed, model, vocab_size=150, report=folder / "sentencepiece.json")
+    write_store(mixed, model, store, languages=["en", "fr"], corpora=[LABEL])
+    graded = "".join(f"{number % 6}\t{a}\t{b}\n" for number, (a, b) in enumerate(PAIRS[:30]))
+    (folder / "graded.tsv").write_text(graded, encoding="utf-8")
+    development = Development.load(folder / "graded.tsv", folder / "pairs/heldout.tsv")
+    train(store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG)
+    again = folder.with_name("again")
+    segmented = {**CONFIG, "segment": {"zh": {"name": "jieba", "cut_all": False}}}
+    train(
+        store, model, again / "model", again / "train", {**SETTINGS, "clip": 1.0, "dev_every": 100}, None,
+        threads=1, model_config=segmented, init_from=folder / "model",
+    )  # fmt: skip
+
+
+def write_evaluation(folder: Path, scratch: Path) -> None:
+    sides = scratch / "fr", scratch / "en"
+    for side, path in zip((1, 0), sides, strict=True):
+        path.write_text("".join(f"{pair[side]}\n" for pair in PAIRS[:40]), encoding="utf-8")
+    tests: dict[str, Any] = {
+        "languages": ["en", "fr"],
+        "sts": archive_of_sts(scratch / "STS.zip"),
+        "tatoeba": {"fr": sides},
+        "files": {"graded": folder / "graded.tsv"},
+        "resamples": 20,
+        "seed": 1,
+    }
+    pairs = folder / "pairs"
+    info = {
+        "languages": ["en", "fr"],
+        "recipe": "psp",
+        "differences": {"train.epochs": 2, "filters.language.enabled": False, "evaluate.files": {"graded": "a.tsv"}},
+        "unpinned": ["lid/lid.176.ftz"],
+        "data": {
+            "filter": [read_json(pairs / f"filter/{LABEL}.json")],
+            "dedupe": [read_json(pairs / f"dedupe/{LABEL}.json")],
+            "mix": read_json(pairs / "mix.json"),
+        },
+        "subword": read_json(folder / "sentencepiece.json"),
+        "train": read_json(folder / "train/train.json"),
+    }
+    evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, **tests)
+    # Without STS: the layout is that of eval.json, and it would be four times as long for each test below.
+    compare(folder / "model", folder / "store.h5", folder / "compare.json", name="fr", **{**tests, "sts": None})
+    measure_speed(folder / "model", folder / "store.h5", folder / "speed.json", sentences=100, repeats=3)
+    # As a call of the library may do it: nothing but the figures, of which there are none.
+    evaluate_model(folder / "model", folder.with_name("again") / "eval.json", name="again", languages=["xx"])
+
+
+def archive_of_sts(path: Path) -> Path:
+    """STS 2012 to 2016, the English track of 2017 and the STS Benchmark; one set has no correlation."""
+    english = itertools.cycle(SENTENCES[0::2])
+    sets = [(f"STS{year[2:]}-en-test", name) for year, names in sts.YEARS.items() for name in names]
+    with zipfile.ZipFile(path, "w") as archive:
+        for folder, name in [*sets, ("STS17-test", sts.DEVELOPMENT_TRACK)]:
+            lines = "".join(f"{next(english)}\t{next(english)}\n" for _ in range(9))
+            scores = "".join(f"{3 if name == 'MSRpar' else number % 5}\n" for number in range(9))
+            archive.writestr(f"{folder}/STS.input.{name}.txt", lines)
+            archive.writestr(f"{folder}/STS.gs.{name}.txt", scores)
+        for file in sts.BENCHMARK.values():
+            rows = "".join(f"g\tf\ty\t{i}\t{i % 5}\t{next(english)}\t{next(english)}\n" for i in range(9))
+            archive.writestr(f"STSBenchmark/{file}", rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
+    """Every JSON file of a results folder, by its path there; each written by the function that does so in a run."""
+    scratch, results = tmp_path_factory.mktemp("scratch"), tmp_path_factory.mktemp("results")
+    write_downloads(results, scratch)
+    phrasebook.generate(results / "phrasebook", pairs=1000)
+    write_pairs(results / "fr/pairs")
+    write_trained(results / "fr")
+    write_evaluation(results / "fr", scratch)
+    return {path.relative_to(results): read_json(path) for path in sorted(results.rglob("*.json"))}
+
+
+def documents(written: Mapping[Path, Any], name: str) -> list[Any]:
+    found = [value for path, value in written.items() if schemas.at(path) == name]
+    assert found, f"nothing is written that has the schema {name}"
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- what is right
+
+
+def test_all_that_is_written_is_as_its_schema_says(written: dict[Path, Any]) -> None:
+    for path, value in written.items():
+        name = schemas.at(path)
+        assert name is not None, f"{path} has no schema"
+        schemas.check(value, name, path)
+    assert {schemas.at(path) for path in written} == set(schemas.names())
+
+
+def test_the_cases_that_make_a_difference_are_among_what_is_written(written: dict[Path, Any]) -> None:
+    full, bare = (written[Path(model, "eval.json")] for model in ("fr", "again"))
+    assert full["sts"]["2012"]["sets"]["MSRpar"]["pearson"] is None
+    assert full["sts"]["average"]["pearson_mean"] is None
+    assert full["sts"]["average"]["spearman_concatenated"] is not None
+    assert full["semeval2017"] and full["stsb"] and full["tatoeba"] and full["files"] and full["skipped"]
+    assert "recipe" not in bare and not bare["sts"]
+    best, none = (written[Path(model, "train/train.json")] for model in ("fr", "again"))
+    assert best["best"] and len(best["development"]) == 2 and best["initialised_from"] is None
+    assert none["best"] is None and none["development"] == [] and none["initialised_from"]["taken_over"] > 0
+
+
+# ------------------------------------------------------------------------------------------------- what is wrong
+
+#: Where any value may stand: settings that differ from the recipe's, and a model's further keys.
+FREE = {("eval", ("differences",)), ("model", ())}
+
+
+def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Each value in a JSON value, and where it stands."""
+    yield place, value
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in inside:
+        yield from walk(below, (*place, key))
+
+
+def changed(value: Any, place: Place, new: Any) -> Any:
+    """A copy with ``new`` at ``place``."""
+    result = [copy.deepcopy(value)]
+    *above, last = (0, *place)
+    inside: Any = result
+    for key in above:
+        inside = inside[key]
+    inside[last] = new
+    return result[0]
+
+
+def without(value: Any, place: Place) -> Any:
+    *above, last = place
+    inside = value
+    for key in above:
+        inside = inside[key]
+    kept = {key: below for key, below in inside.items() if key != last}
+    return changed(value, tuple(above), kept) if above else kept
+
+
+def different_places(name: str, value: Any) -> dict[Place, tuple[Place, Any]]:
+    """One place of each kind: of a list, and of equal names at a depth, the first stands for all."""
+    found: dict[Place, tuple[Place, Any]] = {}
+    for place, below in walk(value):
+        kind = tuple("*" if isinstance(key, int) else key for key in place)
+        found.setdefault((len(kind), *kind[-1:], type(below).__name__), (place, below))
+    return {kind: at for kind, at in found.items() if (name, at[0][:1]) not in FREE}
+
+
+def refused(value: Any, name: str) -> bool:
+    try:
+        schemas.check(value, name)
+    except DataError as error:
+        assert "\n" not in str(error)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_a_missing_key_is_refused(name: str, written: dict[Path, Any]) -> None:
+    whole = documents(written, name)[-1]
+    for key in whole:
+        assert refused(without(whole, (key,)), name), key
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_an_unknown_key_is_refused(name: str, written: dict[Path, Any]) -> None:
+    for value in documents(written, name):
+        for place, below in different_places(name, value).values():
+            if isinstance(below, dict) and (name, place) not in FREE:
+                assert refused(changed(value, place, {**below, "surprise": None}), name), place
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any]) -> None:
+    for value in documents(written, name):
+        for place, below in different_places(name, value).values():
+            if isinstance(below, bool):
+                others: list[Any] = [1, "true"]
+            elif isinstance(below, int | float):
+                others = [str(below), True, math.nan, math.inf]
+            elif below is None:  # what may be null may be a number, a text or an object of its own
+                others = [[1], {"surprise": 1}]
+            else:
+                others = [1, [below]]
+            for other in others:
+                assert refused(changed(value, place, other), name), (place, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "new"),
+    [
+        ("eval", ("format",), 2),
+        ("eval", ("sts", "2013", "pearson_mean"), 100.1),
+        ("eval", ("sts", "2013", "pearson_mean_interval"), [1.0]),
+        ("eval", ("sts", "average", "years"), ["2011"]),
+        ("eval", ("sts", "2014", "sets", "images", "pearson"), None),  # without a reason
+        ("eval", ("tatoeba", "fra", "fra-eng", "error"), -1),
+        ("eval", ("tatoeba", "fra"), {}),
+        ("eval", ("recipe",), "mine"),
+        ("eval", ("data", "mix", "total", "kept"), -1),
+        ("compare", ("systems", "untrained", "files", "graded", "pairs"), 0),
+        ("train", ("best", "error"), 101),
+        ("train", ("settings", "directions"), "neither"),
+        ("filter", ("filters", "length", "min"), -1),
+        ("download", ("sha256",), "ABC"),
+        ("download", ("date",), "yesterday"),
+        ("model", ("kind",), "another"),
+        ("truth", ("corpora", "Phrasebook", "noise", "misaligned", 0, "line"), 0),
+    ],
+)
+def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, written: dict[Path, Any]) -> None:
+    value = next(value for path, value in written.items() if schemas.at(path) == name and path.parts[0] != "again")
+    assert not refused(value, name)
+    assert refused(changed(value, place, new), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("eval", ("sts", "average")),
+        ("eval", ("sts", "2012", "sets", "MSRpar", "why")),
+        ("eval", ("sts", "2013", "pearson_mean_without_smt")),
+        ("eval", ("semeval2017", sts.DEVELOPMENT_TRACK, "development")),
+        ("eval", ("tatoeba", "fra", "eng-fra")),
+        ("eval", ("train", "settings", "dim")),
+        ("compare", ("systems", "word overlap")),
+        ("train", ("best", "score")),
+        ("mix", ("corpora", 0, "label")),
+    ],
+)
+def test_a_key_missing_further_down_is_refused(name: str, place: Place, written: dict[Path, Any]) -> None:
+    value = next(value for path, value in written.items() if schemas.at(path) == name and path.parts[0] != "again")
+    assert refused(without(value, place), name)
+
+
+def test_the_error_names_the_file_and_the_key(written: dict[Path, Any]) -> None:
+    value = changed(written[Path("fr/eval.json")], ("train", "settings", "dim"), "wide" * 100)
+    with pytest.raises(
+        DataError, match=r"^fr/eval\.json: train\.settings\.dim: is 'wide.{0,80}, not integer"
+    ) as caught:
+        schemas.check(value, "eval", Path("fr/eval.json"))
+    assert len(str(caught.value)) < 300
+    with pytest.raises(ValueError, match="no schema 'evaluation'; there are compare, dedupe"):
+        schemas.check(value, "evaluation")
+
+
+def test_a_place_has_one_schema_or_none() -> None:
+    assert schemas.at("downloads/opus/Europarl/v8/en-fr.txt.zip.json") == "download"
+    assert schemas.at("fr/pairs/filter/Europarl.en-fr.json") == "filter"
+    assert schemas.at(Path("fr-2.0/model/config.json")) == "model"
+    partial = "downloads/lid/lid.176.ftz.partial.json"  # a broken download's own note, gone when it is complete
+    for other in (
+        partial,
+        "fr/data.json",
+        "eval.json",
+        "fr/fr/eval.json",
+        "fr/eval.json.json",
+        "fr/pairs/filter/a/b.json",
+    ):
+        assert schemas.at(other) is None, other
+
+
+# ------------------------------------------------------------------------------------------ the schemas themselves
+
+KEYWORDS = {
+    "$schema", "title", "description", "type", "$ref", "$defs", "const", "enum", "pattern", "required", "properties",
+    "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "items", "minItems",
+    "maxItems", "uniqueItems", "minLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "minProperties", "maxProperties", "if", "then", "else",
+}  # fmt: skip
+
+
+def subschemas(schema: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Each schema in a schema, but for conditions, which describe nothing."""
+    if not isinstance(schema, dict):
+        return
+    yield place, schema
+    for key in ("properties", "$defs"):
+        for name, below in schema.get(key, {}).items():
+            yield from subschemas(below, (*place, key, name))
+    for key in ("items", "additionalProperties", "propertyNames"):
+        yield from subschemas(schema.get(key), (*place, key))
+
+
+def resolved(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """A schema with the keywords of the one that it refers to."""
+    if "$ref" not in schema:
+        return schema
+    file, _, inside = schema["$ref"].partition("#")
+    name = file.removesuffix(".yaml") or name
+    target: Any = schemas.load(name)
+    for step in filter(None, inside.split("/")):
+        target = target[step]
+    return {**resolved(target, name), **schema}
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_each_schema_is_sound_and_describes_each_key(name: str) -> None:
+    schema = schemas.load(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"] == name
+    assert schema["properties"]["format"]["const"] == 1
+    for place, below in subschemas(schema):
+        assert set(below) <= KEYWORDS, place  # a misspelt keyword would check nothing
+        whole = resolved(below, name)
+        if place[-2:-1] == ("properties",):
+            assert "type" in whole, place
+            assert whole.get("description"), place
+            assert "\n" not in whole["description"], place
+        is_object = "object" in whole.get("type", ()) and place[-2:-1] != ("$defs",)
+        if is_object and name != "model":
+            assert "additionalProperties" in whole or whole.get("unevaluatedProperties") is False, place
+
+
+def test_the_schemas_are_part_of_the_package() -> None:
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["psp"]
+    packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
+    assert packed == set((ROOT / "psp").rglob("*.yaml"))
+    assert {path.stem for path in packed} == set(schemas.names())
+
+
+def test_the_formats_page_lists_every_schema() -> None:
+    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    for name in schemas.names():
+        assert f"[{name}](../psp/schemas/{name}.yaml)" in page
