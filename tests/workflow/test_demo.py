@@ -1,0 +1,20 @@
+"""The demo as it is: what the README promises of it."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.slow
+def test_the_demo_beats_all_that_needs_no_training(project):
+    project.run("results/demo/eval.json", "results/demo/compare.json", configs=("config/demo.yaml",))
+    folder = project.folder / "results/demo"
+    systems = json.loads((folder / "compare.json").read_text())["systems"]
+    pearson = {name: body["files"]["phrasebook"]["pearson"] for name, body in systems.items()}
+    trained = pearson.pop("trained")
+    assert len(pearson) == 3
+    assert trained >= max(pearson.values()) + 10
+    for direction in ("fra-eng", "eng-fra"):
+        error = {name: body["tatoeba"]["fra"][direction]["error"] for name, body in systems.items()}
+        trained = error.pop("trained")
+        assert trained <= min(error.values()) / 2
