@@ -8,13 +8,15 @@ export PATH := $(abspath $(BIN)):$(PATH)
 .PHONY: demo install test lint clean
 
 demo: install
-	snakemake --cores $(CORES) --configfile config/demo.yaml -- \
+	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
 		results/demo/eval.json results/demo/compare.json results/demo/speed.json
-	psp show results/demo
-	printf '%s\t%s\n' \
+	@echo; psp show results/demo
+	@echo; echo "The cosine of a pair, by psp score:"
+	@printf '%s\t%s\n' \
 		'she bought a red car' 'elle a acheté une voiture rouge' \
 		'she bought a red car' 'we are looking for a doctor' | psp score results/demo/model
-	printf '%s\n' 'where is the station ?' 'où est la gare ?' | psp embed results/demo/model --out results/demo/vectors.npy
+	@echo; echo "Vectors, by psp embed:"
+	@printf '%s\n' 'where is the station?' 'où est la gare ?' | psp embed results/demo/model --out results/demo/vectors.npy
 
 install: $(VENV)/installed
 
