@@ -6,7 +6,8 @@ nothing of the text's meaning, its order is a random one: a shuffle that depends
 are first divided by the top bits of the hash into buckets that fit in memory one by one; the concatenation of the
 sorted buckets is the sorted whole, so the number of buckets makes no difference to the bytes.
 
-The published code deletes *every* copy of a duplicated pair (``sort | uniq -u``); here the first copy stays.
+The published code deletes *every* copy of a duplicated pair (``sort | uniq -u``); here one stays: the first, or in a
+corpus with scores the one with the highest score, and of those the first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,16 @@ import xxhash
 from psp import heldout as held
 from psp.errors import DataError
 from psp.files import atomic, write_json
-from psp.pairfile import blocks, folder_beside, rows_of, text_of, write_rows
+from psp.pairfile import (
+    blocks,
+    folder_beside,
+    has_scores,
+    rows_of,
+    score_of,
+    text_of,
+    without_last_column,
+    write_rows,
+)
 from psp.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -46,23 +56,28 @@ def dedupe_corpus(
     r"""Remove exact duplicates (but for case) from one corpus, then keep at most ``cap`` pairs, chosen at random.
 
     Args:
-        in_path: a pair file, ``source \t target \n``.
-        out: the pairs kept, in the order of their hash. They depend on the order of the input only where two
-            pairs differ in nothing but case: the first of them stays.
+        in_path: a pair file, ``source \t target \n``, with or without a third column, the score.
+        out: the pairs kept, with their scores, in the order of their hash. Without scores they depend on the order of
+            the input only where two pairs differ in nothing but case: the first of them stays. With scores the copy
+            with the highest score stays, and of equal ones the first.
         report: JSON with the pairs seen, duplicates, those dropped by the cap, and kept. The same is returned.
         cap: most pairs to keep (the first in hash order); None for all.
         seed: with the corpus's name it makes the hash, so that two corpora are capped independently.
         shards: buckets on disk; by default as many as keep each near ``BUCKET_BYTES``.
 
     Raises:
-        DataError: the input is missing, not UTF-8 or has a row without exactly two columns; or the disk is full.
+        DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
+            disk is full.
     """
     in_path, out = Path(in_path), Path(out)
+    scores = has_scores(in_path)
     kept = 0
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
-        buckets = _Buckets(folder, shards or _default_shards([in_path]), _seed(seed, f"corpus {corpus}"), columns=2)
+        buckets = _Buckets(
+            folder, shards or _default_shards([in_path]), _seed(seed, f"corpus {corpus}"), "score" if scores else None
+        )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
-            seen = buckets.add(in_path, b"", bar)
+            seen = buckets.add(in_path, bar, scores=scores)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Past the cap the sorting goes on all the same: duplicates are counted in all of the corpus.
@@ -100,7 +115,7 @@ def mix(
     held-out pair; a pair that shares such a side with a held-out pair (also source with target) is not trained on.
 
     Args:
-        inputs: (label, pair file) of each corpus, in the order of the config.
+        inputs: (label, pair file) of each corpus, in the order of the config; scores are left out.
         out: the mixed pair file, ``source \t target \t index \n``; the index, from 0, is that of ``inputs``.
         heldout: the held-out pairs in the same format.
         report: JSON with counts by corpus and in total. The same is returned.
@@ -109,8 +124,8 @@ def mix(
         shards: buckets on disk; by default as many as keep each near ``BUCKET_BYTES``.
 
     Raises:
-        DataError: an input is missing, not UTF-8 or has a row without exactly two columns; the disk is full; or no
-            pair is left to train on.
+        DataError: an input is missing, not UTF-8 or has a row with another number of columns than its first; the disk
+            is full; or no pair is left to train on.
     """
     out, heldout = Path(out), Path(heldout)
     paths = [Path(path) for _, path in inputs]
@@ -119,10 +134,10 @@ def mix(
         folder = stack.enter_context(folder_beside(out))
         out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
         heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
-        buckets = _Buckets(folder, shards or _default_shards(paths), _seed(seed, "mix"), columns=3)
+        buckets = _Buckets(folder, shards or _default_shards(paths), _seed(seed, "mix"), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for index, path in enumerate(paths):
-                counts.seen[index] = buckets.add(path, b"\t%d" % index, bar)
+                counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
         shuffled = folder / "shuffled"
         with shuffled.open("wb") as file, Progress("mixing: sorting", "pairs", counts.seen.total()) as bar:
             for rows in buckets.sorted(bar):
@@ -186,29 +201,41 @@ def _nothing_left(summary: dict[str, Any], paths: list[Path]) -> str:
 class _Buckets:
     """Rows divided by the top bits of their key's hash into files that are sorted in memory, one at a time.
 
-    Rows of two columns are keyed by the whole line; of rows of three, the last column is not part of the key.
+    Args:
+        third: what stands in the third column of the rows that are kept: ``index``, ``score`` or nothing (None). It is
+            no part of the key.
 
     Attributes:
-        duplicates: rows left out so far because an earlier row has the same key, by their third column (0 for rows
-            of two columns).
+        duplicates: rows left out so far because another row has the same key, by the index in their third column (0
+            where that is not an index).
     """
 
-    def __init__(self, folder: Path, shards: int, seed: int, columns: int) -> None:
+    def __init__(self, folder: Path, shards: int, seed: int, third: str | None) -> None:
         self.duplicates: Counter[int] = Counter()
         self._paths = [folder / f"bucket{number}" for number in range(shards)]
-        self._seed, self._columns = seed, columns
+        self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
-    def add(self, path: Path, tail: bytes, bar: Progress) -> int:
-        """Divide the rows of a pair file, ``tail`` put at the end of each; gives their number.
+    def add(self, path: Path, bar: Progress, *, scores: bool, index: int | None = None) -> int:
+        """Divide the rows of a pair file; gives their number.
 
         Files are opened anew for each block, so that the number of buckets has no limit but the disk.
+
+        Args:
+            scores: the file's rows have a score, which goes where an index comes.
+            index: to put at the end of each row.
         """
         seen = 0
         for number, block in blocks(path):
-            lower = text_of(block, path, number).lower().encode()
-            rows = rows_of(block.replace(b"\n", tail + b"\n") if tail else block)
-            keys = rows_of(lower) if tail or lower != block else rows
+            text = text_of(block, path, number, scores)
+            if scores and index is not None:
+                block = _joined(map(without_last_column, rows_of(block)))
+                text = block.decode()
+            lower = text.lower().encode()
+            rows = rows_of(block if index is None else block.replace(b"\n", b"\t%d\n" % index))
+            keys = rows_of(lower) if index is not None or lower != block else rows
+            if scores and index is None:
+                keys = list(map(without_last_column, keys))
             self._lower = self._lower and lower == block
             # The first 4 of a hash's 16 bytes, as a number, times the number of buckets, over 2**32.
             top = np.frombuffer(_hashes(keys, self._seed), dtype=">u4")[::4].astype(np.uint64)
@@ -225,26 +252,40 @@ class _Buckets:
         return seen
 
     def sorted(self, bar: Progress) -> Iterator[list[bytes]]:
-        """The rows of each bucket with the first of each key, by ascending hash; buckets are removed on the way."""
+        """The rows of each bucket, one of each key, by ascending hash; buckets are removed on the way."""
         for path in self._paths:
             if not path.exists():
                 continue
-            first: dict[bytes, bytes] = {}  # by the key itself, not by its hash: exact whatever the hash does
+            best: dict[bytes, bytes] = {}  # by the key itself, not by its hash: exact whatever the hash does
             for _, block in blocks(path):
                 rows = rows_of(block)
                 keys = rows if self._lower else rows_of(block.decode().lower().encode())
-                if self._columns == 3:
-                    keys = [key[: key.rindex(b"\t")] for key in keys]
-                again = [row for key, row in zip(keys, rows, strict=True) if first.setdefault(key, row) is not row]
-                if self._columns == 3:
+                if self._third:
+                    keys = list(map(without_last_column, keys))
+                again = [row for key, row in zip(keys, rows, strict=True) if best.setdefault(key, row) is not row]
+                if self._third == "index":
                     self.duplicates.update(int(row[row.rindex(b"\t") + 1 :]) for row in again)
                 else:
                     self.duplicates[0] += len(again)
+                if self._third == "score":
+                    self._keep_highest(best, again)
                 bar.add(len(rows))
             path.unlink()
-            halves = np.frombuffer(_hashes(first, self._seed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
-            kept = list(first.values())
+            halves = np.frombuffer(_hashes(best, self._seed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
+            kept = list(best.values())
             yield [kept[row] for row in np.lexsort((halves[:, 1], halves[:, 0])).tolist()]
+
+    @staticmethod
+    def _keep_highest(best: dict[bytes, bytes], again: list[bytes]) -> None:
+        """Put rows that came again in the place of the one before, where their score is higher."""
+        for row in again:
+            key = without_last_column(row).decode().lower().encode()
+            if score_of(row) > score_of(best[key]):
+                best[key] = row
+
+
+def _joined(rows: Iterable[bytes]) -> bytes:
+    return b"".join(row + b"\n" for row in rows)
 
 
 def _hashes(keys: Iterable[bytes], seed: int) -> bytes:

@@ -1,11 +1,13 @@
 r"""Pair files in bulk: whole lines by the megabyte, for stages that cannot afford a Python call a line.
 
-A pair file has lines ``source \t target \n``; a mixed pair file has a third column, the index of the corpus.
+A pair file has lines ``source \t target \n``, or, where the corpus carries scores, ``source \t target \t score \n``; a
+mixed pair file always has a third column, the index of the corpus.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -56,26 +58,67 @@ def rows_of(block: bytes) -> list[bytes]:
     return rows
 
 
-def text_of(block: bytes, path: Path, number: int) -> str:
-    """The text of a block of a pair file, checked; ``number`` is that of its first line, for errors.
+def has_scores(path: Path) -> bool:
+    """Whether a pair file has a third column, the score; its first line tells, and all others must be like it.
 
     Raises:
-        DataError: a line does not have two columns or is not UTF-8.
+        DataError: the file cannot be opened.
     """
-    if block.translate(None, _NOT_SEPARATORS) != b"\t\n" * block.count(b"\n"):
+    try:
+        with path.open("rb") as file:
+            return file.readline().count(b"\t") == 2
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def without_last_column(row: bytes) -> bytes:
+    """A row less its last column and the tab before it."""
+    return row[: row.rindex(b"\t")]
+
+
+def text_of(block: bytes, path: Path, number: int, scores: bool = False) -> str:
+    """The text of a block of a pair file, checked; ``number`` is that of its first line, for errors.
+
+    Args:
+        scores: there is a third column, which must hold a finite number.
+
+    Raises:
+        DataError: a line has another number of columns, no sound score, or is not UTF-8.
+    """
+    expected = b"\t\t\n" if scores else b"\t\n"
+    if block.translate(None, _NOT_SEPARATORS) != expected * block.count(b"\n"):
+        wanted, named = (3, "source, target, score") if scores else (2, "source, tab, target")
         for line_number, line in enumerate(rows_of(block), start=number):
             columns = line.count(b"\t") + 1
-            if columns != 2:
+            if columns != wanted:
                 raise DataError(
-                    f"{columns} columns where a pair has 2 (source, tab, target); delete the file and make it again",
+                    f"{columns} columns where a pair has {wanted} ({named}); delete the file and make it again",
                     path,
                     line_number,
                 )
+    if scores:
+        _check_scores(block, path, number)
     try:
         return block.decode()
     except UnicodeDecodeError as error:
         line_number = number + block.count(b"\n", 0, error.start)
         raise DataError("not UTF-8; delete the file and make it again", path, line_number) from None
+
+
+def score_of(row: bytes) -> float:
+    """The last column of a row, as a number."""
+    return float(row[row.rindex(b"\t") + 1 :])
+
+
+def _check_scores(block: bytes, path: Path, number: int) -> None:
+    for line_number, line in enumerate(rows_of(block), start=number):
+        try:
+            sound = math.isfinite(score_of(line))
+        except ValueError:
+            sound = False
+        if not sound:
+            text = line[line.rindex(b"\t") + 1 :].decode(errors="replace")
+            raise DataError(f"the score {text!r} is no number; delete the file and make it again", path, line_number)
 
 
 def write_rows(file: IO[bytes], rows: Sequence[bytes]) -> None:

@@ -90,6 +90,80 @@ def test_dedupe_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory
             }
 
 
+def write_scored(path: Path, rows: list[tuple[str, str, float]]) -> Path:
+    path.write_bytes("".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows).encode())
+    return path
+
+
+def highest(rows: list[tuple[str, str, float]], seed: int) -> list[tuple[str, ...]]:
+    """The plain reference: of each pair the row with the highest score, of those the first."""
+    best: dict[tuple[str, str], tuple[str, str, float]] = {}
+    for row in rows:
+        held = best.setdefault((row[0].lower(), row[1].lower()), row)
+        if row[2] > held[2]:
+            best[row[0].lower(), row[1].lower()] = row
+    ordered = sorted(best.values(), key=lambda row: order(row, seed))
+    return [(source, target, repr(score)) for source, target, score in ordered]
+
+
+scored = st.lists(
+    st.tuples(side, side, st.sampled_from([0.1, 0.25, 1e-07, -3.0, 1.0, 0.30000000000000004])), max_size=40
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=scored, cap=st.one_of(st.none(), st.integers(1, 10)), block=st.integers(1, 50))
+def test_the_copy_with_the_highest_score_stays_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, block):
+    folder = tmp_path_factory.mktemp("scored")
+    unique = highest(rows, dedupe._seed(1, "corpus C"))
+    expected = unique if cap is None else unique[:cap]
+    write_scored(folder / "in.tsv", rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairfile, "BLOCK_BYTES", block)
+        for shards in SHARDS:
+            out = folder / "out.tsv"
+            counts = dedupe.dedupe_corpus(
+                folder / "in.tsv", out, folder / "r.json", corpus="C", cap=cap, seed=1, shards=shards
+            )
+            assert read(out) == expected
+            assert counts["duplicates"] == len(rows) - len(unique)
+            assert counts["capped"] == len(unique) - len(expected)
+
+
+def test_scores_decide_nothing_else_and_are_left_out_of_the_mixture(tmp_path):
+    rows = [(f"source {number % 50}", f"target {number % 40}", number / 1000) for number in range(500)]
+    plain = [(source, target) for source, target, _ in rows]
+    kept, _ = run_dedupe(plain, tmp_path)
+    for shards in (1, 2, 7):
+        write_scored(tmp_path / "in.tsv", rows)
+        dedupe.dedupe_corpus(
+            tmp_path / "in.tsv", tmp_path / "s.tsv", tmp_path / "r.json", corpus="C", cap=None, seed=1, shards=shards
+        )
+        assert [row[:2] for row in read(tmp_path / "s.tsv")] == kept
+        inputs = [("a", tmp_path / "s.tsv"), ("b", write(tmp_path / "b.tsv", [("source 0", "target 0"), ("x", "y")]))]
+        dedupe.mix(
+            inputs, tmp_path / "m.tsv", tmp_path / "h.tsv", tmp_path / "m.json", heldout_pairs=0, seed=1, shards=shards
+        )
+        mixed = read(tmp_path / "m.tsv")
+        assert set(mixed) == {(*row, "0") for row in kept} | {("x", "y", "1")}
+        assert mixed == run_mix([kept, [("source 0", "target 0"), ("x", "y")]], tmp_path)[0]
+
+
+@pytest.mark.parametrize("score", ["high", "nan", "inf", ""])
+def test_a_score_that_is_no_number_names_its_line(tmp_path, score):
+    (tmp_path / "in.tsv").write_text(f"a\tb\t0.5\nc\td\t{score}\n")
+    with pytest.raises(DataError, match=r"in\.tsv, line 2: the score .* is no number"):
+        dedupe.dedupe_corpus(
+            tmp_path / "in.tsv", tmp_path / "out.tsv", tmp_path / "r.json", corpus="C", cap=None, seed=1
+        )
+    (tmp_path / "in.tsv").write_text("a\tb\t0.5\nc\td\n")
+    with pytest.raises(DataError, match=r"in\.tsv, line 2: 2 columns where a pair has 3"):
+        dedupe.dedupe_corpus(
+            tmp_path / "in.tsv", tmp_path / "out.tsv", tmp_path / "r.json", corpus="C", cap=None, seed=1
+        )
+    assert not (tmp_path / "out.tsv").exists()
+
+
 def test_the_first_of_pairs_that_differ_in_case_stays_as_it_is(tmp_path):
     rows = [("Hello", "Salut"), ("hello", "salut"), ("HELLO", "SALUT"), ("hello", "bonjour")]
     kept, counts = run_dedupe(rows, tmp_path)
