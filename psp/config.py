@@ -22,6 +22,7 @@ import yaml
 from psp.corpora.download import Remote
 from psp.errors import ConfigError
 from psp.languages import TATOEBA
+from psp.licences import permitted
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
 BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "development", "evaluate", "speed")
@@ -96,6 +97,7 @@ class Config:
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
         self.sources = merge(self._defaults("sources", "psp"), raw.get("sources", {}))
         self.phrasebook = merge(self._defaults("phrasebook", "psp"), raw.get("phrasebook", {}))
+        self.licences: list[str] | None = merge(self._defaults("licences", "psp"), raw.get("licences", {}))["allow"]
         self.pins = self._read_pins(raw.get("pins"))
         for name in raw["models"]:
             if not _NAME.fullmatch(name) or name in RESERVED:
@@ -153,6 +155,35 @@ class Config:
             raise ConfigError(f"{where}.filters.length: min {length['min']} is above max {length['max']}; swap them")
         seed = entry.get("seed", self.raw.get("seed", 1))
         return Model(name, languages, parts, recipe, seed, settings, differences)
+
+    def cleared(self, name: str) -> Model:
+        """Resolve one model that is about to be used: the licence of each of its corpora must be allowed.
+
+        Other models may have corpora that are not: who does not ask for them is not stopped by them.
+
+        Raises:
+            ConfigError: as :meth:`model`, or a corpus declares a licence outside ``licences.allow``, or none.
+        """
+        model = self.model(name)
+        for corpus in dict.fromkeys(part.corpus for part in model.parts):
+            if problem := self.forbidden(self.corpora[corpus].get("licence")):
+                raise ConfigError(
+                    f"models.{name}.corpora: {corpus} {problem}; leave it out of the model, extend licences.allow, or "
+                    f"write the licence that you know it has: `corpora: {{{corpus}: {{licence: ...}}}}`"
+                )
+        return model
+
+    def forbidden(self, licence: str | None) -> str | None:
+        """Why a corpus of this declared licence may not be used, in a few words; None where it may."""
+        if self.licences is None:
+            return None
+        allowed = f"licences.allow holds {', '.join(self.licences) or 'none'}"
+        if licence is None:
+            return f"declares no licence, and {allowed}"
+        try:
+            return None if permitted(licence, self.licences) else f"has the licence {licence}, and {allowed}"
+        except ValueError as error:
+            return f"has a licence that cannot be read ({error})"
 
     def _entry(self, name: str, below: tuple[str, ...]) -> dict[str, Any]:
         if name not in self.raw["models"]:

@@ -86,9 +86,9 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     """The plan of one model, as lines for a person.
 
     Raises:
-        ConfigError: no such model, or a mirror needs an environment variable that is not set.
+        ConfigError: no such model, a corpus's licence is not allowed, or a mirror needs an environment variable that is not set.
     """
-    model = config.model(name)
+    model = config.cleared(name)
     files = list(downloads(config, model, folder))
     lines = [f"model {name}: {' and '.join(model.languages)}, recipe {model.recipe}, {len(model.parts)} corpora", ""]
     width = max(len(file.name) for file in files)

@@ -22,9 +22,9 @@ wildcard_constraints:
 
 
 def model(wildcards):
-    """The resolved model of a job; an unknown one ends the run with one line."""
+    """A job's resolved model; an unknown one, or a forbidden corpus in it, ends the run with one line."""
     try:
-        return CONFIG.model(wildcards.model)
+        return CONFIG.cleared(wildcards.model)
     except PspError as error:
         raise WorkflowError(str(error))
 
@@ -94,4 +94,6 @@ def subword_mb(wildcards, input):
 
 def train_mb(wildcards, input):
     """Training's memory grows with its table."""
-    return plan.train_mb(model(wildcards)["subword"]["vocab_size"], model(wildcards)["train"]["dim"])
+    return plan.train_mb(
+        model(wildcards)["subword"]["vocab_size"], model(wildcards)["train"]["dim"]
+    )
