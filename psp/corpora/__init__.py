@@ -1,4 +1,49 @@
-"""Where text comes from: downloading it, and reading the archives of its publishers.
+"""Where text comes from: downloading it, and reading the archives of its publishers and files of one's own.
 
-Nothing is imported here, so that reading an archive does not need what downloading needs.
+The modules are imported where they are used, so that reading an archive does not need what downloading needs.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psp.corpora.rows import Row
+
+KINDS = ("opus", "paranmt", "local")
+
+
+def open_corpus(
+    kind: str, path: Path | str, corpus: str, names: tuple[str, str], *, max_bad_rows: float | None = None
+) -> Iterator[Row]:
+    r"""Read a corpus of any kind, row by row.
+
+    Args:
+        kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t score``)
+            or ``local`` (such lines, or ``source \t target``, in a file of one's own).
+        path: the file.
+        corpus: the corpus's name, as its publisher writes it.
+        names: the publisher's names of the source's and the target's language.
+        max_bad_rows: share of rows that may be no pairs; None for the reader's own.
+
+    Yields:
+        (source, target), or (source, target, score) in all rows of a corpus that carries scores; or a
+        :class:`psp.corpora.rows.BadRow` for a row that is no pair.
+
+    Raises:
+        DataError: as :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive` and
+            :func:`psp.corpora.local.read_file` say.
+        ValueError: there is no such kind.
+    """
+    from psp.corpora import local, opus, paranmt, rows
+
+    limit = rows.MAX_BAD_ROWS if max_bad_rows is None else max_bad_rows
+    if kind == "opus":
+        return opus.read_archive(path, corpus, names)
+    if kind == "paranmt":
+        return paranmt.read_archive(path, limit)
+    if kind == "local":
+        return local.read_file(path, limit)
+    raise ValueError(f"{kind} is no kind of corpus; there are {', '.join(KINDS)}")

@@ -1,0 +1,137 @@
+"""Reading one's own files: the same rows however they are packed, and no file that is cut short passes for whole."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from psp.corpora import open_corpus
+from psp.corpora.local import read_file
+from psp.corpora.rows import BadRow
+from psp.errors import DataError, PspError
+
+PAIRS = [(f"Satz Nummer {number} {'x' * (number % 7)}", f"phrase numéro {number}") for number in range(5000)]
+SCORED = [(*pair, number / 7) for number, pair in enumerate(PAIRS)]
+ENDINGS = (".tsv", ".tsv.gz", ".txt.zst", ".zip", ".TSV.GZ")
+
+
+def lines(rows: list) -> bytes:
+    return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+def write(path: Path, data: bytes) -> Path:
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        path.write_bytes(gzip.compress(data, mtime=0))
+    elif suffix == ".zst":
+        zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed (pip install 'psp[data]')")
+        half = len(data) // 2
+        # Two frames, as `cat a.zst b.zst` makes them.
+        path.write_bytes(b"".join(zstandard.ZstdCompressor().compress(part) for part in (data[:half], data[half:])))
+    elif suffix == ".zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("folder/pairs.tsv", data)
+            archive.writestr("README.txt", "about")
+    else:
+        path.write_bytes(data)
+    return path
+
+
+def fails(path: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        list(read_file(path))
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("rows", [PAIRS, SCORED, PAIRS[:1]])
+def test_the_same_rows_however_it_is_compressed(tmp_path, ending, rows):
+    path = write(tmp_path / f"pairs{ending}", lines(rows))
+    assert list(read_file(path)) == rows
+    assert list(open_corpus("local", path, "pairs", ("de", "fr"))) == rows
+
+
+def test_odd_characters_a_mark_and_a_last_line_without_end(tmp_path):
+    rows = [("\u2028a\u0085", "b\r"), ("\x1c", "\ufeff")]
+    path = write(tmp_path / "a.tsv", "\ufeffOne\tTwo\n".encode() + lines(rows)[:-1])
+    assert list(read_file(path)) == [("One", "Two"), *rows]
+    assert list(read_file(write(tmp_path / "empty.tsv", b""))) == []
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".zip"])
+def test_every_truncation_is_found(tmp_path, ending):
+    path = write(tmp_path / f"a{ending}", lines(PAIRS))
+    whole = path.read_bytes()
+    step = len(whole) // 60
+    for size in [0, 1, *range(2, len(whole), step), len(whole) - 1]:
+        path.write_bytes(whole[:size])
+        if ending == ".gz" and size == 0:
+            continue  # an empty file is a sound .gz of nothing
+        if ending == ".zst" and size == _first_frame(whole):
+            continue
+        message = fails(path)
+        assert "cut short" in message or "not a sound" in message
+
+
+def _first_frame(data: bytes) -> int:
+    import zstandard
+
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    frame.decompress(data)
+    return len(data) - len(frame.unused_data)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst", ".zip"])
+def test_what_is_not_what_its_name_says(tmp_path, ending):
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(lines(PAIRS))
+    message = fails(path)
+    assert "damaged" in message or "not a sound" in message
+
+
+def test_a_missing_file_and_a_folder(tmp_path):
+    assert "No such file" in fails(tmp_path / "none.tsv")
+    assert "Is a directory" in fails(tmp_path)
+    assert "No such file" in fails(tmp_path / "none.zst")
+
+
+def test_bytes_that_are_not_utf8_name_the_line(tmp_path):
+    assert "line 2" in fails(write(tmp_path / "a.tsv.gz", b"a\tb\n\xe9\tb\n"))
+
+
+def test_a_file_of_another_kind_is_an_error(tmp_path):
+    assert "line 1: 1 column instead of 2 or 3" in fails(write(tmp_path / "a.csv", b"a,b\n" * 20_000))
+    assert "5 of the first 5 rows" in fails(write(tmp_path / "b.csv", b"a,b\n" * 5))
+
+
+def test_a_bad_row_is_handed_on_in_its_place(tmp_path):
+    path = write(tmp_path / "a.tsv", lines(PAIRS[:3]) + b"alone\na\tb\t0.5\n" + lines(PAIRS[3:9]))
+    assert list(read_file(path)) == [
+        *PAIRS[:3],
+        BadRow("row: columns", "alone"),
+        BadRow("row: columns", "a\u2409b\u24090.5"),
+        *PAIRS[3:9],
+    ]
+
+
+def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
+    path = write(tmp_path / "a.zst", lines(PAIRS))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(PspError, match=r"a\.zst: reading \.zst needs zstandard: pip install 'psp\[data\]'"):
+        list(read_file(path))
+
+
+def test_an_unfinished_reading_closes_the_file(tmp_path):
+    for ending in ENDINGS:
+        path = write(tmp_path / f"a{ending}", lines(PAIRS))
+        rows = read_file(path)
+        assert next(iter(rows)) == PAIRS[0]
+        rows.close()  # type: ignore[attr-defined]
+        held = [entry.resolve() for entry in Path("/proc/self/fd").iterdir()] if Path("/proc/self/fd").exists() else []
+        assert path not in held

@@ -1,0 +1,153 @@
+"""Reading ParaNMT's format: every row is a pair with a score or counted as bad, and every kind of damage is named."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from psp.corpora import open_corpus
+from psp.corpora.paranmt import read_archive
+from psp.corpora.rows import BadRow, parse_rows
+from psp.errors import DataError
+
+EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+MEMBER = "para-nmt-50m/para-nmt-50m.txt"
+ROWS = [(f"reference {number} {'x' * (number % 7)}", f"translation {number}", number / 400) for number in range(400)]
+
+
+def make(path: Path, *members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in members:
+            archive.writestr(zipfile.ZipInfo(name), data, compression)
+    return path
+
+
+def lines(rows: list[tuple[str, str, float]] = ROWS) -> bytes:
+    return "".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows).encode()
+
+
+def fails(path: Path, **options: float) -> str:
+    with pytest.raises(DataError) as caught:
+        list(read_archive(path, **options))
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", [MEMBER, "english_pairs.txt", "a/b/C.TXT"])
+def test_the_one_text_member_is_read_whatever_its_name(tmp_path, name):
+    others = [("a/", b""), ("a/README.txt", b"x"), ("LICENSE.txt", b""), ("__MACOSX/._c.txt", b""), ("s.md", b"")]
+    path = make(tmp_path / "a.zip", *others[:3], (name, lines()), *others[3:])
+    assert list(read_archive(path)) == ROWS
+    assert list(open_corpus("paranmt", path, "ParaNMT", ("en", "en"))) == ROWS
+
+
+field = st.text(st.characters(exclude_characters="\n\t", exclude_categories=["Cs"]))
+number = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@EXACT
+@given(rows=st.lists(st.tuples(field, field, number)))
+def test_any_text_and_any_score_survive(rows, tmp_path):
+    assert list(read_archive(make(tmp_path / "a.zip", (MEMBER, lines(rows))))) == rows
+
+
+def test_only_line_feeds_end_lines(tmp_path):
+    rows = [("a\rb", "c\u2028d", 0.5), ("a\u0085b", "\x0b\x0c\x1c", -1.0), ("", "", 1e-09)]
+    path = make(tmp_path / "a.zip", (MEMBER, lines(rows) + b"one\r\ttwo\t0.25\r\nlast\trow\t1"))
+    assert list(read_archive(path)) == [*rows, ("one\r", "two", 0.25), ("last", "row", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("row", "bad"),
+    [
+        ("only", BadRow("row: columns", "only")),
+        ("", BadRow("row: columns", "")),
+        ("a\tb", BadRow("row: columns", "a\u2409b")),
+        ("a\tb\t0.5\t", BadRow("row: columns", "a\u2409b\u24090.5\u2409")),
+        ("a\tb\thigh", BadRow("row: score", "a\u2409b\u2409high")),
+        ("a\tb\t", BadRow("row: score", "a\u2409b\u2409")),
+        ("a\tb\tNaN", BadRow("row: score", "a\u2409b\u2409NaN")),
+        ("a\tb\t-inf", BadRow("row: score", "a\u2409b\u2409-inf")),
+        ("a\tb\t1_0", BadRow("row: score", "a\u2409b\u24091_0")),
+        ("a\tb\t0,5", BadRow("row: score", "a\u2409b\u24090,5")),
+        ("x" * 3000, BadRow("row: columns", "x" * 500)),
+    ],
+)
+def test_a_bad_row_is_handed_on_in_its_place(tmp_path, row, bad):
+    path = make(tmp_path / "a.zip", (MEMBER, lines(ROWS[:3]) + f"{row}\n".encode() + lines(ROWS[3:])))
+    assert list(read_archive(path)) == [*ROWS[:3], bad, *ROWS[3:]]
+
+
+def test_many_bad_rows_are_an_error_that_names_the_first(tmp_path):
+    good, bad = b"a\tb\t0.5\n", b"a\tb\n"
+
+    def many(count: int, before: int, after: int) -> Path:
+        return make(tmp_path / "a.zip", (MEMBER, good * before + bad * count + good * after))
+
+    # As many as 1% of the first 10,000, of all rows from then on.
+    assert sum(isinstance(row, BadRow) for row in read_archive(many(100, 2, 10))) == 100
+    assert sum(isinstance(row, BadRow) for row in read_archive(many(202, 20_000, 0))) == 202
+    message = fails(many(101, 2, 9_000))
+    assert f"({MEMBER}), line 3: 2 columns instead of 3; 101 of the first 103 rows" in message
+    assert "filters.max_bad_rows" in message
+    assert "line 20001: 2 columns instead of 3; 203 of the first 20,203" in fails(many(300, 20_000, 0))
+    # The limit can be set, and a file without any pair is wrong however short it is.
+    assert len(list(read_archive(many(300, 2, 0), max_bad_rows=0.03))) == 302
+    assert "line 1: 2 columns instead of 3; 5 of the first 5" in fails(many(5, 0, 0))
+
+
+def test_no_bad_row_at_all_may_be_asked_for(tmp_path):
+    path = make(tmp_path / "a.zip", (MEMBER, b"a\tb\t0.5\nc\td\tx\n"))
+    assert "line 2: the score 'x' is no number; 1 of the first 2 rows" in fails(path, max_bad_rows=0.0)
+
+
+def test_an_archive_without_one_text_member(tmp_path):
+    assert "no member ending in .txt" in fails(make(tmp_path / "a.zip", ("x.tsv", lines())))
+    message = fails(make(tmp_path / "b.zip", ("x.txt", lines()), ("y.txt", lines())))
+    assert "2 members ending in .txt" in message and "x.txt, y.txt" in message
+    assert "the zip has: nothing" in fails(make(tmp_path / "c.zip"))
+
+
+def test_bytes_that_are_not_utf8_name_member_and_line(tmp_path):
+    message = fails(make(tmp_path / "a.zip", (MEMBER, b"a\tb\t1\nc\t\xe9\t1\n")))
+    assert MEMBER in message and "line 2" in message and "0xe9" in message
+
+
+def test_every_truncation_is_found(tmp_path):
+    whole = make(tmp_path / "whole.zip", (MEMBER, lines())).read_bytes()
+    cut = tmp_path / "cut.zip"
+    for size in range(0, len(whole), 97):
+        cut.write_bytes(whole[:size])
+        assert "not a sound zip" in fails(cut)
+    assert "No such file" in fails(tmp_path / "absent.zip")
+
+
+def test_a_wrong_checksum_is_found_although_all_rows_were_read(tmp_path):
+    path = make(tmp_path / "a.zip", (MEMBER, b"one\ttwo\t0.5\n"), compression=zipfile.ZIP_STORED)
+    path.write_bytes(path.read_bytes().replace(b"two", b"too"))
+    assert "CRC" in fails(path)
+
+
+def test_rows_of_two_or_three_columns_as_the_first_has(tmp_path):
+    assert list(parse_rows(["x", "a\tb", "c\td\t1"], "f", columns=None, max_bad_rows=1.0)) == [
+        BadRow("row: columns", "x"),
+        ("a", "b"),
+        BadRow("row: columns", "c\u2409d\u24091"),
+    ]
+    assert list(parse_rows(["a\tb\tx", "c\td\t1"], "f", columns=None)) == [
+        BadRow("row: score", "a\u2409b\u2409x"),
+        ("c", "d", 1.0),
+    ]
+
+
+def test_real_pairs_equal_a_plain_reading(psp_data: Path) -> None:
+    path = psp_data / "paraphrase/english_pairs.zip"
+    with zipfile.ZipFile(path) as opened:
+        rows = [line.split("\t") for line in opened.read("english_pairs.txt").decode().removesuffix("\n").split("\n")]
+    assert len(rows) == 150_000
+    assert list(read_archive(path)) == [(source, target, float(score)) for source, target, score in rows]
