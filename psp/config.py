@@ -90,6 +90,10 @@ class Config:
     def __init__(self, raw: Mapping[str, Any], schema: Path | str) -> None:
         self._schema = _load_schema(str(schema))
         raw = copy.deepcopy(dict(raw))
+        for key, node in self._schema["properties"].items():
+            # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
+            if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
+                raw[key] = raw[key] == "true"
         _check(raw, self._schema)
         self.raw = raw
         self.offline: bool = raw.get("offline", False)

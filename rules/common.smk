@@ -1,10 +1,11 @@
 # Config checking, paths, wildcard constraints: what all stages share.
+import re
 import sys
 from pathlib import Path
 
 from psp import plan
-from psp.config import Config
-from psp.errors import PspError
+from psp.config import RESERVED, Config
+from psp.errors import ConfigError, PspError
 from psp.fingerprint import fingerprint
 from snakemake.exceptions import WorkflowError
 
@@ -55,19 +56,49 @@ def download(name):
     return f"{DOWNLOADS}/{name}"
 
 
+def check_targets(arguments):
+    """Tell a wrong model name, or an offline run's missing files, in one line before Snakemake builds its graph.
+
+    Snakemake does not say what the targets are while it reads this file, and an error in an input function ends in
+    a page of context; so the command line is looked at. Targets that are not on it meet the same checks later.
+    """
+    asked = {
+        match[1]
+        for argument in arguments
+        if (match := re.fullmatch(r"results/([^/]+)/.+", argument))
+    }
+    for name in sorted(asked - RESERVED):
+        if missing := missing_files(CONFIG.model(name)):
+            raise ConfigError(missing)
+
+
+def missing_files(model):
+    """What to tell about the downloads that an offline run of the model lacks, all of them at once."""
+    missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
+    if not missing:
+        return None
+    return (
+        f"offline, and {len(missing)} file(s) of model {model.name} are not here: "
+        + ", ".join(map(download, missing))
+        + "; put them there or run once without offline"
+    )
+
+
 def downloads(model):
-    """Check that an offline run has all it needs, naming every missing file at once."""
+    """The model, once it is known that an offline run has all that it needs."""
     try:
-        missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
+        missing = missing_files(model)
     except PspError as error:
         raise WorkflowError(str(error))
     if missing:
-        raise WorkflowError(
-            f"offline, and {len(missing)} file(s) of model {model.name} are not here: "
-            + ", ".join(map(download, missing))
-            + "; put them there or run once without offline"
-        )
+        raise WorkflowError(missing)
     return model
+
+
+try:
+    check_targets(sys.argv[1:])
+except PspError as error:
+    sys.exit(f"error: {error}")
 
 
 def scratch(path):

@@ -41,7 +41,7 @@ class Workflow:
 
     def command(self, *arguments, configs=("config/demo.yaml", "tiny.yaml")):
         files = ["--configfile", *configs] if configs else []
-        return [sys.executable, "-m", "snakemake", "--cores", "2", *files, *arguments]
+        return [sys.executable, "-m", "snakemake", *files, "--cores", "2", *arguments]
 
     def run(self, *arguments, check=True, **options):
         """Run Snakemake to its end; what it printed is in ``output``."""
@@ -60,8 +60,11 @@ class Workflow:
 
     def planned(self, *arguments, **options):
         """The names of the rules that a run would execute."""
-        output = self.run("--dry-run", "--quiet", "host", *arguments, **options).output
-        return {line.split()[1].rstrip(":") for line in output.splitlines() if line.startswith(("rule ", "localrule "))}
+        output = self.run("--dry-run", *arguments, **options).output
+        if "Nothing to be done" in output:
+            return set()
+        table = output.split("Job stats:\n")[-1].split("\n\n")[0].splitlines()
+        return {line.split()[0] for line in table[2:]} - {"total"}
 
     def edit(self, name, old, new):
         path = self.folder / name

@@ -16,7 +16,7 @@ def test_the_whole_road_ends_in_a_complete_evaluation(finished):
     assert "opus/Phrasebook/v1/en-fr.txt.zip" in evaluation["unpinned"]
     assert "lid/lid.176.ftz" not in evaluation["unpinned"]
     mixed = evaluation["data"]["mix"]
-    assert evaluation["train"]["pairs_seen"] == 2 * mixed["kept"]
+    assert evaluation["train"]["pairs_seen"] == 2 * mixed["total"]["kept"]
     systems = json.loads((folder / "compare.json").read_text())["systems"]
     assert len(systems) == 4
     assert json.loads((folder / "speed.json").read_text())["format"] == 1
