@@ -15,12 +15,12 @@ import jsonschema
 import pytest
 from small_subword import PAIRS, SENTENCES
 
-from psp import filters, schemas
+from psp import filters, schemas, testsets
 from psp.corpora import phrasebook
 from psp.corpora.download import Remote, fetch
 from psp.dedupe import dedupe_corpus, mix
 from psp.errors import DataError
-from psp.evaluation import evaluate_model, sts
+from psp.evaluation import evaluate_model
 from psp.evaluation.baselines import compare
 from psp.evaluation.development import Development
 from psp.files import read_json, sha256
@@ -130,14 +130,14 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
 def archive_of_sts(path: Path) -> Path:
     """STS 2012 to 2016, the English track of 2017 and the STS Benchmark; one set has no correlation."""
     english = itertools.cycle(SENTENCES[0::2])
-    sets = [(f"STS{year[2:]}-en-test", name) for year, names in sts.YEARS.items() for name in names]
+    sets = [(f"STS{year[2:]}-en-test", name) for year, names in testsets.YEARS.items() for name in names]
     with zipfile.ZipFile(path, "w") as archive:
-        for folder, name in [*sets, ("STS17-test", sts.DEVELOPMENT_TRACK)]:
+        for folder, name in [*sets, ("STS17-test", testsets.DEVELOPMENT_TRACK)]:
             lines = "".join(f"{next(english)}\t{next(english)}\n" for _ in range(9))
             scores = "".join(f"{3 if name == 'MSRpar' else number % 5}\n" for number in range(9))
             archive.writestr(f"{folder}/STS.input.{name}.txt", lines)
             archive.writestr(f"{folder}/STS.gs.{name}.txt", scores)
-        for file in sts.BENCHMARK.values():
+        for file in testsets.BENCHMARK.values():
             rows = "".join(f"g\tf\ty\t{i}\t{i % 5}\t{next(english)}\t{next(english)}\n" for i in range(9))
             archive.writestr(f"STSBenchmark/{file}", rows)
     return path
@@ -301,7 +301,7 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("eval", ("sts", "average")),
         ("eval", ("sts", "2012", "sets", "MSRpar", "why")),
         ("eval", ("sts", "2013", "pearson_mean_without_smt")),
-        ("eval", ("semeval2017", sts.DEVELOPMENT_TRACK, "development")),
+        ("eval", ("semeval2017", testsets.DEVELOPMENT_TRACK, "development")),
         ("eval", ("tatoeba", "fra", "eng-fra")),
         ("eval", ("train", "settings", "dim")),
         ("compare", ("systems", "word overlap")),

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp import testsets
 from psp.evaluation import bootstrap
 from psp.evaluation import sts as similarity
 from psp.evaluation import tatoeba as retrieval
@@ -62,14 +63,14 @@ def evaluate(
         "files": {},
     }
     if sts is not None:
-        with similarity.StsSource(sts) as source:
+        with testsets.StsSource(sts) as source:
             body["sts"] = run.years(source)
             body["semeval2017"] = run.tracks(source)
             body["stsb"] = run.benchmark(source)
     for language, paths in (tatoeba or {}).items():
         body["tatoeba"] |= run.tatoeba(language, paths)
     for name, path in (files or {}).items():
-        body["files"][name] = run.score(similarity.read_file(path, name), f"files/{name}").figures
+        body["files"][name] = run.score(testsets.read_file(path, name), f"files/{name}").figures
     body["skipped"] = run.skipped
     return body
 
@@ -105,7 +106,7 @@ class _Run:
         self.scorer, self.languages, self.resamples, self.seed = scorer, languages, resamples, seed
         self.skipped: list[dict[str, str]] = []
 
-    def score(self, data: similarity.StsSet, name: str) -> similarity.Scored:
+    def score(self, data: testsets.StsSet, name: str) -> similarity.Scored:
         log.info("%s: %d pairs", name, len(data))
         return similarity.score_set(self.scorer, data, name=name, resamples=self.resamples, seed=self.seed)
 
@@ -118,11 +119,11 @@ class _Run:
             self.skip(what, f"not a language of this model: {', '.join(missing)}")
         return not missing
 
-    def years(self, source: similarity.StsSource) -> dict[str, Any]:
+    def years(self, source: testsets.StsSource) -> dict[str, Any]:
         years: dict[str, similarity.Year] = {}
         if not self.covers("STS 2012-2016", "en"):
             return {}
-        for year, names in similarity.YEARS.items():
+        for year, names in testsets.YEARS.items():
             scored = []
             if not source.has_folder(folder := f"STS{year[2:]}-en-test"):
                 self.skip(f"STS {year}", f"no folder {folder} in {source.path.name}")
@@ -130,7 +131,7 @@ class _Run:
             for name in names:
                 try:
                     scored.append(self.score(source.semeval(year, name), f"{year}/{name}"))
-                except similarity.MissingSetError as error:
+                except testsets.MissingSetError as error:
                     self.skip(f"STS {year} {name}", str(error))
             if scored:
                 years[year] = similarity.score_year(year, scored)
@@ -138,38 +139,38 @@ class _Run:
             return {}
         return {year: found.body for year, found in years.items()} | {"average": similarity.average(years)}
 
-    def tracks(self, source: similarity.StsSource) -> dict[str, Any]:
+    def tracks(self, source: testsets.StsSource) -> dict[str, Any]:
         body: dict[str, Any] = {}
-        for track, languages in similarity.TRACKS.items():
+        for track, languages in testsets.TRACKS.items():
             if not self.covers(f"SemEval-2017 {track}", *languages):
                 continue
             try:
                 body[track] = self.score(source.semeval("2017", track), f"2017/{track}").figures
-            except similarity.MissingSetError as error:
+            except testsets.MissingSetError as error:
                 self.skip(f"SemEval-2017 {track}", str(error))
                 continue
-            if track == similarity.DEVELOPMENT_TRACK:
+            if track == testsets.DEVELOPMENT_TRACK:
                 body[track]["development"] = True
         return body
 
-    def benchmark(self, source: similarity.StsSource) -> dict[str, Any]:
+    def benchmark(self, source: testsets.StsSource) -> dict[str, Any]:
         body: dict[str, Any] = {}
         if not self.covers("STS Benchmark", "en"):
             return body
-        for part in similarity.BENCHMARK:
+        for part in testsets.BENCHMARK:
             try:
                 body[part] = self.score(source.benchmark(part), f"stsb/{part}").figures
-            except similarity.MissingSetError as error:
+            except testsets.MissingSetError as error:
                 self.skip(f"STS Benchmark {part}", str(error))
         return body
 
     def tatoeba(self, language: str, paths: tuple[Path, Path]) -> dict[str, Any]:
-        iso3 = retrieval.code(language)
+        iso3 = testsets.tatoeba_code(language)
         if iso3 is None:
             self.skip(f"Tatoeba {language}", "Tatoeba has no set for this language")
             return {}
         if not self.covers(f"Tatoeba {iso3}-eng", language, "en"):
             return {}
-        foreign, english = retrieval.read(*paths)
+        foreign, english = testsets.read_tatoeba(*paths)
         log.info("Tatoeba %s-eng: %d pairs", iso3, len(foreign))
         return {iso3: retrieval.score(self.scorer, foreign, english, iso3)}

@@ -15,12 +15,10 @@ from scipy import stats
 
 from psp.errors import ConfigError, DataError
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.sts import DEVELOPMENT_TRACK, MissingSetError, StsSet, StsSource, no_correlation, read_file
+from psp.evaluation.sts import no_correlation
 from psp.evaluation.tatoeba import count_errors
+from psp.testsets import StsSet, read_development
 from psp.text import read_lines
-
-#: The setting that names SemEval-2017's English track in the STS archive.
-SEMEVAL = "semeval2017-en"
 
 
 class Development:
@@ -51,17 +49,7 @@ class Development:
             DataError: a file is missing or malformed, or the archive has no English track.
             ConfigError: nothing to choose by, or ``"semeval2017-en"`` without an archive.
         """
-        data: StsSet | None = None
-        if sts == SEMEVAL:
-            if archive is None:
-                raise ConfigError(f"the development set {SEMEVAL!r} needs the STS archive")
-            with StsSource(archive) as source:
-                try:
-                    data = source.semeval("2017", DEVELOPMENT_TRACK)
-                except MissingSetError as error:
-                    raise DataError(f"{error}; name another development set", archive) from None
-        elif sts is not None:
-            data = read_file(sts)
+        data = None if sts is None else read_development(sts, archive)
         return cls(data, None if heldout is None else read_pairs(heldout))
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> dict[str, Any]:

@@ -7,61 +7,12 @@ the neighbour has its very index; errors where the neighbour's text equals the r
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from psp.errors import DataError
 from psp.evaluation.bootstrap import wilson
 from psp.evaluation.scorers import Floats, Scorer
-from psp.languages import TATOEBA
-from psp.text import read_lines
-
-
-def code(language: str) -> str | None:
-    """The three-letter code of a config language's set, or None where there is none (English, unknown codes)."""
-    return TATOEBA.get(language, language if language in TATOEBA.values() else None)
-
-
-def files(folder: Path | str, language: str) -> tuple[Path, Path]:
-    """The two files of a language's set in a folder: the language's side, then the English one.
-
-    Raises:
-        DataError: there is no Tatoeba set for this language.
-    """
-    iso3 = code(language)
-    if iso3 is None:
-        raise DataError(f"there is no Tatoeba test set for the language {language!r}")
-    return Path(folder) / f"tatoeba.{iso3}-eng.{iso3}", Path(folder) / f"tatoeba.{iso3}-eng.eng"
-
-
-def read(foreign: Path | str, english: Path | str) -> tuple[list[str], list[str]]:
-    """The aligned sentences of both sides.
-
-    Raises:
-        DataError: a file is missing, not UTF-8 or empty, has an empty line, or the sides differ in length.
-    """
-    sides = _side(Path(foreign)), _side(Path(english))
-    if len(sides[0]) != len(sides[1]):
-        raise DataError(
-            f"{len(sides[0])} lines, but {len(sides[1])} in {english}; line n must translate line n", foreign
-        )
-    return sides
-
-
-def _side(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as stream:
-            lines = [line.strip("\r") for line in read_lines(stream, path)]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    if not lines:
-        raise DataError("no sentences", path)
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            raise DataError("an empty sentence", path, number)
-    return lines
 
 
 def score(scorer: Scorer, foreign: list[str], english: list[str], iso3: str) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from psp.errors import ConfigError, DataError
-from psp.evaluation.development import SEMEVAL, Development, read_pairs
+from psp.evaluation.development import Development, read_pairs
 from psp.evaluation.scorers import EmbeddingScorer
+from psp.testsets import SEMEVAL
 
 HELDOUT = "un chat\ta cat\t0\nun chien\ta dog\t1\noui\tyes\t0\noui\tyes\t1\n"
 

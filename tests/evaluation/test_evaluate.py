@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from psp import testsets
 from psp.errors import DataError
-from psp.evaluation import EmbeddingScorer, evaluate, sts
+from psp.evaluation import EmbeddingScorer, evaluate
 from psp.evaluation.report import table
 
 RNG = np.random.default_rng(7)
@@ -59,12 +61,12 @@ def archive(tmp_path_factory):
             scores = "".join(f"{score}\n" for score in RNG.integers(0, 6, pairs - 2))
             file.writestr(f"STS/{folder}/STS.gs.{name}.txt", scores + ("\n\n" if folder != "STS17-test" else ""))
 
-        for year, names in sts.YEARS.items():
+        for year, names in testsets.YEARS.items():
             for name in names:
                 add(f"STS{year[2:]}-en-test", name)
-        for track in sts.TRACKS:
+        for track in testsets.TRACKS:
             add("STS17-test", track)
-        for part in sts.BENCHMARK.values():
+        for part in testsets.BENCHMARK.values():
             rows = "".join(f"g\tf\ty\t{i}\t{i % 5}\t{sentence()}\t{sentence()}\n" for i in range(9))
             file.writestr(f"STS/STSBenchmark/{part}", rows)
     return path
@@ -85,8 +87,10 @@ def without(archive, tmp_path, unwanted):
 
 def test_everything_an_english_model_can_do(archive):
     body = run(sts=archive)
-    assert list(body["sts"]) == [*sts.YEARS, "average"]
-    assert {year: list(body["sts"][year]["sets"]) for year in sts.YEARS} == {y: list(n) for y, n in sts.YEARS.items()}
+    assert list(body["sts"]) == [*testsets.YEARS, "average"]
+    assert {year: list(body["sts"][year]["sets"]) for year in testsets.YEARS} == {
+        y: list(n) for y, n in testsets.YEARS.items()
+    }
     assert body["sts"]["average"]["pairs"] == 250
     assert body["sts"]["average"]["pairs_concatenated"] == 240
     assert list(body["semeval2017"]) == ["track5.en-en"]
@@ -94,7 +98,7 @@ def test_everything_an_english_model_can_do(archive):
     assert body["semeval2017"]["track5.en-en"]["pairs"] == 10
     assert {part: found["pairs"] for part, found in body["stsb"].items()} == {"dev": 9, "test": 9}
     assert {one["set"] for one in body["skipped"]} == {
-        f"SemEval-2017 {track}" for track in sts.TRACKS if track != "track5.en-en"
+        f"SemEval-2017 {track}" for track in testsets.TRACKS if track != "track5.en-en"
     }
     assert body["conditions"] == {"confidence": 0.95, "resamples": 20, "seed": 0}
     json.dumps(body, allow_nan=False)
@@ -124,7 +128,7 @@ def test_a_missing_set_year_or_part_is_skipped_with_the_reason(archive, tmp_path
         "set": "STS 2012 MSRpar",
         "why": "no STS12-en-test/STS.gs.MSRpar.txt in less.zip",
     }
-    assert list(body["sts"]["2012"]["sets"]) == list(sts.YEARS["2012"][1:])
+    assert list(body["sts"]["2012"]["sets"]) == list(testsets.YEARS["2012"][1:])
     body = run(sts=without(archive, tmp_path, "STS14-en-test"))
     assert body["skipped"][0] == {"set": "STS 2014", "why": "no folder STS14-en-test in less.zip"}
     assert body["sts"]["average"]["years"] == ["2012", "2013", "2015", "2016"]
@@ -161,6 +165,58 @@ def test_users_files_and_tatoeba(tmp_path):
     assert body["skipped"] == [{"set": "Tatoeba xx", "why": "Tatoeba has no set for this language"}]
     with pytest.raises(DataError, match=r"absent\.tsv: cannot be read"):
         run(files={"mine": tmp_path / "absent.tsv"})
+
+
+class Recorder(Words):
+    """Remembers what it was asked to embed."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    def embed_raw_text(self, sentences):
+        self.seen.update(sentences)
+        return super().embed_raw_text(sentences)
+
+
+@pytest.mark.parametrize("languages", [["en", "fr"], ["en", "ar"], ["es", "ar"], ["tr", "en"], ["de", "fr"], ["en"]])
+@pytest.mark.parametrize("unwanted", ["nothing", "STS14-en-test", "STS12-en-test/STS.gs.MSRpar", "sts-dev"])
+def test_the_pairs_to_keep_out_of_training_are_those_that_are_scored(archive, tmp_path, languages, unwanted):
+    def write(name, lines):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+        return tmp_path / name
+
+    sides = {code: write(code, [sentence() for _ in range(5)]) for code in ("fr", "ar", "eng", "xx")}
+    tests = {
+        "languages": languages,
+        "sts": without(archive, tmp_path, unwanted),
+        "tatoeba": {code: (sides[code], sides["eng"]) for code in ("fr", "ar", "xx")},
+        "files": {"mine": write("mine", [f"{score}\t{sentence()}\t{sentence()}" for score in range(4)])},
+    }
+    recorder = Recorder()
+    body = evaluate(EmbeddingScorer(recorder), resamples=20, **tests)
+    found = list(testsets.scored_pairs(**tests))
+    assert {text for _, *pair in found for text in pair} == recorder.seen
+    counts = Counter(name for name, *_ in found)
+    assert counts["files/mine"] == 4
+    assert counts.get("Tatoeba fra-eng", 0) == (5 if languages == ["en", "fr"] else 0)
+    assert counts.get("STS Benchmark test", 0) == body["stsb"].get("test", {}).get("pairs", 0)
+    assert sum(counts[name] for name in counts if name.startswith("STS 20")) == (
+        body["sts"]["average"]["pairs"] if body["sts"] else 0
+    )
+    assert {name for name in counts if name.startswith("SemEval")} == {f"SemEval-2017 {n}" for n in body["semeval2017"]}
+
+
+def test_the_development_set_is_kept_out_of_training_whatever_the_languages(archive, tmp_path):
+    (tmp_path / "mine.tsv").write_text("1\tthe cat\tthe dog\n")
+    found = list(testsets.scored_pairs(["de", "fr"], development=testsets.SEMEVAL, archive=archive))
+    with testsets.StsSource(archive) as source:
+        track = source.semeval("2017", testsets.DEVELOPMENT_TRACK)
+    assert found == [("development", a, b) for a, b in zip(track.a, track.b, strict=True)]
+    found = list(testsets.scored_pairs(["de", "fr"], development=tmp_path / "mine.tsv"))
+    assert found == [("development", "the cat", "the dog")]
+    with pytest.raises(DataError, match=r"absent\.tsv: cannot be read"):
+        list(testsets.scored_pairs(["de", "fr"], development=tmp_path / "absent.tsv"))
 
 
 def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path):

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from psp import testsets
 from psp.errors import DataError
 from psp.evaluation import sts
 
@@ -35,8 +36,8 @@ def write_set(folder: Path, name: str, similarities, gold) -> None:
     (folder / f"STS.gs.{name}.txt").write_text("".join(f"{value}\n" for value in gold))
 
 
-def read(root: Path, year: str, name: str) -> sts.StsSet:
-    with sts.StsSource(root) as source:
+def read(root: Path, year: str, name: str) -> testsets.StsSet:
+    with testsets.StsSource(root) as source:
         return source.semeval(year, name)
 
 
@@ -77,7 +78,7 @@ def test_archive_and_folder_give_the_same(tmp_path, top, packed):
                 archive.writestr(f"__MACOSX/STS15-en-test/{file.name}", b"\0")
     data = read(path, "2015", "images")
     assert data.b == ["0.1", "0.2", "0.3"]
-    with pytest.raises(sts.MissingSetError, match=r"no STS15-en-test/STS\.input\.belief\.txt in"):
+    with pytest.raises(testsets.MissingSetError, match=r"no STS15-en-test/STS\.input\.belief\.txt in"):
         read(path, "2015", "belief")
 
 
@@ -114,27 +115,27 @@ def test_the_benchmark_is_not_quoted_and_may_have_more_columns(tmp_path):
     (tmp_path / "STSBenchmark").mkdir()
     path = tmp_path / "STSBenchmark" / "sts-dev.csv"
     path.write_bytes(b'g\tf\t2012\t0001\t2.5\t"a, b\tc"\ng\tf\t2012\t0002\t4\td\te\tsource\tsource\n')
-    with sts.StsSource(tmp_path) as source:
+    with testsets.StsSource(tmp_path) as source:
         data = source.benchmark("dev")
     assert (data.a, data.b, data.gold.tolist()) == (['"a, b', "d"], ['c"', "e"], [2.5, 4.0])
     path.write_bytes(b"g\tf\t2012\t0001\t2.5\ta\n")
-    with sts.StsSource(tmp_path) as source, pytest.raises(DataError, match=r"sts-dev\.csv, line 1: 6 columns"):
+    with testsets.StsSource(tmp_path) as source, pytest.raises(DataError, match=r"sts-dev\.csv, line 1: 6 columns"):
         source.benchmark("dev")
 
 
 def test_sources_that_cannot_be_used(tmp_path):
     with pytest.raises(DataError, match=r"cannot be read \(No such file"):
-        sts.StsSource(tmp_path / "absent.zip")
+        testsets.StsSource(tmp_path / "absent.zip")
     with pytest.raises(DataError, match="no STS data in it"):
-        sts.StsSource(tmp_path)
+        testsets.StsSource(tmp_path)
     (tmp_path / "STS.zip").write_bytes(b"<html>404</html>")
     with pytest.raises(DataError, match="not a zip archive"):
-        sts.StsSource(tmp_path / "STS.zip")
+        testsets.StsSource(tmp_path / "STS.zip")
     with zipfile.ZipFile(tmp_path / "twice.zip", "w") as archive:
         archive.writestr("STS/STS15-en-test/STS.gs.images.txt", "1")
         archive.writestr("old/STS15-en-test/STS.gs.images.txt", "2")
     with pytest.raises(DataError, match=r"holds STS15-en-test/STS\.gs\.images\.txt twice"):
-        sts.StsSource(tmp_path / "twice.zip")
+        testsets.StsSource(tmp_path / "twice.zip")
 
 
 def test_a_damaged_archive_is_named(tmp_path):
@@ -150,7 +151,7 @@ def test_a_damaged_archive_is_named(tmp_path):
 def test_a_users_file(tmp_path):
     path = tmp_path / "mine.tsv"
     path.write_bytes("0.5\tone\u2028two\tthree\n-1e1\tfour\tfive".encode())
-    data = sts.read_file(path, "mine")
+    data = testsets.read_file(path, "mine")
     assert (data.name, data.a, data.b) == ("mine", ["one\u2028two", "four"], ["three", "five"])
     assert data.gold.tolist() == [0.5, -10.0]
 
@@ -168,11 +169,13 @@ def test_a_users_malformed_file(tmp_path, text, message):
     path = tmp_path / "mine.tsv"
     path.write_text(text)
     with pytest.raises(DataError, match=message):
-        sts.read_file(path)
+        testsets.read_file(path)
 
 
 def scored(name: str, similarity, gold, resamples: int = 50) -> sts.Scored:
-    data = sts.StsSet(name, ["a"] * len(gold), [repr(float(x)) for x in similarity], np.array(gold, dtype=np.float64))
+    data = testsets.StsSet(
+        name, ["a"] * len(gold), [repr(float(x)) for x in similarity], np.array(gold, dtype=np.float64)
+    )
     return sts.score_set(Given(), data, name=f"test/{name}", resamples=resamples, seed=1)
 
 
@@ -236,7 +239,7 @@ def test_the_years_intervals_resample_within_each_set():
 
 
 def test_2013_has_smt_in_the_published_mean_and_not_in_the_concatenation():
-    sets = random_year(sts.YEARS["2013"], np.random.default_rng(1))
+    sets = random_year(testsets.YEARS["2013"], np.random.default_rng(1))
     year = sts.score_year("2013", sets)
     values = {one.data.name: stats.pearsonr(one.similarity, one.data.gold).statistic for one in sets}
     assert year.body["pearson_mean"] == pytest.approx(100 * np.mean(list(values.values())), abs=1e-4)
@@ -253,7 +256,7 @@ def test_2013_has_smt_in_the_published_mean_and_not_in_the_concatenation():
 def test_the_average_is_over_years_not_pairs():
     rng = np.random.default_rng(3)
     years = {
-        "2013": sts.score_year("2013", random_year(sts.YEARS["2013"], rng)),
+        "2013": sts.score_year("2013", random_year(testsets.YEARS["2013"], rng)),
         "2015": sts.score_year("2015", random_year(["images"], rng, pairs=300)),
     }
     body = sts.average(years)
@@ -288,12 +291,12 @@ def test_smt_alone_has_no_concatenation():
 @pytest.mark.skipif("PSP_DATA" not in os.environ, reason="PSP_DATA, the folder of real data, is not set")
 def test_the_released_sets_have_their_known_sizes():
     sizes = {}
-    with sts.StsSource(Path(os.environ["PSP_DATA"]) / "eval" / "sts") as source:
-        for year, names in sts.YEARS.items():
+    with testsets.StsSource(Path(os.environ["PSP_DATA"]) / "eval" / "sts") as source:
+        for year, names in testsets.YEARS.items():
             sizes[year] = [len(source.semeval(year, name)) for name in names]
-        tracks = [len(source.semeval("2017", track)) for track in sts.TRACKS]
-        parts = [len(source.benchmark(part)) for part in sts.BENCHMARK]
-        everything = [source.semeval(year, name) for year, names in sts.YEARS.items() for name in names]
+        tracks = [len(source.semeval("2017", track)) for track in testsets.TRACKS]
+        parts = [len(source.benchmark(part)) for part in testsets.BENCHMARK]
+        everything = [source.semeval(year, name) for year, names in testsets.YEARS.items() for name in names]
     assert sizes["2012"] == [750, 750, 459, 750, 399]
     assert sizes["2013"] == [189, 750, 561, 750]
     assert sizes["2014"] == [450, 300, 750, 750, 750, 750]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from psp import testsets
 from psp.errors import DataError
 from psp.evaluation import tatoeba
 from psp.languages import NAMES, TATOEBA
@@ -30,7 +31,7 @@ class Fixed:
 
 
 def write(folder: Path, foreign: bytes, english: bytes) -> tuple[Path, Path]:
-    paths = tatoeba.files(folder, "fr")
+    paths = testsets.tatoeba_files(folder, "fr")
     paths[0].write_bytes(foreign)
     paths[1].write_bytes(english)
     return paths
@@ -74,7 +75,7 @@ def test_the_right_text_elsewhere_is_an_error_and_a_duplicate():
 
 def test_reading_keeps_lines_that_only_line_feeds_end(tmp_path):
     paths = write(tmp_path, "un\u2028deux\r\ntrois\rquatre\u0085\n".encode(), b"one two\nthree four")
-    foreign, english = tatoeba.read(*paths)
+    foreign, english = testsets.read_tatoeba(*paths)
     assert foreign == ["un\u2028deux", "trois\rquatre\u0085"]
     assert english == ["one two", "three four"]
 
@@ -90,12 +91,12 @@ def test_reading_keeps_lines_that_only_line_feeds_end(tmp_path):
 )
 def test_bad_files_are_named(tmp_path, foreign, english, message):
     with pytest.raises(DataError, match=message):
-        tatoeba.read(*write(tmp_path, foreign, english))
+        testsets.read_tatoeba(*write(tmp_path, foreign, english))
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"tatoeba\.fra-eng\.fra: cannot be read: No such file"):
-        tatoeba.read(*tatoeba.files(tmp_path, "fr"))
+        testsets.read_tatoeba(*testsets.tatoeba_files(tmp_path, "fr"))
 
 
 @pytest.mark.parametrize(
@@ -103,12 +104,12 @@ def test_a_missing_file_is_named(tmp_path):
     [("fr", "fra"), ("zh", "cmn"), ("sw", "swh"), ("fa", "pes"), ("no", "nob"), ("ceb", "ceb"), ("en", None)],
 )
 def test_codes(language, iso3):
-    assert tatoeba.code(language) == iso3
+    assert testsets.tatoeba_code(language) == iso3
 
 
 def test_a_language_without_a_set_is_an_error(tmp_path):
     with pytest.raises(DataError, match="no Tatoeba test set for the language 'en'"):
-        tatoeba.files(tmp_path, "en")
+        testsets.tatoeba_files(tmp_path, "en")
 
 
 def test_every_language_has_a_name():
@@ -123,5 +124,5 @@ def test_the_table_of_codes_is_that_of_the_published_files():
     assert len(published) == 112
     assert set(TATOEBA.values()) == published
     for language in TATOEBA:
-        foreign, english = tatoeba.read(*tatoeba.files(folder, language))
+        foreign, english = testsets.read_tatoeba(*testsets.tatoeba_files(folder, language))
         assert 0 < len(foreign) == len(english) <= 1000
