@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from psp.errors import ConfigError
 
-STAGE_KEYS = frozenset({"lower_case"})
+STAGE_KEYS = frozenset({"lower_case", "max_bad_rows"})
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 
 SIDES: dict[str, tuple[str, ...]] = {"both": ("source", "target"), "source": ("source",), "target": ("target",)}
@@ -74,6 +74,8 @@ class Filter(ABC):
     """Filters run in this order, cheap ones first, whatever the order in the config: a pair is counted under its
     first reason, so the counts would otherwise change with the order of two lines."""
     defaults: ClassVar[Mapping[str, Any]]
+    known_sides: ClassVar[tuple[str, ...]] = tuple(SIDES)
+    """Values that the setting ``sides`` may have, where there is one."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -88,8 +90,8 @@ class Filter(ABC):
         self.settings: dict[str, Any] = {**self.defaults, **settings}
         self.languages = languages
         self.resources = resources or {}
-        if (sides := self.settings.get("sides", "both")) not in SIDES:
-            raise self.wrong("sides", sides, f"must be one of {', '.join(SIDES)}; write 'sides: both'")
+        if (sides := self.settings.get("sides", "both")) not in self.known_sides:
+            raise self.wrong("sides", sides, f"must be one of {', '.join(self.known_sides)}; write 'sides: both'")
 
     @abstractmethod
     def __call__(self, batch: Batch) -> list[str | None]:

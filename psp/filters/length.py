@@ -14,13 +14,14 @@ class LengthFilter(Filter):
     """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
 
     Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` says
-    which sides are looked at: the published code looks at the English side alone (``source``), and so lets through
-    pairs of a sentence with a paragraph.
+    which sides are looked at. In bitext the published code looks at the English side alone (``source``), and so lets
+    through pairs of a sentence with a paragraph; in ParaNMT it tests the ``average`` of both sides.
     """
 
     name = "length"
     order = 10
     defaults: ClassVar[Mapping[str, Any]] = {"sides": "both", "min": 3, "max": 100}
+    known_sides = (*SIDES, "average")
 
     def __init__(
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
@@ -36,6 +37,12 @@ class LengthFilter(Filter):
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
+        if self.settings["sides"] == "average":
+            for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
+                both = word_count(source) + word_count(target)
+                if not 2 * self.min <= both <= 2 * self.max:
+                    reasons[row] = "length: average too short" if both < 2 * self.min else "length: average too long"
+            return reasons
         for side in SIDES[self.settings["sides"]]:
             too_short, too_long = f"length: {side} too short", f"length: {side} too long"
             column = batch.source_tokens if side == "source" else batch.target_tokens

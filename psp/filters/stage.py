@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import xxhash
 
+from psp.corpora.rows import BadRow, Row
 from psp.files import atomic_text, write_json
 from psp.filters.contract import Batch, Filter
 from psp.progress import Progress
@@ -25,11 +26,11 @@ log = logging.getLogger(__name__)
 
 EMPTY = "empty"
 
-Rows = list[tuple[str, str]]
+Rows = list[Row]
 
 
 def filter_corpus(
-    pairs: Iterable[tuple[str, str]],
+    pairs: Iterable[Row],
     out: Path,
     report: Path,
     dropped: Path,
@@ -48,13 +49,16 @@ def filter_corpus(
 
     Each side is cleaned, judged in its own case, segmented where its language has a segmenter, and last of all
     lower-cased: a model that embeds text later must do the same in the same order. A pair is counted under its first
-    reason; pairs with an empty side are dropped as ``empty``, whatever the filters.
+    reason; pairs with an empty side are dropped as ``empty``, whatever the filters, and rows that are no pair as the
+    reader says.
 
     Args:
-        pairs: (source, target), raw.
-        out: the pair file, ``source \t target \n``.
+        pairs: (source, target), raw; of a corpus with scores (source, target, score) in every row. A row may be a
+            :class:`psp.corpora.rows.BadRow`.
+        out: the pair file, ``source \t target \n`` or ``source \t target \t score \n``.
         report: JSON with the pairs seen, kept, and dropped by reason. The same is returned.
-        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their own case.
+        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their own case, with
+            the score as a fourth column where there is one. Of a row that is no pair, the source is the row.
         languages: codes of the source's and the target's language.
         segmenters: by language code.
         batch: pairs judged at once.
@@ -78,11 +82,11 @@ def filter_corpus(
             out_file.write(done.text)
             seen += done.seen
             kept += done.kept
-            for reason, source, target in done.dropped:
+            for reason, row in done.dropped:
                 counts[reason] += 1
                 if reason not in samples:
                     samples[reason] = _Sample(sample, seed)
-                samples[reason].add(f"{source}\t{target}")
+                samples[reason].add(row)
             bar.add(done.seen)
         for reason, share in sorted(_shares({reason: len(found) for reason, found in samples.items()}, sample).items()):
             for row in samples[reason].first(share):
@@ -107,12 +111,12 @@ def filter_corpus(
 
 
 class _Done(NamedTuple):
-    """A batch after the filters: lines to write, counts, and (reason, source, target) of the pairs dropped."""
+    """A batch after the filters: lines to write, counts, and (reason, the other columns) of the pairs dropped."""
 
     text: str
     seen: int
     kept: int
-    dropped: list[tuple[str, str, str]]
+    dropped: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,30 +129,50 @@ class _Job:
     lower_case: bool
 
     def __call__(self, rows: Rows) -> _Done:
-        cleaned = [(clean(source), clean(target)) for source, target in rows]
-        full = [(source, target) for source, target in cleaned if source and target]
-        dropped = [(EMPTY, source, target) for source, target in cleaned if not (source and target)]
-        columns = [[pair[0] for pair in full], [pair[1] for pair in full]]
+        dropped = [(row.reason, f"{clean(row.text)}\t") for row in rows if isinstance(row, BadRow)]
+        good: list[Any] = [row for row in rows if not isinstance(row, BadRow)] if dropped else rows
+        scored = bool(good) and len(good[0]) == 3
+        cleaned: list[tuple[Any, ...]] = (
+            [(clean(source), clean(target), score) for source, target, score in good]
+            if scored
+            else [(clean(source), clean(target)) for source, target in good]
+        )
+        full = [row for row in cleaned if row[0] and row[1]]
+        if len(full) < len(cleaned):
+            dropped += [(EMPTY, _columns(row)) for row in cleaned if not (row[0] and row[1])]
+        source, target = [row[0] for row in full], [row[1] for row in full]
         tokens = [
             list(map(self.segmenters[language].segment, column)) if language in self.segmenters else column
-            for language, column in zip(self.languages, columns, strict=True)
+            for language, column in zip(self.languages, (source, target), strict=True)
         ]
-        batch = Batch(columns[0], columns[1], tokens[0], tokens[1])
+        batch = Batch(source, target, tokens[0], tokens[1], [row[2] for row in full] if scored else None)
         for judge in self.filters:
             reasons = judge(batch)
             if any(reason is not None for reason in reasons):
+                columns = (batch.source, batch.target, *([] if batch.score is None else [batch.score]))
                 dropped += [
-                    (reason, source, target)
-                    for reason, source, target in zip(reasons, batch.source, batch.target, strict=True)
+                    (reason, _columns(row))
+                    for reason, row in zip(reasons, zip(*columns, strict=True), strict=True)
                     if reason is not None
                 ]
                 batch = batch.select([row for row, reason in enumerate(reasons) if reason is None])
-        text = "".join(join_pairs(zip(batch.source_tokens, batch.target_tokens, strict=True)))
+        pairs = zip(batch.source_tokens, batch.target_tokens, strict=True)
+        if batch.score is None:
+            text = "".join(join_pairs(pairs))
+        else:
+            # The shortest text that reads as the same number.
+            text = "".join(
+                f"{source}\t{target}\t{score!r}\n" for (source, target), score in zip(pairs, batch.score, strict=True)
+            )
         # Lower-casing looks at neighbouring letters only (a final sigma), never past a tab or a line's end.
         return _Done(text.lower() if self.lower_case else text, len(rows), len(batch), dropped)
 
 
-def _batches(pairs: Iterable[tuple[str, str]], size: int) -> Iterator[Rows]:
+def _columns(row: tuple[Any, ...]) -> str:
+    return "\t".join(map(str, row))
+
+
+def _batches(pairs: Iterable[Row], size: int) -> Iterator[Rows]:
     pairs = iter(pairs)
     while rows := list(itertools.islice(pairs, size)):
         yield rows

@@ -29,7 +29,7 @@ def batch(*pairs: tuple[str, str]) -> Batch:
 
 
 def test_only_enabled_filters_are_built_cheap_ones_first():
-    assert names() == ["length", "language"]
+    assert names() == ["score", "length", "language"]
     lid = {"lid": "somewhere"}
     both = build({"lower_case": True, "language": {}, "length": {"enabled": True}}, ("en", "fr"), lid)
     assert [judge.name for judge in both] == ["length", "language"]
@@ -40,12 +40,16 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"lenght": {}}, "filters.lenght: there is no such filter; there are length, language"),
+        ({"lenght": {}}, "filters.lenght: there is no such filter; there are score, length, language"),
         ({"length": {"mim": 3}}, "filters.length.mim: unknown key; known are sides, min, max"),
         ({"length": {"min": 2.5}}, "filters.length.min: 2.5 must be a whole number"),
         ({"length": {"min": True}}, "filters.length.min: True must be a whole number"),
         ({"length": {"min": 9, "max": 8}}, "filters.length.max: 8 must not be below min, which is 9"),
-        ({"length": {"sides": "left"}}, "filters.length.sides: 'left' must be one of both, source, target"),
+        ({"length": {"sides": "left"}}, "filters.length.sides: 'left' must be one of both, source, target, average"),
+        ({"language": {"sides": "average"}}, "filters.language.sides: 'average' must be one of both, source, target;"),
+        ({"score": {"min": "low"}}, "filters.score.min: 'low' must be a number"),
+        ({"score": {"max": float("nan")}}, "filters.score.max: nan must be a number"),
+        ({"score": {"min": 0.9, "max": 0.8}}, "filters.score.max: 0.8 must not be below min, which is 0.9"),
         ({"language": {"threshold": 1.5}}, "filters.language.threshold: 1.5 must be a probability"),
         ({"language": {"spare": True}}, "filters.language.spare: True must be a probability"),
         ({"language": {"threshold": "high"}}, "filters.language.threshold: 'high' must be a probability"),
@@ -70,7 +74,7 @@ def test_a_filter_is_added_by_defining_it(monkeypatch):
         def __call__(self, batch: Batch) -> list[str | None]:
             return ["shouting" if text.isupper() else None for text in batch.source]
 
-    assert names() == ["length", "shouting", "language"]
+    assert names() == ["score", "length", "shouting", "language"]
     (judge,) = build({"shouting": {}}, ("en", "fr"))
     assert judge(batch(("HO", "x"), ("ho", "X"))) == ["shouting", None]
 
@@ -123,6 +127,44 @@ def test_length_looks_at_the_sides_it_is_told(sides, kept):
     (judge,) = build({"length": {"sides": sides}}, ("en", "fr"))
     reasons = judge(batch((words(1), words(5)), (words(5), words(1))))
     assert [reason is None for reason in reasons] == kept
+
+
+def test_length_of_the_average_of_both_sides():
+    (judge,) = build({"length": {"sides": "average", "min": 3, "max": 5}}, ("en", "en"))
+    pairs = [(1, 5), (5, 5), (2, 3), (6, 5), (0, 6), (9, 1)]
+    assert judge(batch(*((words(source), words(target)) for source, target in pairs))) == [
+        None,
+        None,
+        "length: average too short",  # 2.5
+        "length: average too long",  # 5.5
+        None,
+        None,
+    ]
+    assert judge(batch()) == []
+
+
+# --- score --------------------------------------------------------------------------------------------------------
+
+
+def test_score_keeps_its_bounds():
+    (judge,) = build({"score": {"min": 0.4, "max": 1.0}}, ("en", "en"))
+    scores = [0.4, 1.0, 0.39999, 1.00001, -5.0, 0.7]
+    texts = ["a"] * len(scores)
+    assert judge(Batch(texts, texts, texts, texts, scores)) == [
+        None,
+        None,
+        "score: too low",
+        "score: too high",
+        "score: too low",
+        None,
+    ]
+
+
+def test_score_of_a_corpus_without_scores_says_what_to_write():
+    (judge,) = build({"score": {"enabled": True}}, ("en", "fr"))
+    assert judge(batch()) == []
+    with pytest.raises(ConfigError, match=r"carries no scores.*corpora\.<name>\.filters.*enabled: false"):
+        judge(batch(("a", "b")))
 
 
 def test_length_counts_segmented_text_and_any_white_space():

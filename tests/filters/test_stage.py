@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from psp.corpora.rows import BadRow
 from psp.errors import DataError
 from psp.filters import build, filter_corpus
 from psp.segment import Segmenter
@@ -188,3 +189,53 @@ def test_the_language_filter_sees_the_text_in_its_own_case(tmp_path, lid):
     out, summary, _ = run(rows, tmp_path, {}, filters=filters, processes=2)
     assert out == "the old house stood there.\tla vieille maison était là.\n".encode()
     assert summary["dropped"] == {"language: target": 1}
+
+
+# --- corpora with scores, and rows that are no pairs ----------------------------------------------------------------
+
+
+def test_scores_are_judged_and_written_as_the_same_numbers(tmp_path):
+    rows = [
+        ("Hello you", "Salut toi", 0.1),
+        ("A b", "C d", 1e-07),
+        ("E f", "g", 0.9),
+        ("", "x", 0.5),
+        ("I j", "K l", 1),
+    ]
+    config = {"length": {"min": 2}, "score": {"min": 0.0, "max": 0.8}}
+    for options in ({}, {"batch": 1}, {"batch": 2, "processes": 2}):
+        out, summary, dropped = run(rows, tmp_path, config, **options)
+        assert out == b"hello you\tsalut toi\t0.1\na b\tc d\t1e-07\n"
+        assert set(dropped.decode().split("\n")) == {
+            "empty\t\tx\t0.5", "score: too high\tE f\tg\t0.9", "score: too high\tI j\tK l\t1", "",
+        }  # fmt: skip
+        assert summary["dropped"] == {"empty": 1, "score: too high": 2}
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(st.tuples(text, text, numbers), max_size=30), batch=st.integers(1, 12))
+def test_scores_change_nothing_of_the_pairs(tmp_path_factory, rows, batch):
+    folder = tmp_path_factory.mktemp("scored")
+    config = {"length": {"min": 1, "max": 2}}
+    plain, summary, _ = run([row[:2] for row in rows], folder, config)
+    scored, with_scores, _ = run(rows, folder, config, batch=batch)
+    lines = [line.split("\t") for line in scored.decode().split("\n")[:-1]]
+    assert "".join(f"{source}\t{target}\n" for source, target, _ in lines).encode() == plain
+    assert with_scores == summary
+    kept = iter(rows)
+    for source, target, score in lines:  # each with its own score
+        assert any((clean(s).lower(), clean(t).lower(), n) == (source, target, float(score)) for s, t, n in kept)
+
+
+def test_rows_that_are_no_pairs_are_counted_and_sampled(tmp_path):
+    bad = [BadRow("row: columns", "a\u2409b"), BadRow("row: score", "a\u2409b\u2409high ")]
+    for good in ([("one two", "un deux")], [("one two", "un deux", 0.5)]):
+        for batch in (1, 2, 10):
+            out, summary, dropped = run([bad[0], *good, bad[1], *good], tmp_path, {}, batch=batch)
+            assert out.count(b"\n") == 2
+            assert (summary["seen"], summary["kept"]) == (4, 2)
+            assert summary["dropped"] == {"row: columns": 1, "row: score": 1}
+            assert dropped.decode() == "row: columns\ta\u2409b\t\nrow: score\ta\u2409b\u2409high\t\n"
