@@ -14,7 +14,7 @@ import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from psp import dedupe, heldout, pairfile
+from psp import dedupe, pairfile
 from psp.errors import DataError
 from psp.text import clean, normalised_key
 
@@ -329,20 +329,6 @@ def test_an_empty_mix_says_what_led_there(tmp_path):
 def test_a_mix_of_held_out_pairs_and_their_neighbours_alone_is_empty(tmp_path):
     with pytest.raises(DataError, match="1 held out, 19 like those held out"):
         run_mix([[("the same", f"target {number}") for number in range(20)]], tmp_path, heldout_pairs=1)
-
-
-# --- keys in bulk -------------------------------------------------------------------------------------------------
-
-
-def test_keys_in_bulk_are_the_keys_of_each_text_for_all_of_unicode():
-    points = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000 and chr(point) not in "\t\n"]
-    texts = ["".join(points[start : start + 60]) for start in range(0, len(points), 60)]
-    block = "".join(f"{first}\t{second}\n" for first, second in zip(texts[::2], texts[1::2], strict=False))
-    texts = texts[: len(texts) // 2 * 2]
-    keys = [normalised_key(text) for text in texts]
-    assert heldout.normalised_columns(block) == keys
-    # The quick look must never tell two texts with equal keys apart, or neighbours would be missed.
-    assert [heldout._print(text.encode()) for text in texts] == [heldout._print(key.encode()) for key in keys]
 
 
 # --- faults -------------------------------------------------------------------------------------------------------
