@@ -1,6 +1,7 @@
 """The command ``psp``: what is done beside the workflow.
 
-``psp plan`` and ``psp pin`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read what a run made.
+``psp plan``, ``psp pin`` and ``psp languages`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read
+what a run made.
 """
 
 from __future__ import annotations
@@ -38,10 +39,14 @@ def _parser() -> argparse.ArgumentParser:
     ):
         added = command(name, run, what)
         added.add_argument("models", nargs="+", metavar="MODEL", help="a model of the config, such as fr")
-        added.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
-        added.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
+        _project(added)
         if name == "pin":
             added.add_argument("--check", action="store_true", help="only compare the files with their pins")
+    added = command("languages", _languages, "Suggest the config for a new language: the corpora that OPUS has.")
+    added.add_argument("action", choices=["suggest"], help="print the YAML block")
+    added.add_argument("language", metavar="LANGUAGE", help="ISO 639-1 code, such as sw")
+    added.add_argument("--with", dest="partner", default="en", metavar="LANGUAGE", help="the other one (default: en)")
+    _project(added)
     added = command("show", _show, "Print a model's evaluation as a table.")
     added.add_argument("results", type=Path, help="its folder, such as results/fr")
     added = command("embed", _embed, "Embed sentences, one a line, into a NumPy file.")
@@ -52,6 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
     added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
     return parser
+
+
+def _project(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
+    command.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
 
 
 def _config(options: argparse.Namespace) -> Any:
@@ -81,6 +91,12 @@ def _pin(options: argparse.Namespace) -> None:
     out = config.raw.get("pins") or "config/pins.yaml"
     found = pins.pin(config, options.models, downloads, options.folder / out)
     print(f"{len(found)} files are pinned in {out}")
+
+
+def _languages(options: argparse.Namespace) -> None:
+    from psp.suggest import suggest
+
+    sys.stdout.write(suggest(_config(options), options.language, options.partner))
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -1,8 +1,10 @@
-"""Languages: their codes, LASER's codes for the Tatoeba test sets, and their English names.
+"""Languages: their codes, LASER's codes for the Tatoeba test sets, OPUS's names for them, and their English names.
 
 The config names a language by its ISO 639-1 code where it has one, and by the code of its Tatoeba test set (mostly
 ISO 639-3) where it has none. LASER's sets name the single languages behind a macrolanguage: ``zh`` is ``cmn``
 (Mandarin), ``fa`` is ``pes``, ``ms`` is ``zsm``, ``lv`` is ``lvs``, ``sw`` is ``swh``, ``no`` is ``nob``.
+
+OPUS has no one name for a language: each corpus brings its own (OpenSubtitles ``zh_cn``, GlobalVoices ``zhs``).
 """
 
 from __future__ import annotations
@@ -132,3 +134,34 @@ TATOEBA: dict[str, str] = {code if short == "-" else short: code for short, code
 NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
     code if short == "-" else short: name for short, code, name in _ROWS
 }
+
+# Names that OPUS's corpora use beside the code itself and the code of the Tatoeba test set; after the slash those of
+# another variety or script, for corpora that have nothing else.
+_OPUS_NAMES = {
+    "ar": "ara",
+    "de": "ger",
+    "fa": "fas per fa_ir",
+    "fr": "fre",
+    "he": "heb iw",
+    "ku": "kmr ku_latn",
+    "nb": "no_nb nb_no / no",
+    "no": "nb no_nb nb_no",
+    "pt": "pt_pt / pt_br",
+    "sr": "srp sr_cyrl / sr_latn sr@latin",
+    "sw": "swa",
+    "tl": "fil",
+    "uz": "uz_latn",
+    "zh": "zh_cn zhs zh_hans cmn_hans zho zh_sg / zh_tw zht zh_hant cmn_hant zh_hk",
+}
+
+
+def opus_names(language: str) -> dict[str, int]:
+    """What OPUS's corpora call a language, in lower case (they write ``zh_cn`` and ``zh_CN``).
+
+    Returns:
+        name -> 0 for the language as people mean it, 1 for another variety or script of it. A neighbour is not among
+        them (``zh_yue`` is Cantonese).
+    """
+    usual, _, other = _OPUS_NAMES.get(language, "").partition("/")
+    names = [language, *usual.split(), TATOEBA.get(language, language)]
+    return dict.fromkeys(names, 0) | dict.fromkeys(other.split(), 1)

@@ -86,7 +86,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     """The plan of one model, as lines for a person.
 
     Raises:
-        ConfigError: no such model, a corpus's licence is not allowed, or a mirror needs an environment variable that is not set.
+        ConfigError: no such model, a corpus's licence is not allowed, or a mirror needs an environment variable that is
+            not set.
     """
     model = config.cleared(name)
     files = list(downloads(config, model, folder))

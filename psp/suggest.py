@@ -1,0 +1,287 @@
+"""The config block for a new language: which OPUS corpora hold it, asked of OPUS's public API.
+
+The API (https://opus.nlpl.eu/opusapi/) answers GET requests in JSON: ``{"languages": [name, ...]}`` where the
+parameter ``languages`` is given, else ``{"corpora": [entry, ...]}``. An entry has ``corpus``, ``version``,
+``source`` and ``target`` (OPUS's names, in alphabetical order), ``alignment_pairs`` (the pairs, or "" where they were
+not counted), ``size`` (of the archive, in KiB) and more that is not used here. It knows nothing of licences.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import re
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from psp.config import Config
+from psp.corpora.known import DOUBTFUL, LICENCES, SKIPPED, SYNTHETIC, TERMS
+from psp.errors import ConfigError, DataError, DownloadError
+from psp.languages import NAMES, opus_names
+
+log = logging.getLogger(__name__)
+
+#: A corpus with more pairs is cut to this many, as the paper's two largest are, so that none drowns the rest.
+CAP = 4_000_000
+_CODE = re.compile(r"[a-z]{2,3}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One corpus's archive of the pair, in Moses format."""
+
+    corpus: str
+    version: str
+    names: tuple[str, str]  # OPUS's names of the two languages
+    pairs: int | None
+    bytes: int | None
+
+    @property
+    def pair(self) -> str:
+        """The archive's name: the languages in alphabetical order."""
+        return "-".join(sorted(self.names))
+
+    @property
+    def size(self) -> str:
+        return "pairs not counted" if self.pairs is None else f"{self.pairs:,} pairs"
+
+
+class Api:
+    """OPUS's API at one address.
+
+    Raises:
+        DownloadError: by each method, where it does not answer, or not as documented.
+    """
+
+    def __init__(self, address: str, timeout: float) -> None:
+        self.address, self.timeout = address, timeout
+
+    def languages(self, source: str) -> list[str]:
+        """OPUS's names of all languages that have an archive with ``source``."""
+        names = self._ask("languages", {"languages": "True", "source": source, "version": "latest"})
+        if not all(isinstance(name, str) for name in names):
+            raise self._undocumented("languages that are no text")
+        return [name for name in names if _NAME.fullmatch(name)]
+
+    def corpora(self, names: tuple[str, str], corpus: str | None = None, version: str = "latest") -> list[Offer]:
+        """The archives of the pair ``names``: of all corpora in their last release, or of one release."""
+        query = {"source": names[0], "target": names[1], "version": version}
+        entries = self._ask("corpora", query | ({"corpus": corpus} if corpus else {}))
+        return list(self._offers(entries, names))
+
+    def _offers(self, entries: list[Any], names: tuple[str, str]) -> Iterator[Offer]:
+        for entry in entries:
+            if not isinstance(entry, Mapping):
+                raise self._undocumented("a corpus that is no mapping")
+            fields = [entry.get(key) for key in ("corpus", "version", "source", "target")]
+            corpus, version, source, target = (field if isinstance(field, str) else "" for field in fields)
+            if not (corpus and version and source and target):
+                raise self._undocumented("a corpus without corpus, version, source or target")
+            if {source, target} != set(names) or not (_NAME.fullmatch(corpus) and _NAME.fullmatch(version)):
+                continue
+            size = _count(entry.get("size"))
+            yield Offer(
+                corpus, version, names, _count(entry.get("alignment_pairs")), None if size is None else 1024 * size
+            )
+
+    def _ask(self, key: str, query: Mapping[str, str]) -> list[Any]:
+        import requests
+
+        address = f"{self.address}?{urllib.parse.urlencode({**query, 'preprocessing': 'moses'})}"
+        log.info("asking %s", address)
+        try:
+            answer = requests.get(address, timeout=self.timeout)
+        except requests.RequestException as error:
+            reason = "timed out" if isinstance(error, requests.Timeout) else "cannot be reached"
+            raise DownloadError(f"{address}: OPUS's API {reason}; {_ADVICE}") from error
+        if answer.status_code != 200:
+            raise DownloadError(f"{address}: OPUS's API answers with status {answer.status_code}; {_ADVICE}")
+        try:
+            value = json.loads(answer.content)
+        except ValueError:
+            raise self._undocumented(f"no JSON but {' '.join(answer.text.split())[:40]!r}") from None
+        if not isinstance(value, Mapping) or not isinstance(value.get(key), list):
+            raise self._undocumented(f"JSON without a list of {key}")
+        return list(value[key])
+
+    def _undocumented(self, what: str) -> DownloadError:
+        return DownloadError(f"{self.address}: OPUS's API gives {what}; {_ADVICE}")
+
+
+_ADVICE = "try again later, or set its address by sources.opus.api"
+
+
+def _count(value: Any) -> int | None:
+    """A number of the API, which has "" where nothing was counted."""
+    try:
+        return max(0, int(value))
+    except (TypeError, ValueError):
+        return None
+
+
+def suggest(config: Config, language: str, partner: str = "en") -> str:
+    """The YAML to add to a config for a model of ``partner`` and ``language``: corpora, and a model of them.
+
+    Left out, with a reason each, are test sets, what is no sentences, what is machine-translated or joined over a
+    third language (:mod:`psp.corpora.known`), and what the config does not allow. Mined corpora are in the block but
+    switched off by a ``#``, unless there is nothing else. A corpus that the config has keeps its release, licence and
+    cap, so that other models stay as they are.
+
+    Raises:
+        ConfigError: a language is no ISO 639 code, both are the same, or the config is offline.
+        DownloadError: the API does not answer as documented.
+        DataError: OPUS has no corpora for the pair, or none that can be suggested.
+    """
+    for code in (language, partner):
+        if not _CODE.fullmatch(code):
+            raise ConfigError(f"{code!r} is not an ISO 639 code of two or three letters; write e.g. sw")
+    if language == partner:
+        raise ConfigError(f"{language} with itself is no pair; name another by --with, e.g. --with en")
+    if config.offline:
+        raise ConfigError("the config is offline, and suggestions are asked of OPUS; run it without `offline: true`")
+    api = Api(config.sources["opus"]["api"], config.sources["timeout"])
+    return _Suggestion(config, api, (partner, language)).text()
+
+
+class _Suggestion:
+    def __init__(self, config: Config, api: Api, codes: tuple[str, str]) -> None:
+        self.config, self.api, self.codes = config, api, codes
+        self.left_out: list[str] = []
+        self.others: dict[str, list[Offer]] = {}  # further names of the language in the same corpus
+        offers = self._offers()
+        chosen = [offer for offer in map(self._release, offers) if offer is not None and self._wanted(offer)]
+        if not chosen:
+            reasons = f" that can be used: {'; '.join(self.left_out)}" if self.left_out else ""
+            raise DataError(f"OPUS has no corpora for {' and '.join(codes)}{reasons}; try another pair by --with")
+        chosen.sort(key=lambda offer: (-(offer.pairs or 0), offer.corpus))
+        self.corpora = chosen
+        doubts = {offer.corpus: self._doubt(offer) for offer in chosen}
+        self.doubts = doubts
+        self.nothing_else = all(doubts.values())
+
+    # What there is.
+
+    def _offers(self) -> list[Offer]:
+        """One offer a corpus, under the names that :meth:`_rank` puts first."""
+        partner, language = self.codes
+        found: dict[str, list[Offer]] = {}
+        for one in self._names(partner, language):
+            for other in self._names(language, one):
+                for offer in self.api.corpora((one, other)):
+                    found.setdefault(offer.corpus, []).append(offer)
+        for corpus, offers in found.items():
+            offers.sort(key=self._rank)
+            self.others[corpus] = offers[1:]
+        return [offers[0] for offers in found.values()]
+
+    def _rank(self, offer: Offer) -> tuple[Any, ...]:
+        """The config's own name first, then the language as people mean it, then the more pairs."""
+        given = self.config.corpora.get(offer.corpus, {}).get("names", {})
+        foreign = sum(given.get(code, name) != name for code, name in zip(self.codes, offer.names, strict=True))
+        variety = sum(opus_names(code)[name.casefold()] for code, name in zip(self.codes, offer.names, strict=True))
+        return foreign, variety, -(offer.pairs or 0), offer.names
+
+    def _names(self, language: str, beside: str) -> list[str]:
+        """The names of ``language`` that have archives with ``beside``."""
+        known = opus_names(language)
+        if len(known) == 1:
+            return list(known)
+        return sorted({name for name in self.api.languages(beside) if name.casefold() in known})
+
+    def _release(self, offer: Offer) -> Offer | None:
+        """The offer in the release that the config has of the corpus."""
+        known = self.config.corpora.get(offer.corpus)
+        if known is None or known["version"] == offer.version:
+            return offer
+        same = self.api.corpora(offer.names, offer.corpus, known["version"])
+        self.others[offer.corpus] = []
+        if not same:
+            self.left_out.append(
+                f"{offer.corpus}: the config has release {known['version']} of it, which lacks {offer.pair}; "
+                f"{offer.version} has {offer.size}"
+            )
+        return same[0] if same else None
+
+    def _wanted(self, offer: Offer) -> bool:
+        corpus = offer.corpus.casefold()
+        reason = SKIPPED.get(corpus) or (SYNTHETIC if offer.version.endswith("syn") else None)
+        if offer.pairs == 0:
+            reason = "it is empty"
+        if reason is None and (forbidden := self.config.forbidden(self._licence(offer))):
+            reason = f"it {forbidden}"
+        if reason is not None:
+            self.left_out.append(f"{offer.corpus} {offer.version}, {offer.size}: {reason}")
+        return reason is None
+
+    def _licence(self, offer: Offer) -> str | None:
+        known = self.config.corpora.get(offer.corpus)
+        return LICENCES.get(offer.corpus.casefold()) if known is None else known.get("licence")
+
+    def _doubt(self, offer: Offer) -> str | None:
+        return DOUBTFUL.get(offer.corpus.casefold())
+
+    # How it is written.
+
+    def text(self) -> str:
+        name = self._model()
+        first, second = (NAMES.get(code, code) for code in self.codes)
+        pairs = sum(offer.pairs or 0 for offer in self.corpora)
+        lines = [
+            f"# {first} and {second}: {len(self.corpora)} corpora, {pairs:,} pairs, as listed by {self.api.address}",
+            f"# As {name}.yaml: snakemake --cores 32 --configfile {name}.yaml -- results/{name}/eval.json",
+            "corpora:",
+            *itertools.chain.from_iterable(self._entry(offer) for offer in self.corpora),
+            "models:",
+            f"  {_yaml(name)}:",
+            f"    languages: [{', '.join(map(_yaml, self.codes))}]",
+            "    corpora:",
+            *(self._item(offer) for offer in self.corpora),
+        ]
+        if self.left_out:
+            lines += ["# Left out:", *(f"#   {line}" for line in self.left_out)]
+        return "\n".join(lines) + "\n"
+
+    def _model(self) -> str:
+        """A name that no model has: a model of the config must not change its corpora by a suggestion."""
+        plain = self.codes[1] if self.codes[0] == "en" else "-".join(self.codes)
+        names = itertools.chain([plain, f"{plain}-opus"], (f"{plain}-opus{number}" for number in itertools.count(2)))
+        return next(name for name in names if name not in self.config.models)
+
+    def _entry(self, offer: Offer) -> Iterator[str]:
+        known = self.config.corpora.get(offer.corpus, {})
+        fields: dict[str, Any] = {"version": offer.version}
+        names = {code: name for code, name in zip(self.codes, offer.names, strict=True) if code != name}
+        if names:
+            fields["names"] = names
+        cap = known.get("cap", CAP if (offer.pairs or 0) > CAP else None)
+        if cap is not None:
+            fields["cap"] = cap
+        fields["licence"] = self._licence(offer)
+        if offer.pairs is not None:
+            fields["pairs"] = {offer.pair: offer.pairs}
+        if offer.bytes is not None:
+            fields["bytes"] = {offer.pair: offer.bytes}
+        yield f"  {_yaml(offer.corpus)}:"
+        for key, value in fields.items():
+            remark = ""
+            if key == "licence" and value is None:
+                remark = f" # none declared{': ' + terms if (terms := TERMS.get(offer.corpus.casefold())) else ''}"
+            elif key == "pairs" and (others := self.others.get(offer.corpus)):
+                remark = f" # also: {', '.join(f'{other.pair}, {other.size}' for other in others)}"
+            yield f"    {key}: {_yaml(value)}{remark}"
+
+    def _item(self, offer: Offer) -> str:
+        doubt = self.doubts[offer.corpus]
+        off = "# " if doubt and not self.nothing_else else ""
+        return f"      {off}- {_yaml(offer.corpus)} # {offer.size}{'; ' + doubt if doubt else ''}"
+
+
+def _yaml(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=10**6, allow_unicode=True, sort_keys=False)
+    return text.removesuffix("\n").removesuffix("\n...")
