@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -67,6 +70,15 @@ def test_same_seed_same_bytes_and_other_seed_others(tmp_path: Path) -> None:
     assert first == again
     assert first.keys() == other.keys()
     assert all(first[name] != other[name] for name in first)
+
+
+def test_every_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    for seed in "12":
+        code = "import sys; from pathlib import Path; from psp.corpora.phrasebook import generate; "
+        code += "generate(Path(sys.argv[1]), pairs=1000)"
+        environment = {**os.environ, "PYTHONHASHSEED": seed}  # the order of sets, different in every process
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / seed)], env=environment, check=True)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
 def test_evaluation_sets_do_not_depend_on_the_size(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def score(first: Meaning, second: Meaning) -> float:
     """Shared meaning, 0 to 5; symmetric."""
     a, b = parts(first), parts(second)
     total = shared = 0.0
-    for role in a.keys() | b.keys():
+    for role in sorted(a.keys() | b.keys()):  # a set's order changes from run to run, and so would the sum
         weight = max(a.get(role, ("", 0.0))[1], b.get(role, ("", 0.0))[1])
         total += weight
         if role in a and role in b and a[role][0] == b[role][0]:
