@@ -7,7 +7,6 @@ top level of the config; the entry that the model extends; the model's own entry
 from __future__ import annotations
 
 import copy
-import difflib
 import functools
 import os
 import re
@@ -23,41 +22,14 @@ from psp.corpora.download import Remote
 from psp.errors import ConfigError
 from psp.languages import TATOEBA
 from psp.licences import permitted
+from psp.merging import merge
+from psp.parts import Part, closest, resolve
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
 BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "development", "evaluate", "speed")
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-@dataclass(frozen=True)
-class Part:
-    """One corpus of a model: which archive, in which order of languages."""
-
-    corpus: str
-    kind: str
-    version: str
-    languages: tuple[str, str]  # source, target, in the config's codes
-    names: tuple[str, str]  # the same, as the corpus names them
-    cap: int | None
-
-    @property
-    def pair(self) -> str:
-        """The archive's name for the pair: languages in alphabetical order."""
-        return "-".join(sorted(self.names))
-
-    @property
-    def label(self) -> str:
-        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``."""
-        return f"{self.corpus}.{'-'.join(self.languages)}"
-
-    @property
-    def download(self) -> str:
-        """The archive's name under results/downloads."""
-        if self.kind == "paranmt":
-            return f"paranmt/{self.corpus}/{self.version}.zip"
-        return f"opus/{self.corpus}/{self.version}/{self.pair}.txt.zip"
 
 
 @dataclass(frozen=True)
@@ -89,13 +61,13 @@ class Config:
 
     def __init__(self, raw: Mapping[str, Any], schema: Path | str) -> None:
         self._schema = _load_schema(str(schema))
-        raw = copy.deepcopy(dict(raw))
+        self.raw: dict[str, Any] = copy.deepcopy(dict(raw))
+        raw = self.raw
         for key, node in self._schema["properties"].items():
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
             if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
-                raw[key] = raw[key] == "true"
+                self.raw[key] = raw[key] == "true"
         _check(raw, self._schema)
-        self.raw = raw
         self.offline: bool = raw.get("offline", False)
         self.keep_intermediate: bool = raw.get("keep_intermediate", False)
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
@@ -150,13 +122,22 @@ class Config:
             base = self._defaults(block, recipe, own)
             settings[block] = merge(base, own)
             differences |= _differences(base, settings[block], block)
-        parts = tuple(self._part(item, languages, where) for item in entry["corpora"])
+        parts = tuple(
+            resolve(
+                item,
+                languages=languages,
+                catalogue=self.corpora,
+                filters=settings["filters"],
+                recipe=recipe,
+                where=f"{where}.corpora",
+            )
+            for item in entry["corpora"]
+        )
+        for part in parts:
+            differences |= _differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
         labels = [part.label for part in parts]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
-        length = settings["filters"]["length"]
-        if length["min"] > length["max"]:
-            raise ConfigError(f"{where}.filters.length: min {length['min']} is above max {length['max']}; swap them")
         seed = entry.get("seed", self.raw.get("seed", 1))
         return Model(name, languages, parts, recipe, seed, settings, differences)
 
@@ -169,11 +150,13 @@ class Config:
             ConfigError: as :meth:`model`, or a corpus declares a licence outside ``licences.allow``, or none.
         """
         model = self.model(name)
-        for corpus in dict.fromkeys(part.corpus for part in model.parts):
-            if problem := self.forbidden(self.corpora[corpus].get("licence")):
+        for part in model.parts:
+            if problem := self.forbidden(part.licence):
+                own = f"`- {{path: {part.path}, licence: ...}}`"
                 raise ConfigError(
-                    f"models.{name}.corpora: {corpus} {problem}; leave it out of the model, extend licences.allow, or "
-                    f"write the licence that you know it has: `corpora: {{{corpus}: {{licence: ...}}}}`"
+                    f"models.{name}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
+                    "licences.allow, or write the licence that you know it has: "
+                    + (own if part.path else f"`corpora: {{{part.corpus}: {{licence: ...}}}}`")
                 )
         return model
 
@@ -193,7 +176,7 @@ class Config:
         if name not in self.raw["models"]:
             what = f"models.{below[-1]}.extends: {name}" if below else name
             raise ConfigError(
-                f"{what} is not a model of the config{_closest(name, self.models)}; "
+                f"{what} is not a model of the config{closest(name, self.models)}; "
                 f"there are {', '.join(self.models)}; add it under `models:`, "
                 f"e.g. `{name}: {{languages: [en, fr], corpora: [Europarl]}}`"
             )
@@ -203,38 +186,6 @@ class Config:
         if entry["extends"] in (*below, name):
             raise ConfigError(f"models.{name}.extends: {entry['extends']} extends {name} in turn; break the circle")
         return merge(self._entry(entry["extends"], (*below, name)), {k: v for k, v in entry.items() if k != "extends"})
-
-    def _part(self, item: Any, languages: tuple[str, ...], where: str) -> Part:
-        item = {"name": item} if isinstance(item, str) else item
-        name = item["name"]
-        if name not in self.corpora:
-            raise ConfigError(
-                f"{where}.corpora: {name} is not a corpus of the config{_closest(name, self.corpora)}; add it under "
-                f"`corpora:`, e.g. `{name}: {{version: v1}}`"
-            )
-        corpus = self.corpora[name]
-        kind = corpus.get("kind", "opus")
-        pair = tuple(item.get("languages", languages))
-        if kind == "paranmt" and len(pair) == 1:
-            pair = (pair[0], pair[0])  # paraphrases: both sides in one language
-        if len(pair) != 2:
-            raise ConfigError(
-                f"{where}.corpora: {name} is bitext and needs two languages, but the model has {len(pair)}; "
-                f"write `- {{name: {name}, languages: [en, fr]}}`"
-            )
-        if stranger := next((language for language in pair if language not in languages), None):
-            raise ConfigError(
-                f"{where}.corpora: {name} has language {stranger}, which is not in {where}.languages; add it"
-            )
-        names = tuple(corpus.get("names", {}).get(language, language) for language in pair)
-        cap = item.get("cap", corpus.get("cap"))
-        part = Part(name, kind, corpus["version"], pair, names, cap)
-        if corpus.get("pairs") and part.pair not in corpus["pairs"]:
-            raise ConfigError(
-                f"{where}.corpora: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
-                f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
-            )
-        return part
 
     def _defaults(self, block: str, recipe: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return _defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
@@ -305,13 +256,19 @@ class Config:
 
     def downloads(self, model: Model) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""
-        names = [part.download for part in model.parts]
-        if model["filters"]["language"]["enabled"]:
+        names = [part.download for part in model.parts if part.download]
+        if any(part.filters["language"]["enabled"] for part in model.parts):
             names.append(self.lid())
         if sts := self.sts(model):
             names.append(sts)
         names += [file for pair in self.tatoeba(model).values() for file in pair]
         return names
+
+    @staticmethod
+    def absent(model: Model) -> list[str]:
+        """Local files among a model's corpora that are not there; those under results/ the workflow may make."""
+        paths = [part.path for part in model.parts if part.path]
+        return [path for path in paths if not path.startswith("results/") and not Path(path).is_file()]
 
     def missing(self, model: Model, folder: Path | str) -> list[str]:
         """Files that an offline run of the model lacks: not under ``folder`` and without a local mirror."""
@@ -321,18 +278,6 @@ class Config:
             if not (Path(folder) / name).exists()
             and all(mirror.startswith(("http://", "https://")) for mirror in self.remote(name).mirrors)
         ]
-
-
-def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """Put ``top`` over ``base`` as Snakemake does: mappings key by key, all else replaced. Neither is changed."""
-    result = copy.deepcopy(dict(base))
-    for key, value in top.items():
-        if not isinstance(value, Mapping):
-            result[key] = copy.deepcopy(value)
-        elif value or key not in result:  # an empty mapping says nothing about what is there
-            below = result.get(key)
-            result[key] = merge(below if isinstance(below, Mapping) else {}, value)
-    return result
 
 
 def read_yaml(path: Path | str) -> dict[str, Any]:
@@ -418,11 +363,6 @@ def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
         ) from None
 
 
-def _closest(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
-
-
 def _check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     validator = jsonschema.Draft202012Validator(schema)
     errors = sorted(validator.iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path)))
@@ -441,13 +381,11 @@ def _say(error: jsonschema.ValidationError) -> str:
         known = list(node.get("properties", {}))
         unknown = next(name for name in value if name not in known)
         return (
-            f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{_closest(str(unknown), known)}; "
+            f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{closest(str(unknown), known)}; "
             f"{key or 'the top level'} may hold {', '.join(known)}"
         )
     if rule == "required":
         return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
-    if rule == "oneOf":
-        return f"config: {key} is {value!r}; write a corpus name, or e.g. `{{name: Europarl, cap: 100000}}`"
     words = {
         "type": f"must be {_either(allowed)}",
         "enum": f"must be {_either(allowed)}",

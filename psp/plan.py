@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from psp.config import Config, Model, Part
+from psp.config import Config, Model
+from psp.parts import Part
 
 GB = 1e9
 

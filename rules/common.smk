@@ -57,7 +57,7 @@ def download(name):
 
 
 def check_targets(arguments):
-    """Tell a wrong model name, or an offline run's missing files, in one line before Snakemake builds its graph.
+    """Tell a wrong model name or missing files in one line, before Snakemake builds its graph.
 
     Snakemake does not say what the targets are while it reads this file, and an error in an input function ends in
     a page of context; so the command line is looked at. Targets that are not on it meet the same checks later.
@@ -73,7 +73,12 @@ def check_targets(arguments):
 
 
 def missing_files(model):
-    """What to tell about the downloads that an offline run of the model lacks, all of them at once."""
+    """What to tell about files of the user's own, or of an offline run's downloads, that are not here."""
+    if absent := CONFIG.absent(model):
+        return (
+            f"{', '.join(absent)}: no such file, but models.{model.name}.corpora has it; "
+            "put it there or correct its path"
+        )
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
     if not missing:
         return None
@@ -85,7 +90,7 @@ def missing_files(model):
 
 
 def downloads(model):
-    """The model, once it is known that an offline run has all that it needs."""
+    """The model, once it is known that its own files, and offline its downloads, are here."""
     try:
         missing = missing_files(model)
     except PspError as error:

@@ -1,12 +1,18 @@
 # From archives to one shuffled file of distinct pairs: filter, dedupe (each corpus), mix (all of them).
+def corpus(wildcards):
+    """A download, or a file of the user's own."""
+    part = part_of(wildcards)
+    return part.path or download(part.download)
+
+
 def lid(wildcards):
-    wanted = model(wildcards)["filters"]["language"]["enabled"]
+    wanted = part_of(wildcards).filters["language"]["enabled"]
     return [download(CONFIG.lid())] if wanted else []
 
 
 rule filter:
     input:
-        archive=lambda wildcards: download(part_of(wildcards).download),
+        corpus=corpus,
         lid=lid,
     output:
         pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
@@ -21,7 +27,7 @@ rule filter:
         mem_mb=mem_mb(1000),
         runtime=runtime(240),
     params:
-        filters=setting("filters"),
+        filters=lambda wildcards: part_of(wildcards).filters,
         segment=lambda wildcards: {
             language: how
             for language, how in model(wildcards)["segment"].items()
@@ -32,7 +38,7 @@ rule filter:
             for name in ("corpus", "kind", "languages", "names")
         },
         seed=attribute("seed"),
-        code=fingerprint("psp.corpora.opus", "psp.filters", "psp.segment"),
+        code=fingerprint("psp.corpora", "psp.filters", "psp.segment"),
     message:
         "Filtering {wildcards.part} for {wildcards.model}"
     script:

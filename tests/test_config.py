@@ -13,6 +13,12 @@ SCHEMA = ROOT / "config/schema.yaml"
 CORPORA = {
     "Europarl": {"version": "v8", "pairs": {"en-fr": 10}},
     "News": {"version": "v1", "names": {"zh": "zh_cn"}, "cap": 5},
+    "Para": {
+        "kind": "paranmt",
+        "version": "v2",
+        "filters": {"length": {"min": 5, "max": 40}, "score": {"enabled": True}},
+        "recipes": {"code": {"filters": {"length": {"sides": "average"}}}},
+    },
 }
 
 
@@ -113,6 +119,71 @@ def test_archives_are_named_alphabetically_by_the_corpus_own_language_names():
     assert part.cap == 7
 
 
+def test_a_corpus_has_its_own_filters_over_the_models():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"name": "Para", "languages": ["en", "en"]}],
+               "filters": {"length": {"min": 2, "max": 50}, "language": {"threshold": 0.5}}},
+        "en": {"languages": ["en"], "corpora": ["Para"]},
+        "own": {"languages": ["en"], "corpora": [{"name": "Para", "filters": {"length": {"max": 9}}}]},
+        "code": {"extends": "en", "recipe": "code"},
+    }  # fmt: skip
+    checked = config(models)
+    europarl, para = checked.model("fr").parts
+    assert (europarl.paraphrase, para.paraphrase) == (False, True)
+    assert (para.label, para.download) == ("Para.en-en", "paranmt/Para/v2.zip")
+    assert europarl.filters == checked.model("fr")["filters"]
+    assert europarl.filters["length"]["min"] == 2 and not europarl.filters["score"]["enabled"]
+    assert {key: para.filters["length"][key] for key in ("min", "max", "sides")} == {
+        "min": 5,
+        "max": 40,
+        "sides": "both",
+    }
+    assert para.filters["language"]["threshold"] == 0.5
+    assert para.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
+    assert checked.model("own").parts[0].filters["length"]["max"] == 9
+    (code,) = checked.model("code").parts
+    assert code.filters["length"]["sides"] == "average" and code.filters["length"]["max"] == 40
+    # What a corpus does otherwise than its model is told in eval.json.
+    assert checked.model("code").differences == {
+        "corpora.Para.filters.length.min": 5,
+        "corpora.Para.filters.length.max": 40,
+        "corpora.Para.filters.length.sides": "average",
+        "corpora.Para.filters.score.enabled": True,
+    }
+
+
+def test_the_papers_english_model():
+    base = ROOT / "config/config.yaml"
+    for recipe, sides in (("psp", "both"), ("paper", "both"), ("code", "average")):
+        model = Config.load([base], SCHEMA, {"recipe": recipe}).model("en")
+        (part,) = model.parts
+        assert part.paraphrase and part.filters["length"] == {"enabled": True, "min": 5, "max": 40, "sides": sides}
+        assert part.filters["language"]["enabled"] and part.filters["language"]["sides"] == "both"
+        assert part.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
+        assert (model["train"]["megabatch"], model["train"]["dropout"], model["store"]["max_pieces"]) == (100, 0, None)
+        assert model["filters"]["lower_case"] is True
+
+
+def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.tsv").touch()
+    items = [
+        {"path": "data/Meine Sätze.v2.tsv.gz"},
+        {"path": "here.tsv", "name": "Mine", "languages": ["fr", "de"], "cap": 3, "filters": {"length": {"max": 7}}},
+        {"path": "results/made/x.txt", "licence": "MIT"},
+    ]
+    model = config({"de": {"languages": ["de", "fr"], "corpora": items}}).model("de")
+    assert [part.label for part in model.parts] == ["Meine-S-tze.v2.de-fr", "Mine.fr-de", "x.de-fr"]
+    assert [part.kind for part in model.parts] == ["local"] * 3
+    assert [part.path for part in model.parts] == [item["path"] for item in items]
+    assert model.parts[1].cap == 3 and model.parts[1].filters["length"]["max"] == 7
+    assert [part.download for part in model.parts] == [None] * 3
+    assert config().absent(model) == ["data/Meine Sätze.v2.tsv.gz"]  # what is under results/ may still be made
+    english = config({"en": {"languages": ["en"], "corpora": [{"path": "here.tsv"}]}}).model("en")
+    assert english.parts[0].paraphrase
+    assert not [name for name in config().downloads(english) if "here" in name]
+
+
 @pytest.mark.parametrize(
     ("top", "words"),
     [
@@ -130,6 +201,16 @@ def test_archives_are_named_alphabetically_by_the_corpus_own_language_names():
         ({"models": fr(languages=["en", "fr", "de"])}, ["two languages"]),
         ({"models": fr(languages=["English"])}, ["models.fr.languages.0", "English"]),
         ({"models": fr(corpora=[{"name": "News", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(corpora=[{"cap": 3}])}, ["names no corpus", "- {path: my.tsv}"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "cpa": 3}])}, ["models.fr.corpora.0.cpa", "did you mean cap?"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "name": "a/b"}])}, ["models.fr.corpora.0.name", "a/b"]),
+        ({"models": fr(corpora=[{"path": "a.tsv"}, {"path": "b/a.txt"}])}, ["a.en-fr", "twice"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(corpora=["Para"])}, ["Para has both sides in one language", "languages: [en, en]"]),
+        ({"models": fr(corpora=[{"name": "Europarl", "languages": ["en", "en"]}])}, ["bitext", "two languages"]),
+        ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"lower_case": False}}])}, ["lower_case is false"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"score": {"min": 3}}}])}, ["filters.score", "min 3"]),
         ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
         ({"models": fr(extends="fr")}, ["circle"]),
         ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),

@@ -58,7 +58,9 @@ def write_pairs(folder: Path) -> None:
     write_filtered(folder / "filter", rows, ("en", "fr"), filters.build(length, ("en", "fr")))
     # No pairs here, so that the language filter reads no model.
     every = {name: {"enabled": True} for name in filters.names()}
-    write_filtered(folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread"}))
+    write_filtered(
+        folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread", "tests": []})
+    )
     kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
     dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
     mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from psp import filters
-from psp.corpora import opus
+from psp.corpora import open_corpus
 from psp.logs import job
 from psp.segment import Segmenter
 
@@ -12,7 +12,13 @@ with job(snakemake.log[0]):
     languages = tuple(part["languages"])
     resources = {"lid": snakemake.input.lid[0]} if snakemake.input.lid else {}
     filters.filter_corpus(
-        opus.read_archive(Path(snakemake.input.archive), part["corpus"], tuple(part["names"])),
+        open_corpus(
+            part["kind"],
+            Path(snakemake.input.corpus),
+            part["corpus"],
+            tuple(part["names"]),
+            max_bad_rows=settings["max_bad_rows"],
+        ),
         Path(snakemake.output.pairs),
         Path(snakemake.output.report),
         Path(snakemake.output.dropped),

@@ -29,7 +29,7 @@ def batch(*pairs: tuple[str, str]) -> Batch:
 
 
 def test_only_enabled_filters_are_built_cheap_ones_first():
-    assert names() == ["score", "length", "language"]
+    assert names().index("score") < names().index("length") < names().index("language")
     lid = {"lid": "somewhere"}
     both = build({"lower_case": True, "language": {}, "length": {"enabled": True}}, ("en", "fr"), lid)
     assert [judge.name for judge in both] == ["length", "language"]
@@ -40,7 +40,7 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"lenght": {}}, "filters.lenght: there is no such filter; there are score, length, language"),
+        ({"lenght": {}}, "filters.lenght: there is no such filter; there are score, .*length, .*language"),
         ({"length": {"mim": 3}}, "filters.length.mim: unknown key; known are sides, min, max"),
         ({"length": {"min": 2.5}}, "filters.length.min: 2.5 must be a whole number"),
         ({"length": {"min": True}}, "filters.length.min: True must be a whole number"),
@@ -74,7 +74,7 @@ def test_a_filter_is_added_by_defining_it(monkeypatch):
         def __call__(self, batch: Batch) -> list[str | None]:
             return ["shouting" if text.isupper() else None for text in batch.source]
 
-    assert names() == ["score", "length", "shouting", "language"]
+    assert names().index("length") < names().index("shouting") < names().index("language")
     (judge,) = build({"shouting": {}}, ("en", "fr"))
     assert judge(batch(("HO", "x"), ("ho", "X"))) == ["shouting", None]
 

@@ -1,0 +1,186 @@
+"""A model's corpora: each item of its ``corpora`` list, resolved against the catalogue."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psp.errors import ConfigError
+from psp.merging import merge
+
+_ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One corpus of a model: which file, in which order of languages, judged how.
+
+    Attributes:
+        corpus: its name in the catalogue; of a local file, the item's ``name`` or else what the file's name gives.
+        kind: ``opus``, ``paranmt`` or ``local``.
+        version: the release; None of a local file.
+        languages: of source and target, in the config's codes. Equal ones: paraphrases, else bitext.
+        names: the same, as the corpus names them.
+        cap: most pairs to keep.
+        licence: the SPDX id that it is declared to have.
+        filters: the settings of all filters for this corpus.
+        path: of a local file.
+    """
+
+    corpus: str
+    kind: str
+    version: str | None
+    languages: tuple[str, str]
+    names: tuple[str, str]
+    cap: int | None
+    licence: str | None
+    filters: Mapping[str, Any]
+    path: str | None = None
+
+    @property
+    def paraphrase(self) -> bool:
+        """Whether both sides are in one language."""
+        return self.languages[0] == self.languages[1]
+
+    @property
+    def pair(self) -> str:
+        """The archive's name for the pair: languages in alphabetical order."""
+        return "-".join(sorted(self.names))
+
+    @property
+    def label(self) -> str:
+        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``."""
+        return f"{self.corpus}.{'-'.join(self.languages)}"
+
+    @property
+    def download(self) -> str | None:
+        """The archive's name under results/downloads; None of a local file."""
+        if self.kind == "local":
+            return None
+        if self.kind == "paranmt":
+            return f"paranmt/{self.corpus}/{self.version}.zip"
+        return f"opus/{self.corpus}/{self.version}/{self.pair}.txt.zip"
+
+
+def resolve(
+    item: str | Mapping[str, Any],
+    *,
+    languages: tuple[str, ...],
+    catalogue: Mapping[str, Mapping[str, Any]],
+    filters: Mapping[str, Any],
+    recipe: str,
+    where: str,
+) -> Part:
+    """Resolve one item of a model's ``corpora``.
+
+    A filter's setting comes from, last wins: the model's ``filters``; the catalogue entry's; the entry's for the
+    model's recipe; the item's.
+
+    Args:
+        item: a name from the catalogue, or a mapping with ``name`` or ``path``.
+        languages: the model's.
+        catalogue: the config's ``corpora``.
+        filters: the model's.
+        where: of the item, for errors, such as ``models.fr.corpora``.
+
+    Raises:
+        ConfigError: the corpus is unknown, its languages do not fit, or settings contradict one another.
+    """
+    item = {"name": item} if isinstance(item, str) else item
+    corpus: dict[str, Any]
+    if path := item.get("path"):
+        name, corpus = item.get("name", file_name(path)), {"kind": "local"}
+    elif "name" in item:
+        name = item["name"]
+        if name not in catalogue:
+            raise ConfigError(
+                f"{where}: {name} is not a corpus of the config{closest(name, catalogue)}; add it under `corpora:`, "
+                f"e.g. `{name}: {{version: v1}}`"
+            )
+        corpus = dict(catalogue[name])
+    else:
+        raise ConfigError(f"{where}: an item names no corpus; write `- {{name: Europarl}}` or `- {{path: my.tsv}}`")
+    kind = corpus.get("kind", "opus")
+    pair = _languages(item, name, kind, languages, where)
+    own = merge(corpus.get("filters", {}), corpus.get("recipes", {}).get(recipe, {}).get("filters", {}))
+    part = Part(
+        corpus=name,
+        kind=kind,
+        version=corpus.get("version"),
+        languages=pair,
+        names=(corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1])),
+        cap=item.get("cap", corpus.get("cap")),
+        licence=item.get("licence", corpus.get("licence")),
+        filters=merge(filters, merge(own, item.get("filters", {}))),
+        path=path,
+    )
+    if corpus.get("pairs") and part.pair not in corpus["pairs"]:
+        raise ConfigError(
+            f"{where}: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
+            f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
+        )
+    _check_filters(part, filters, where)
+    return part
+
+
+def file_name(path: str) -> str:
+    """A corpus's name from its file's: without endings, characters that a file name may not have made hyphens."""
+    name = Path(path).name
+    while (shorter := _ENDINGS.sub("", name)) != name:
+        name = shorter
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A hint at the name that was perhaps meant, to be put into an error; empty where none is near."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _languages(
+    item: Mapping[str, Any], name: str, kind: str, languages: tuple[str, ...], where: str
+) -> tuple[str, str]:
+    pair = tuple(item.get("languages", languages))
+    key = "path" if "path" in item else "name"
+    value = item[key]
+    if len(pair) == 1 and kind != "opus":
+        pair = (pair[0], pair[0])  # paraphrases: both sides in one language
+    if kind == "paranmt" and "languages" not in item and pair[0] != pair[1]:
+        raise ConfigError(
+            f"{where}: {name} has both sides in one language, but the model has {len(languages)}; "
+            f"write `- {{name: {name}, languages: [{languages[0]}, {languages[0]}]}}`"
+        )
+    if len(pair) != 2 or (kind == "opus" and pair[0] == pair[1]):
+        what = "is bitext and needs two languages" if kind == "opus" else "needs the languages of its two sides"
+        raise ConfigError(
+            f"{where}: {name} {what}, but the model has {len(languages)}; "
+            f"write `- {{{key}: {value}, languages: [en, fr]}}`"
+        )
+    if stranger := next((language for language in pair if language not in languages), None):
+        raise ConfigError(
+            f"{where}: {name} has language {stranger}, which is not in {where.removesuffix('corpora')}languages; add it"
+        )
+    return pair[0], pair[1]
+
+
+def _check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
+    if part.filters["lower_case"] != filters["lower_case"]:
+        raise ConfigError(
+            f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but one model "
+            "reads all text in one way; set it in the model's filters"
+        )
+    for name in ("length", "score"):
+        limits = part.filters[name]
+        if limits["min"] > limits["max"]:
+            raise ConfigError(
+                f"{where}: {part.corpus}: filters.{name}: min {limits['min']} is above max {limits['max']}; swap them"
+            )
+    if part.kind == "opus" and part.filters["score"]["enabled"]:
+        raise ConfigError(
+            f"{where}: {part.corpus}: filters.score is enabled, but OPUS's corpora carry no scores; enable it for "
+            "corpora that do, under corpora.<name>.filters"
+        )
