@@ -58,9 +58,10 @@ rule evaluate:
         settings=setting("evaluate"),
         recipe=attribute("recipe"),
         differences=attribute("differences"),
+        decontaminate=setting("filters", "decontaminate"),
         seed=attribute("seed"),
         unpinned=unpinned,
-        code=fingerprint("psp.evaluation", "psp.model"),
+        code=fingerprint("psp.evaluation.run", "psp.model", "psp.filters.decontaminate"),
     message:
         "Evaluating {wildcards.model}"
     script:
@@ -90,7 +91,7 @@ rule compare:
         },
         settings=setting("evaluate"),
         seed=attribute("seed"),
-        code=fingerprint("psp.evaluation", "psp.model"),
+        code=fingerprint("psp.evaluation.baselines", "psp.model"),
     message:
         "Comparing {wildcards.model} with systems that need no training"
     script:

@@ -10,8 +10,36 @@ def lid(wildcards):
     return [download(CONFIG.lid())] if wanted else []
 
 
+def scored(wildcards):
+    """Which sets the model is scored on: their sentences are kept out of training."""
+    entry = model(wildcards)
+    if not part_of(wildcards).filters["decontaminate"]["enabled"]:
+        return {}
+    return {
+        "languages": entry.languages,
+        "sts": test_sets(wildcards).get("sts"),
+        "tatoeba": {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(entry).items()
+        },
+        "files": entry["evaluate"]["files"],
+        "development": entry["development"]["sts"],
+        "archive": development(wildcards).get("archive"),
+    }
+
+
+def scored_files(wildcards):
+    if not scored(wildcards):
+        return []
+    sets, chosen = test_sets(wildcards), development(wildcards)
+    files = [sets.get("sts"), *sets["tatoeba"], *sets["files"]]
+    files += [chosen.get("archive"), chosen.get("sts")]
+    return sorted(set(filter(None, files)))
+
+
 rule filter:
     input:
+        tests=scored_files,
         corpus=corpus,
         lid=lid,
     output:
@@ -28,6 +56,7 @@ rule filter:
         runtime=runtime(240),
     params:
         filters=lambda wildcards: part_of(wildcards).filters,
+        tests=scored,
         segment=lambda wildcards: {
             language: how
             for language, how in model(wildcards)["segment"].items()
@@ -38,7 +67,7 @@ rule filter:
             for name in ("corpus", "kind", "languages", "names")
         },
         seed=attribute("seed"),
-        code=fingerprint("psp.corpora", "psp.filters", "psp.segment"),
+        code=fingerprint("psp.corpora", "psp.filters", "psp.segment", "psp.testsets"),
     message:
         "Filtering {wildcards.part} for {wildcards.model}"
     script:

@@ -113,6 +113,7 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
         "recipe": "psp",
         "differences": {"train.epochs": 2, "filters.language.enabled": False, "evaluate.files": {"graded": "a.tsv"}},
         "unpinned": ["lid/lid.176.ftz"],
+        "decontaminated": {"enabled": True, "mode": "side", "pairs": 0},
         "data": {
             "filter": [read_json(pairs / f"filter/{LABEL}.json")],
             "dedupe": [read_json(pairs / f"dedupe/{LABEL}.json")],

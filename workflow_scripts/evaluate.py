@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
-from psp.evaluation import evaluate_model
+from psp.evaluation.run import evaluate_model
 from psp.files import read_json
+from psp.filters import decontaminate
 from psp.logs import job
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
+    filtered = [read_json(file) for file in inputs.filter]
     evaluate_model(
         Path(inputs.model[0]).parent,
         Path(snakemake.output[0]),
@@ -17,8 +19,9 @@ with job(snakemake.log[0]):
             "recipe": params.recipe,
             "differences": params.differences,
             "unpinned": params.unpinned,
+            "decontaminated": decontaminate.summary(params.decontaminate, filtered),
             "data": {
-                "filter": [read_json(file) for file in inputs.filter],
+                "filter": filtered,
                 "dedupe": [read_json(file) for file in inputs.dedupe],
                 "mix": read_json(inputs.mix),
             },

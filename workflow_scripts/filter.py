@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from psp import filters
+from psp import filters, testsets
 from psp.corpora import open_corpus
 from psp.logs import job
 from psp.segment import Segmenter
@@ -11,6 +11,8 @@ with job(snakemake.log[0]):
     settings, part = snakemake.params.filters, snakemake.params.part
     languages = tuple(part["languages"])
     resources = {"lid": snakemake.input.lid[0]} if snakemake.input.lid else {}
+    if snakemake.params.tests:
+        resources["tests"] = list(testsets.scored_pairs(**snakemake.params.tests))
     filters.filter_corpus(
         open_corpus(
             part["kind"],
