@@ -43,9 +43,10 @@ class Zipf:
         return len(self._sides[0][1]) - 1
 
     def read(self, start: int, stop: int) -> Pairs:
-        return Pairs(
-            *(Sentences(ids[offsets[start] : offsets[stop]], offsets[start : stop + 1]) for ids, offsets in self._sides)
+        source, target = (
+            Sentences(ids[offsets[start] : offsets[stop]], offsets[start : stop + 1]) for ids, offsets in self._sides
         )
+        return Pairs(source, target, np.zeros(stop - start, dtype=np.bool_))
 
 
 class First:

@@ -1,7 +1,7 @@
 """The store: all pairs as subword ids in one HDF5 file, written in one pass and read by slices.
 
 Ids lie flat, one after another, with an offset a sentence: about 75 bytes a pair, and reading is one slice, where
-rows of variable length take 2.5 times the space and a hundred times the time. Format version 1:
+rows of variable length take 2.5 times the space and a hundred times the time. Format version 2:
 
 | dataset | type | length | what |
 |---|---|---|---|
@@ -9,9 +9,10 @@ rows of variable length take 2.5 times the space and a hundred times the time. F
 | source/offsets, target/offsets | int64 | pairs + 1 | side i is ``ids[offsets[i]:offsets[i + 1]]`` |
 | corpus | uint8, or uint16 above 256 corpora | pairs | index into the attribute ``corpora`` |
 
-Attributes of the file: format ("psp-store"), version, languages and corpora (JSON lists), vocab_size,
-sentencepiece_sha256 (of the model file), unknown_id, pairs, max_pieces (0: sides are whole), and for each side
-``source_``/``target_`` + unknown_dropped (pieces), only_unknown (sides that are the unknown id alone), truncated.
+Attributes of the file: format ("psp-store"), version, languages and corpora (JSON lists), corpus_languages (a JSON list
+of each corpus's [source, target]: where they are equal, its pairs are paraphrases), vocab_size, sentencepiece_sha256
+(of the model file), unknown_id, pairs, max_pieces (0: sides are whole), and for each side ``source_``/``target_`` +
+unknown_dropped (pieces), only_unknown (sides that are the unknown id alone), truncated.
 
 No side is empty. Unknown pieces are left out; a side with nothing else is one unknown id (as in the published system).
 The held-out slice is no part of the store: it stays text, so that any model can be scored on it.
@@ -40,7 +41,7 @@ from psp.subword import encode, load_sentencepiece, read_mixed
 
 log = logging.getLogger(__name__)
 
-FORMAT, VERSION = "psp-store", 1
+FORMAT, VERSION = "psp-store", 2
 CHUNK = 65_536  # elements of a chunk
 SIDES = ("source", "target")
 
@@ -53,11 +54,16 @@ class Side(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Consecutive pairs of a store; ``corpus`` holds each pair's index into :attr:`Store.corpora`."""
+    """Consecutive pairs of a store.
+
+    ``corpus`` holds each pair's index into :attr:`Store.corpora`, ``paraphrase`` (bool) whether both sides are in one
+    language.
+    """
 
     source: Side
     target: Side
     corpus: np.ndarray
+    paraphrase: np.ndarray
 
 
 def write_store(
@@ -67,6 +73,7 @@ def write_store(
     *,
     languages: Sequence[str],
     corpora: Sequence[str],
+    corpus_languages: Sequence[Sequence[str]] | None = None,
     max_pieces: int | None = None,
     batch: int = 16_384,
     threads: int = 1,
@@ -77,8 +84,10 @@ def write_store(
         mixed: the mixed pair file; its third column is an index into ``corpora``.
         sentencepiece_model: what to encode with.
         out: where the store goes, whole or not at all. The same input gives the same bytes, for any ``threads``.
-        languages: of the source and the target, for the record.
+        languages: the model's, for the record.
         corpora: names of the corpora.
+        corpus_languages: the languages of each corpus's source and target; None where all have the model's two, or
+            its only one.
         max_pieces: cut a side at this many pieces (the published code: 100 for bitext); None leaves it whole.
         batch: pairs encoded at a time; another number gives the same contents, laid out differently in the file.
         threads: of sentencepiece.
@@ -89,6 +98,10 @@ def write_store(
     Raises:
         DataError: bad input (file and line are named), or the store cannot be written.
     """
+    if corpus_languages is None:
+        if len(languages) > 2:
+            raise ValueError("a model of more than two languages: say which each corpus has")
+        corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     processor = load_sentencepiece(sentencepiece_model)
     size, unknown = processor.get_piece_size(), processor.unk_id()
     totals: dict[str, Any] = {
@@ -96,6 +109,7 @@ def write_store(
         "version": VERSION,
         "languages": json.dumps(list(languages)),
         "corpora": json.dumps(list(corpora), ensure_ascii=False),
+        "corpus_languages": json.dumps([list(pair) for pair in corpus_languages]),
         "vocab_size": size,
         "sentencepiece_sha256": sha256(sentencepiece_model),
         "unknown_id": unknown,
@@ -273,8 +287,8 @@ def _encode_side(
 class Store:
     """Reads a store; a context manager. ``len`` is the number of pairs.
 
-    Attributes: ``path``, ``languages``, ``corpora``, ``vocab_size``, ``sentencepiece_sha256``, ``unknown_id``,
-    ``max_pieces`` (None: sides are whole), and ``attributes``, all of the file's.
+    Attributes: ``path``, ``languages``, ``corpora``, ``corpus_languages``, ``vocab_size``, ``sentencepiece_sha256``,
+    ``unknown_id``, ``max_pieces`` (None: sides are whole), and ``attributes``, all of the file's.
 
     Raises:
         DataError: no store, one of another version, or one that is cut short or damaged.
@@ -313,6 +327,8 @@ class Store:
         with self._damage():
             self.languages: list[str] = json.loads(self.attributes["languages"])
             self.corpora: list[str] = json.loads(self.attributes["corpora"])
+            self.corpus_languages: list[list[str]] = json.loads(self.attributes["corpus_languages"])
+            self._paraphrase = np.array([source == target for source, target in self.corpus_languages], dtype=bool)
             self.vocab_size: int = self.attributes["vocab_size"]
             self.sentencepiece_sha256: str = self.attributes["sentencepiece_sha256"]
             self.unknown_id: int = self.attributes["unknown_id"]
@@ -349,7 +365,8 @@ class Store:
             raise IndexError(f"pairs {start} to {stop} of a store of {self._pairs}")
         with self._damage():
             source, target = (self._side(self._columns[side], start, stop) for side in SIDES)
-            return Block(source, target, self._corpus[start:stop])
+            corpus = self._corpus[start:stop]
+            return Block(source, target, corpus, self._paraphrase[corpus])
 
     def _side(self, column: h5py.Group, start: int, stop: int) -> Side:
         offsets = column["offsets"][start : stop + 1]

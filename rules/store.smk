@@ -16,6 +16,9 @@ rule store:
     params:
         languages=attribute("languages"),
         corpora=lambda wildcards: [part.label for part in model(wildcards).parts],
+        corpus_languages=lambda wildcards: [
+            list(part.languages) for part in model(wildcards).parts
+        ],
         max_pieces=setting("store", "max_pieces"),
         code=fingerprint("psp.store"),
     message:

@@ -45,6 +45,25 @@ def write(folder, model, rows=ROWS, **settings):
     return write_store(mixed, model, folder / "store.h5", **settings)
 
 
+def test_the_kind_of_each_pair_is_told_by_its_corpus_languages(tmp_path, model):
+    rows = [("a", "b", index % len(CORPORA)) for index in range(20)]
+    kinds = [["en", "en"] if index == 1 else ["en", "fr"] for index in range(len(CORPORA))]
+    write(tmp_path, model, rows, corpus_languages=kinds)
+    with Store(tmp_path / "store.h5") as store:
+        assert store.corpus_languages == kinds
+        block = store.read(3, 15)
+        assert block.paraphrase.tolist() == [row[2] == 1 for row in rows[3:15]]
+    write(tmp_path, model, rows, languages=["en"])
+    with Store(tmp_path / "store.h5") as store:
+        assert store.corpus_languages == [["en", "en"]] * len(CORPORA)
+        assert store.read(0, 20).paraphrase.all()
+    write(tmp_path, model, rows)
+    with Store(tmp_path / "store.h5") as store:
+        assert not store.read(0, 20).paraphrase.any()
+    with pytest.raises(ValueError, match="which each corpus has"):
+        write(tmp_path, model, rows, languages=["de", "en", "fr"])
+
+
 def sides(block):
     return [
         [side.ids[a:b].tolist() for a, b in itertools.pairwise(side.offsets)] for side in (block.source, block.target)
@@ -243,8 +262,8 @@ def test_other_files_and_other_versions_are_refused(tmp_path, store_path):
     with pytest.raises(DataError, match="not a store of psp"):
         Store(tmp_path / "other.h5")
     with h5py.File(store_path, "a") as file:
-        file.attrs["version"] = 2
-    with pytest.raises(DataError, match=r"version 2, this psp reads version 1"):
+        file.attrs["version"] = 1
+    with pytest.raises(DataError, match=r"version 1, this psp reads version 2"):
         Store(store_path)
 
 

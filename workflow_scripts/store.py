@@ -12,6 +12,7 @@ with job(snakemake.log[0]):
         Path(snakemake.output[0]),
         languages=snakemake.params.languages,
         corpora=snakemake.params.corpora,
+        corpus_languages=snakemake.params.corpus_languages,
         max_pieces=snakemake.params.max_pieces,
         threads=snakemake.threads,
     )

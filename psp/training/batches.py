@@ -52,22 +52,30 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Aligned sentences: source i and target i are a pair."""
+    """Aligned sentences: source i and target i are a pair.
+
+    ``paraphrase`` tells of each pair whether both sides are in one language; bool, shape (pairs,).
+    """
 
     source: Sentences
     target: Sentences
+    paraphrase: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.source)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Pairs:
         """The pairs ``rows`` in that order."""
-        return Pairs(self.source.take(rows), self.target.take(rows))
+        return Pairs(self.source.take(rows), self.target.take(rows), self.paraphrase[rows])
 
     @staticmethod
     def join(parts: list[Pairs]) -> Pairs:
         """All pairs of ``parts``, one part after another."""
-        return Pairs(Sentences.join([part.source for part in parts]), Sentences.join([part.target for part in parts]))
+        return Pairs(
+            Sentences.join([part.source for part in parts]),
+            Sentences.join([part.target for part in parts]),
+            np.concatenate([part.paraphrase for part in parts]),
+        )
 
 
 class Source(Protocol):
@@ -76,7 +84,7 @@ class Source(Protocol):
     def __len__(self) -> int: ...
 
     def read(self, start: int, stop: int) -> Any:
-        """Pairs start..stop, an object with ``source`` and ``target``, each with ``ids`` and ``offsets``."""
+        """Pairs start..stop: ``source`` and ``target``, each with ``ids`` and ``offsets``; ``paraphrase``."""
         ...
 
 
@@ -105,7 +113,7 @@ class Epoch:
         count = min(count, self.left)
         if count == 0:
             empty = Sentences(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
-            return Pairs(empty, empty)
+            return Pairs(empty, empty, np.zeros(0, dtype=np.bool_))
         parts = []
         self.left -= count
         while count:
@@ -127,7 +135,8 @@ class Epoch:
     def _read(self, block: int) -> Pairs:
         start = block * self._block_pairs
         data = self._source.read(start, min(start + self._block_pairs, len(self._source)))
-        return Pairs(*(_rebased(side.ids, side.offsets) for side in (data.source, data.target)))
+        source, target = (_rebased(side.ids, side.offsets) for side in (data.source, data.target))
+        return Pairs(source, target, data.paraphrase)
 
 
 def _rebased(ids: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> Sentences:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.training.batches import Sentences
+from psp.training.batches import Pairs, Sentences
 
 CHUNK_ROWS = 512  # of 7,680 columns: 16 MB; larger chunks made the maxima over columns 2 to 6 times slower
 
@@ -88,6 +88,39 @@ def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
+
+
+def mine_by_kind(
+    pairs: Pairs, source: Tensor, target: Tensor, *, negatives: str, mask_equal: bool, chunk_rows: int = CHUNK_ROWS
+) -> Negatives:
+    """The negatives of a mega-batch in which bitext and paraphrases may stand side by side.
+
+    An anchor's candidates are sentences of its own kind of pairs: beside a French sentence, an English one's
+    paraphrase would be a candidate of the wrong language. So each kind is mined by itself, which is also less work
+    than one product with the other kind masked.
+
+    Args:
+        pairs: the mega-batch.
+        source, target: its vectors, shape (pairs, dim).
+        negatives: ``auto``: paraphrases take any sentence, bitext the opposite side (the paper); or ``opposite`` or
+            ``any`` for both kinds, as in :func:`mine`.
+        mask_equal: as in :class:`Excluded`.
+    """
+    found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
+    for paraphrase in (False, True):
+        rows = np.flatnonzero(pairs.paraphrase == paraphrase)
+        if not len(rows):
+            continue
+        some, vectors = pairs, (source, target)
+        if len(rows) < len(pairs):
+            chosen = torch.from_numpy(rows).to(source.device)
+            some, vectors = pairs.take(rows), (source[chosen], target[chosen])
+        candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
+        part = mine(*vectors, Excluded(some.source, some.target, mask_equal), candidates, chunk_rows)
+        # Numbers among the 2m sentences of this kind to numbers among all 2n; -1, for none, is the last and stays.
+        numbers = np.concatenate([rows, rows + len(pairs), [-1]])
+        found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
+    return found
 
 
 def mine(source: Tensor, target: Tensor, excluded: Excluded, negatives: str, chunk_rows: int = CHUNK_ROWS) -> Negatives:

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from psp.errors import PspError
 from psp.progress import Progress
-from psp.training.batches import Epoch, Sentences, Source
+from psp.training.batches import Epoch, Pairs, Sentences, Source
 from psp.training.encoder import dropped_mean_vectors, mean_vectors
 from psp.training.loss import margin_loss
-from psp.training.mining import Excluded, Negatives, mine
+from psp.training.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DenseAdam, RowOptimiser, clip_gradient
 from psp.training.records import Records
 from psp.training.schedule import megabatch_size
@@ -98,7 +98,7 @@ class Trainer:
             return
         started = time.monotonic()
         sentences = Sentences.join([pairs.source, pairs.target])
-        negatives = self._mine(sentences, Excluded(pairs.source, pairs.target, self.settings.mask_equal))
+        negatives = self._mine(pairs, sentences)
         self.records.mined(time.monotonic() - started)
         for start in range(0, len(pairs), self.settings.batch_size):
             rows = np.arange(start, min(start + self.settings.batch_size, len(pairs)))
@@ -118,7 +118,7 @@ class Trainer:
             if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
                 self._development()
 
-    def _mine(self, sentences: Sentences, excluded: Excluded) -> Negatives:
+    def _mine(self, pairs: Pairs, sentences: Sentences) -> Negatives:
         """The negatives of a mega-batch, with dropout off and the parameters of this moment."""
         ids, offsets = self._tensors(sentences)
         self._optimiser.prepare(torch.unique(ids))
@@ -128,7 +128,8 @@ class Trainer:
             if not _measurable(vectors):
                 raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
             source, target = vectors.chunk(2)
-            return mine(source, target, excluded, self.settings.negatives)
+            settings = self.settings
+            return mine_by_kind(pairs, source, target, negatives=settings.negatives, mask_equal=settings.mask_equal)
 
     def _minibatch(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
         """One step of the optimiser; the loss before it."""

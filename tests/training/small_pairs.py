@@ -21,8 +21,9 @@ def rows_of(block: Sentences) -> list[list[int]]:
 class ListSource:
     """Pairs from lists of ids; counts what has been read."""
 
-    def __init__(self, source: list[list[int]], target: list[list[int]]) -> None:
+    def __init__(self, source: list[list[int]], target: list[list[int]], paraphrase: list[bool] | None = None) -> None:
         self.source, self.target = source, target
+        self.paraphrase = np.array(paraphrase or [False] * len(source), dtype=bool)
         self.have_read = 0
 
     def __len__(self) -> int:
@@ -30,7 +31,9 @@ class ListSource:
 
     def read(self, start: int, stop: int) -> Pairs:
         self.have_read += stop - start
-        return Pairs(sentences(self.source[start:stop]), sentences(self.target[start:stop]))
+        return Pairs(
+            sentences(self.source[start:stop]), sentences(self.target[start:stop]), self.paraphrase[start:stop]
+        )
 
 
 def numbered(count: int) -> ListSource:

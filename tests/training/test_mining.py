@@ -7,12 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pairs import rows_of, sentences
 
-from psp.training.batches import Sentences
-from psp.training.mining import Excluded, Negatives, mine, text_hashes
+from psp.training.batches import Pairs, Sentences
+from psp.training.mining import Excluded, Negatives, mine, mine_by_kind, text_hashes
 
 
 def naive(
-    source: Sentences, target: Sentences, s: np.ndarray, t: np.ndarray, mask_equal: bool, negatives: str
+    source: Sentences,
+    target: Sentences,
+    s: np.ndarray,
+    t: np.ndarray,
+    mask_equal: bool,
+    negatives: str,
+    paraphrase: np.ndarray | None = None,
 ) -> Negatives:
     """One query at a time, texts compared as lists."""
     texts = [*rows_of(source), *rows_of(target)]
@@ -24,7 +30,13 @@ def naive(
         best, best_value = -1, -np.inf
         for candidate in range(2 * n):
             i, j = query % n, candidate % n
-            if negatives == "opposite" and (query < n) == (candidate < n):
+            where = negatives
+            if paraphrase is not None:
+                if paraphrase[i] != paraphrase[j]:
+                    continue
+                if negatives == "auto":
+                    where = "any" if paraphrase[i] else "opposite"
+            if where == "opposite" and (query < n) == (candidate < n):
                 continue
             if i == j:
                 continue
@@ -58,6 +70,37 @@ def test_equals_a_plain_loop_over_queries(negatives: str, mask_equal: bool, coun
     np.testing.assert_array_equal(found.source, expected.source)
     np.testing.assert_array_equal(found.target, expected.target)
     assert (found.source >= 0).any() or count == 2
+
+
+@pytest.mark.parametrize("negatives", ["auto", "opposite", "any"])
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize(("count", "chunk"), [(50, 16), (101, 1000)])
+def test_of_mixed_kinds_each_has_candidates_of_its_own(
+    negatives: str, mask_equal: bool, share: float, count: int, chunk: int
+) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    paraphrase = np.zeros(count, dtype=bool)
+    paraphrase[rng.permutation(count)[: int(share * count)]] = True  # 0.02 x 50: one, which has no candidate
+    s, t = rng.standard_normal((2, count, 16)).astype(np.float32)
+    found = mine_by_kind(
+        Pairs(source, target, paraphrase),
+        torch.from_numpy(s),
+        torch.from_numpy(t),
+        negatives=negatives,
+        mask_equal=mask_equal,
+        chunk_rows=chunk,
+    )
+    expected = naive(source, target, s, t, mask_equal, negatives, paraphrase)
+    np.testing.assert_array_equal(found.source, expected.source)
+    np.testing.assert_array_equal(found.target, expected.target)
+    alone = paraphrase if paraphrase.sum() == 1 else np.zeros(count, dtype=bool)
+    assert (found.source[alone] == -1).all() and (found.target[alone] == -1).all()
+    if negatives == "auto":
+        assert (found.source[~paraphrase] >= count)[found.source[~paraphrase] >= 0].all()
+        if share >= 0.5:  # paraphrases find negatives on both sides
+            assert (found.source[paraphrase] < count).any() and (found.source[paraphrase] >= count).any()
 
 
 def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:

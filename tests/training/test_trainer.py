@@ -52,6 +52,28 @@ def test_translations_are_learnt(tmp_path: Path, changes: dict[str, Any]) -> Non
     assert trainer.pairs == 12_000 and trainer.step == int(rows(tmp_path / "metrics.csv")[-1]["step"])
 
 
+def test_bitext_and_paraphrases_are_learnt_side_by_side(tmp_path: Path) -> None:
+    bitext, unseen = translated(1500, seed=1), translated(300, seed=2)
+    rng = np.random.default_rng(5)
+    again = translated(1500, seed=3).source  # the same words in another order, as a paraphrase
+    other = [rng.permutation(row).tolist() for row in again]
+    mixed = [*zip(bitext.source, bitext.target, [False] * 1500, strict=True)]
+    mixed += [*zip(again, other, [True] * 1500, strict=True)]
+    order = rng.permutation(len(mixed))
+    source, target, kinds = map(list, zip(*(mixed[place] for place in order), strict=True))
+    table, trainer = run(tmp_path, ListSource(source, target, kinds), epochs=6, dim=48)
+    assert retrieval_error(table, unseen) < 0.1
+    assert trainer.pairs == 18_000
+
+
+def test_a_kind_that_is_one_pair_of_a_megabatch_has_no_loss_term(tmp_path: Path) -> None:
+    pairs = translated(64, seed=1)
+    pairs.paraphrase[7] = True
+    _, trainer = run(tmp_path, pairs, epochs=1, megabatch=1)  # mega-batches of 32: one holds it
+    assert trainer.lonely == 2
+    assert trainer.pairs == 64
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: Path) -> None:
     tables = {}
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
