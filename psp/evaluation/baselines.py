@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from psp.evaluation import FORMAT, evaluate
+from psp.evaluation.run import FORMAT, evaluate
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.files import write_json
 from psp.model import SENTENCEPIECE, Model, load_model

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.errors import DataError
-from psp.evaluation import evaluate_model
 from psp.evaluation.baselines import (
     WordOverlap,
     compare,
@@ -23,6 +22,7 @@ from psp.evaluation.baselines import (
     words,
 )
 from psp.evaluation.report import table
+from psp.evaluation.run import evaluate_model
 from psp.files import read_json
 from psp.model import load_model, save_model
 from psp.store import write_store

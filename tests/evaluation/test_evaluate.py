@@ -11,8 +11,8 @@ import pytest
 
 from psp import testsets
 from psp.errors import DataError
-from psp.evaluation import EmbeddingScorer, evaluate
 from psp.evaluation.report import table
+from psp.evaluation.run import EmbeddingScorer, evaluate
 
 RNG = np.random.default_rng(7)
 WORDS = [
