@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/demo.yaml results/demo/eval.json
 #
 # The road that data takes, a rule file a stage:
-#   download -> filter -> dedupe -> mix -> subword -> store -> train -> evaluate, compare, speed
+#   download -> filter -> dedupe -> mix -> subword -> store -> train -> evaluate, compare, speed; data
 
 
 configfile: "config/config.yaml"
@@ -16,6 +16,7 @@ include: "rules/download.smk"
 include: "rules/pairs.smk"
 include: "rules/subword.smk"
 include: "rules/store.smk"
+include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
 
@@ -23,4 +24,8 @@ include: "rules/evaluate.smk"
 rule all:
     default_target: True
     input:
-        [f"results/{name}/eval.json" for name in CONFIG.models],
+        [
+            f"results/{name}/{file}.json"
+            for name in CONFIG.models
+            for file in ("eval", "data")
+        ],

@@ -18,6 +18,7 @@ from small_subword import PAIRS, SENTENCES
 from psp import filters, schemas, testsets
 from psp.corpora import phrasebook
 from psp.corpora.download import Remote, fetch
+from psp.datareport import Source, report
 from psp.dedupe import dedupe_corpus, mix
 from psp.errors import DataError
 from psp.evaluation import evaluate_model
@@ -130,6 +131,12 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
     evaluate_model(folder / "model", folder.with_name("again") / "eval.json", name="again", languages=["xx"])
 
 
+def write_data(folder: Path, archive: Path) -> None:
+    source = Source(LABEL, "opus", "v1", "CC0-1.0", archive, Path(f"{archive}.json"))
+    out = folder / "data.json", folder / "data.md"
+    report("fr", [source], folder / "pairs", folder / "store.h5", *out, languages=["en", "fr"], recipe="psp")
+
+
 def archive_of_sts(path: Path) -> Path:
     """STS 2012 to 2016, the English track of 2017 and the STS Benchmark; one set has no correlation."""
     english = itertools.cycle(SENTENCES[0::2])
@@ -155,6 +162,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     write_pairs(results / "fr/pairs")
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
+    write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")
     return {path.relative_to(results): read_json(path) for path in sorted(results.rglob("*.json"))}
 
 
@@ -324,7 +332,7 @@ def test_the_error_names_the_file_and_the_key(written: dict[Path, Any]) -> None:
     ) as caught:
         schemas.check(value, "eval", Path("fr/eval.json"))
     assert len(str(caught.value)) < 300
-    with pytest.raises(ValueError, match="no schema 'evaluation'; there are compare, dedupe"):
+    with pytest.raises(ValueError, match="no schema 'evaluation'; there are compare, data, dedupe"):
         schemas.check(value, "evaluation")
 
 
@@ -335,7 +343,7 @@ def test_a_place_has_one_schema_or_none() -> None:
     partial = "downloads/lid/lid.176.ftz.partial.json"  # a broken download's own note, gone when it is complete
     for other in (
         partial,
-        "fr/data.json",
+        "fr/data.md",
         "eval.json",
         "fr/fr/eval.json",
         "fr/eval.json.json",

@@ -32,6 +32,7 @@ PLACES = {
     r"[^/]+/sentencepiece\.json": "sentencepiece",
     r"[^/]+/train/train\.json": "train",
     r"[^/]+/model/config\.json": "model",
+    r"[^/]+/data\.json": "data",
     r"[^/]+/eval\.json": "eval",
     r"[^/]+/compare\.json": "compare",
     r"[^/]+/speed\.json": "speed",

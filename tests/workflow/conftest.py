@@ -96,7 +96,9 @@ def project(tmp_path):
 def finished(tmp_path_factory):
     """A copy in which the tiny demo has run to its evaluation. Not to be changed: take ``copy_of_finished``."""
     workflow = copy_project(tmp_path_factory.mktemp("finished"))
-    workflow.run("results/demo/eval.json", "results/demo/compare.json", "results/demo/speed.json")
+    workflow.run(
+        "results/demo/eval.json", "results/demo/data.json", "results/demo/compare.json", "results/demo/speed.json"
+    )
     return workflow
 
 

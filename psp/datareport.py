@@ -1,0 +1,306 @@
+"""What a model was trained on: data.json, and the same for people in data.md.
+
+For each corpus its source, licence and every pair's fate, from the reports that the data stages leave; the counts are
+held against one another, so that reports of different runs do not make one table. Sizes are pieces of the store, which
+is what training sees; words are counted by no stage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.errors import DataError
+from psp.files import atomic_text, read_json, sha256, write_json
+from psp.store import Store
+from psp.text import read_lines
+
+SAMPLES = 5  # rows shown of those dropped for one reason
+SHOWN_CHARACTERS = 200  # of a side, in data.md
+LICENCE_LINES = 5
+_BLOCK = 1 << 16  # pairs of the store read at a time
+
+
+@dataclass(frozen=True)
+class Source:
+    """One corpus of the model, in the order of the config.
+
+    Attributes:
+        label: its name in results/<model>/pairs.
+        kind, version, licence: as the config has them; ``licence`` is the SPDX id that is declared there.
+        file: the corpus's file.
+        record: the JSON that its download left; None for a file of the user's own.
+    """
+
+    label: str
+    kind: str
+    version: str | None
+    licence: str | None
+    file: Path
+    record: Path | None
+
+
+def report(
+    name: str,
+    sources: Sequence[Source],
+    pairs: Path,
+    store: Path,
+    out: Path,
+    text: Path,
+    *,
+    languages: Sequence[str],
+    recipe: str,
+) -> dict[str, Any]:
+    """Write ``out`` (data.json) and ``text`` (data.md), which holds nothing more; what ``out`` holds is returned.
+
+    Neither has a date in it: the same data gives the same bytes (dates are in the records of the downloads).
+
+    Args:
+        name: of the model.
+        pairs: the folder with the reports of the stages, results/<model>/pairs.
+        store: the encoded pairs.
+
+    Raises:
+        DataError: a report is missing or broken, or the counts of two stages do not fit together.
+    """
+    mixed = read_json(pairs / "mix.json")
+    sizes = _sizes(store, [source.label for source in sources])
+    if [entry["label"] for entry in mixed["corpora"]] != [source.label for source in sources]:
+        raise DataError("has other corpora than the model; make it again", pairs / "mix.json")
+    corpora = [
+        _corpus(source, pairs, counts, size)
+        for source, counts, size in zip(sources, mixed["corpora"], sizes, strict=True)
+    ]
+    value: dict[str, Any] = {
+        "format": 1,
+        "model": name,
+        "languages": list(languages),
+        "recipe": recipe,
+        "corpora": corpora,
+        "total": _total(corpora),
+    }
+    with atomic_text(text) as file:
+        file.write(markdown(value))
+        write_json(out, value)
+    return value
+
+
+def _corpus(source: Source, pairs: Path, mixed: Mapping[str, Any], size: Mapping[str, int]) -> dict[str, Any]:
+    filtered, deduped = (read_json(pairs / f"{stage}/{source.label}.json") for stage in ("filter", "dedupe"))
+    lost = {key: value for key, value in deduped.items() if key not in ("format", "corpus", "seen", "kept")}
+    left = {key: value for key, value in mixed.items() if key not in ("label", "in", "kept")}
+    _fits("filter", source, filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values()), pairs)
+    _fits("dedupe", source, filtered["kept"], deduped["seen"], pairs)
+    _fits("dedupe", source, deduped["seen"], deduped["kept"] + sum(lost.values()), pairs)
+    _fits("mix", source, deduped["kept"], mixed["in"], pairs)
+    _fits("mix", source, mixed["in"], mixed["kept"] + sum(left.values()), pairs)
+    _fits("the store", source, mixed["kept"], size["pairs"], pairs)
+    samples = _samples(pairs / f"filter/{source.label}.dropped.tsv")
+    return {
+        "label": source.label,
+        "corpus": filtered["corpus"],
+        "languages": filtered["languages"],
+        "kind": source.kind,
+        "version": source.version,
+        "source": _origin(source),
+        "licence": {"declared": source.licence, "text": _licence_text(source)},
+        "filters": filtered["filters"],
+        "read": filtered["seen"],
+        "dropped": [
+            {**_reason(reason), "pairs": count, "samples": samples.get(reason, [])}
+            for reason, count in sorted(filtered["dropped"].items(), key=lambda item: (-item[1], item[0]))
+        ],
+        "deduplicated": lost,
+        "mixed": left,
+        "kept": mixed["kept"],
+        "pieces": {side: size[side] for side in ("source", "target")},
+        "mean_pieces": {side: _mean(size[side], size["pairs"]) for side in ("source", "target")},
+    }
+
+
+def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
+    if before != after:
+        raise DataError(
+            f"{source.label}: {before:,} pairs come into {stage}, but it accounts for {after:,}: the reports are of "
+            "different runs, or one was changed; delete the folder and make them again",
+            pairs,
+        )
+
+
+def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
+    """Pairs, and pieces of each side, of each corpus in the store. Memory does not grow with it."""
+    names = ("pairs", "source", "target")
+    sums = np.zeros((len(names), len(labels)), np.int64)
+    with Store(path) as store:
+        if list(store.corpora) != list(labels):
+            raise DataError("has other corpora than the model; make it again", path)
+        for start in range(0, len(store), _BLOCK):
+            block = store.read(start, min(start + _BLOCK, len(store)))
+            weights = (None, np.diff(block.source.offsets), np.diff(block.target.offsets))
+            for row, weight in zip(sums, weights, strict=True):
+                row += np.bincount(block.corpus, weight, len(labels)).astype(np.int64)
+    return [dict(zip(names, map(int, column), strict=True)) for column in sums.T]
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    if source.record is None:
+        file = source.file
+        return {"address": str(file), "bytes": file.stat().st_size, "sha256": sha256(file), "pinned": False}
+    record = read_json(source.record)
+    return {key: record[key] for key in ("address", "bytes", "sha256", "pinned")}
+
+
+def _licence_text(source: Source) -> str | None:
+    """The first lines of what the archive says about its licence; None where it says nothing."""
+    text = None if source.record is None else read_json(source.record)["licence_text"]
+    lines = [" ".join(line.split()) for line in (text or "").split("\n")]
+    return "\n".join([line for line in lines if line][:LICENCE_LINES]) or None
+
+
+def _reason(reason: str) -> dict[str, str | None]:
+    """The filter and its reason; no filter where the row itself was no pair, or a side was empty."""
+    judge, colon, why = reason.partition(": ")
+    return {"filter": judge, "reason": why} if colon else {"filter": None, "reason": reason}
+
+
+def _samples(path: Path) -> dict[str, list[list[str]]]:
+    """The first rows of each reason, the columns after it."""
+    found: dict[str, list[list[str]]] = {}
+    try:
+        with path.open("rb") as file:
+            for line in read_lines(file, path):
+                reason, *columns = line.split("\t")
+                rows = found.setdefault(reason, [])
+                if len(rows) < SAMPLES:
+                    rows.append(columns)
+    except FileNotFoundError:
+        raise DataError("no such file; make it by the filter step", path) from None
+    return found
+
+
+def _mean(pieces: int, pairs: int) -> float | None:
+    return round(pieces / pairs, 2) if pairs else None
+
+
+def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def add(key: str) -> dict[str, int]:
+        names = dict.fromkeys(name for corpus in corpora for name in corpus[key])
+        return {name: sum(corpus[key].get(name, 0) for corpus in corpora) for name in names}
+
+    kept, pieces = sum(corpus["kept"] for corpus in corpora), add("pieces")
+    return {
+        "read": sum(corpus["read"] for corpus in corpora),
+        "dropped": sum(_dropped(corpus) for corpus in corpora),
+        "deduplicated": add("deduplicated"),
+        "mixed": add("mixed"),
+        "kept": kept,
+        "pieces": pieces,
+        "mean_pieces": {side: _mean(count, kept) for side, count in pieces.items()},
+    }
+
+
+def _dropped(corpus: Mapping[str, Any]) -> int:
+    return sum(int(entry["pairs"]) for entry in corpus["dropped"])
+
+
+# ----------------------------------------------------------------------------------------------------- for people
+
+#: Heading of each count in the table, in the order of the stages.
+HEADINGS = {
+    "duplicates": "duplicates",
+    "capped": "over the cap",
+    "mixed.duplicates": "in an earlier corpus",
+    "heldout": "held out",
+    "heldout_neighbours": "like a held-out pair",
+}
+
+
+def markdown(value: Mapping[str, Any]) -> str:
+    """data.json in Markdown: a table of all corpora, then each one's source, licence and dropped pairs."""
+    return "\n".join(_lines(value)) + "\n"
+
+
+def _lines(value: Mapping[str, Any]) -> Iterator[str]:
+    total, corpora = value["total"], value["corpora"]
+    yield f"# The data of {value['model']}"
+    yield ""
+    yield (
+        f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
+        f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} pairs read, {total['kept']:,} trained on. "
+        "Length is in pieces of the model's sentencepiece model, without unknown ones: the mean of source / target."
+    )
+    yield ""
+    counts = [("deduplicated", name) for name in total["deduplicated"]] + [("mixed", name) for name in total["mixed"]]
+    headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
+    yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
+    yield "|---|---|" + "--:|" * (len(counts) + 5)
+    for row in (*corpora, total):
+        whole = row is total
+        yield _row(
+            [
+                "all" if whole else row["label"],
+                "" if whole else row["licence"]["declared"] or "none declared",
+                row["read"],
+                row["dropped"] if whole else _dropped(row),
+                *(row[stage].get(name, 0) for stage, name in counts),
+                row["kept"],
+                sum(row["pieces"].values()),
+                " / ".join("-" if mean is None else f"{mean:.1f}" for mean in row["mean_pieces"].values()),
+            ]
+        )
+    for corpus in corpora:
+        yield from _section(corpus)
+
+
+def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
+    source, licence = corpus["source"], corpus["licence"]
+    yield ""
+    yield f"## {corpus['label']}"
+    yield ""
+    yield f"- source: {source['address']}"
+    if corpus["version"] is not None:
+        yield f"- release: {corpus['version']}"
+    yield f"- {source['bytes']:,} bytes, SHA-256 {source['sha256']}, {'pinned' if source['pinned'] else 'not pinned'}"
+    yield f"- licence: {licence['declared'] or 'none declared'}"
+    if licence["text"]:
+        yield ""
+        yield from _verbatim(licence["text"].split("\n"))
+    if not corpus["dropped"]:
+        return
+    yield ""
+    yield _row(["filter", "reason", "pairs dropped", "% of those read"])
+    yield "|---|---|--:|--:|"
+    for entry in corpus["dropped"]:
+        yield _row(
+            [entry["filter"] or "", entry["reason"], entry["pairs"], f"{100 * entry['pairs'] / corpus['read']:.2f}"]
+        )
+    for entry in corpus["dropped"]:
+        if entry["samples"]:
+            yield ""
+            yield f"Dropped for {': '.join(filter(None, (entry['filter'], entry['reason'])))}, for example:"
+            yield ""
+            yield from _verbatim(line for row in entry["samples"] for line in [" | ".join(map(_short, row))])
+
+
+def _row(cells: Sequence[Any]) -> str:
+    texts = (f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def _verbatim(lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
+    """A fenced block, with a fence that is longer than any in it: foreign text must not end it."""
+    lines = list(lines)
+    longest = max((len(run) for line in lines for run in re.findall(r"~+", line)), default=0)
+    fence = "~" * max(3, longest + 1)
+    yield fence
+    yield from lines
+    yield fence

@@ -1,0 +1,57 @@
+# What the model was trained on, for people and in JSON.
+def sources(wildcards):
+    """Each corpus's file, and the record of its download."""
+    parts = model(wildcards).parts
+    return {
+        "files": [part.path or download(part.download) for part in parts],
+        "records": [
+            f"{download(part.download)}.json" for part in parts if not part.path
+        ],
+    }
+
+
+def reports(stage, ending=".json"):
+    return lambda wildcards: [
+        f"results/{wildcards.model}/pairs/{stage}/{part.label}{ending}"
+        for part in model(wildcards).parts
+    ]
+
+
+rule data:
+    input:
+        unpack(sources),
+        filter=reports("filter"),
+        dropped=reports("filter", ".dropped.tsv"),
+        dedupe=reports("dedupe"),
+        mix="results/{model}/pairs/mix.json",
+        store="results/{model}/store.h5",
+    output:
+        json="results/{model}/data.json",
+        text="results/{model}/data.md",
+    log:
+        "results/{model}/logs/data.log",
+    benchmark:
+        "results/{model}/benchmarks/data.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(30),
+    params:
+        parts=lambda wildcards: [
+            {
+                "label": part.label,
+                "kind": part.kind,
+                "version": part.version,
+                "licence": part.licence,
+                "file": part.path or download(part.download),
+                "record": None if part.path else f"{download(part.download)}.json",
+            }
+            for part in model(wildcards).parts
+        ],
+        languages=attribute("languages"),
+        recipe=attribute("recipe"),
+        code=fingerprint("psp.datareport"),
+    message:
+        "Writing what {wildcards.model} was trained on"
+    script:
+        "../workflow_scripts/data.py"

@@ -1,0 +1,22 @@
+"""Say what a model was trained on."""
+
+from pathlib import Path
+
+from psp.datareport import Source, report
+from psp.logs import job
+
+with job(snakemake.log[0]):
+    inputs, params = snakemake.input, snakemake.params
+    report(
+        snakemake.wildcards.model,
+        [
+            Source(**{**part, "file": Path(part["file"]), "record": part["record"] and Path(part["record"])})
+            for part in params.parts
+        ],
+        Path(inputs.mix).parent,
+        Path(inputs.store),
+        Path(snakemake.output.json),
+        Path(snakemake.output.text),
+        languages=params.languages,
+        recipe=params.recipe,
+    )
