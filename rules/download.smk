@@ -21,6 +21,8 @@ rule download:
     wildcard_constraints:
         name=r"(opus|paranmt|lid|sts|tatoeba)/.+(?<!\.json)",
     localrule: True
+    benchmark:
+        DOWNLOADS + "/benchmarks/{name}.tsv"
     threads: 1
     resources:
         mem_mb=mem_mb(300),

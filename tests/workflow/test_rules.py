@@ -1,0 +1,69 @@
+"""Rules are declarations, complete ones; profiles explain themselves."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent.parent
+RULES = {
+    name: body
+    for file in sorted((ROOT / "rules").glob("*.smk"))
+    for name, body in re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", file.read_text(), re.MULTILINE)
+}
+PROFILES = sorted(path.parent.name for path in (ROOT / "config/profiles").glob("*/config.yaml"))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_rule_declares_all_that_a_cluster_and_a_person_need(name):
+    body = RULES[name]
+    for directive in ("output", "log", "benchmark", "threads", "resources", "message", "script"):
+        assert re.search(rf"^    {directive}:", body, re.MULTILINE), directive
+    assert "mem_mb=mem_mb(" in body
+    assert "runtime=runtime(" in body
+    assert not re.search(r"^    (run|shell):", body, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", set(RULES) - {"download"})
+def test_every_rule_but_download_reruns_for_its_code(name):
+    assert "code=fingerprint(" in RULES[name]
+
+
+def test_a_rule_and_its_script_share_their_name():
+    for name, body in RULES.items():
+        assert re.search(rf'script:\s+"\.\./workflow_scripts/{name}\.py"', body), name
+    scripts = {path.stem for path in (ROOT / "workflow_scripts").glob("*.py")}
+    assert scripts == set(RULES)
+
+
+def test_scripts_are_adapters():
+    for path in (ROOT / "workflow_scripts").glob("*.py"):
+        text = path.read_text()
+        assert text.startswith('"""'), path
+        assert "with job(snakemake.log[0]):" in text, path
+        assert len(text.splitlines()) <= 60, path
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_entry_of_a_profile_has_a_comment(name):
+    text = (ROOT / f"config/profiles/{name}/config.yaml").read_text()
+    entries = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert all(" # " in line or line.endswith(":") for line in entries), entries
+    assert yaml.safe_load(text)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles_can_be_planned(project, name):
+    planned = project.planned("--profile", f"config/profiles/{name}", "--", "results/demo/eval.json")
+    assert {"download", "train", "evaluate"} <= planned
+
+
+def test_memory_and_time_grow_with_each_attempt(project):
+    common = (ROOT / "rules/common.smk").read_text()
+    helpers = common[common.index("def mem_mb") : common.index("def subword_mb")]
+    scope = {}
+    exec(helpers.split("\n\n\ndef size")[0], scope)
+    assert scope["mem_mb"](1000)(None, None, 2) == 2000
+    assert scope["mem_mb"](lambda wildcards, input: 700.5)(None, None, 2) == 1401
+    assert scope["runtime"](60)(None, 3) == 180
