@@ -173,12 +173,17 @@ def _check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
             f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but one model "
             "reads all text in one way; set it in the model's filters"
         )
-    for name in ("length", "score"):
+    for name in ("length", "score", "similarity"):
         limits = part.filters[name]
         if limits["min"] > limits["max"]:
             raise ConfigError(
                 f"{where}: {part.corpus}: filters.{name}: min {limits['min']} is above max {limits['max']}; swap them"
             )
+    if part.filters["similarity"]["enabled"] and part.filters["similarity"]["encoder"] is None:
+        raise ConfigError(
+            f"{where}: {part.corpus}: filters.similarity is enabled but names no encoder; write e.g. "
+            "`similarity: {enabled: true, encoder: use-multilingual, min: 0.7}`"
+        )
     if part.kind == "opus" and part.filters["score"]["enabled"]:
         raise ConfigError(
             f"{where}: {part.corpus}: filters.score is enabled, but OPUS's corpora carry no scores; enable it for "

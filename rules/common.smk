@@ -5,7 +5,9 @@ from pathlib import Path
 
 from psp import plan
 from psp.config import RESERVED, Config
+from psp.encoders import encoder_files
 from psp.errors import ConfigError, PspError
+from psp.filters import custom
 from psp.fingerprint import fingerprint
 from snakemake.exceptions import WorkflowError
 

@@ -37,11 +37,26 @@ def scored_files(wildcards):
     return sorted(set(filter(None, files)))
 
 
+def encoder(wildcards):
+    """What the similarity filter reads: a change of it reruns the filter."""
+    wanted = part_of(wildcards).filters["similarity"]
+    return encoder_files(wanted["encoder"]) if wanted["enabled"] else []
+
+
+def custom_code(wildcards):
+    """Fingerprints of the user's own filters."""
+    try:
+        return custom.fingerprint(part_of(wildcards).filters["custom"])
+    except PspError as error:
+        raise WorkflowError(str(error))
+
+
 rule filter:
     input:
         tests=scored_files,
         corpus=corpus,
         lid=lid,
+        encoder=encoder,
     output:
         pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
         report="results/{model}/pairs/filter/{part}.json",
@@ -57,6 +72,7 @@ rule filter:
     params:
         filters=lambda wildcards: part_of(wildcards).filters,
         tests=scored,
+        custom=custom_code,
         segment=lambda wildcards: {
             language: how
             for language, how in model(wildcards)["segment"].items()

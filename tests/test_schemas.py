@@ -58,7 +58,9 @@ def write_pairs(folder: Path) -> None:
     length = {"length": {"sides": "both", "min": 3, "max": 100}}
     write_filtered(folder / "filter", rows, ("en", "fr"), filters.build(length, ("en", "fr")))
     # No pairs here, so that the language filter reads no model.
-    every = {name: {"enabled": True} for name in filters.names()}
+    every: dict[str, Any] = {name: {"enabled": True} for name in filters.names()}
+    every["similarity"]["encoder"] = str(folder.parent / "vectors.txt")
+    (folder.parent / "vectors.txt").write_text("word 0.5 1\n")
     write_filtered(
         folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread", "tests": []})
     )
