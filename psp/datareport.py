@@ -112,7 +112,7 @@ def _corpus(source: Source, pairs: Path, mixed: Mapping[str, Any], size: Mapping
         "filters": filtered["filters"],
         "read": filtered["seen"],
         "dropped": [
-            {**_reason(reason), "pairs": count, "samples": samples.get(reason, [])}
+            {**_reason(reason, filtered["filters"]), "pairs": count, "samples": samples.get(reason, [])}
             for reason, count in sorted(filtered["dropped"].items(), key=lambda item: (-item[1], item[0]))
         ],
         "deduplicated": lost,
@@ -162,10 +162,10 @@ def _licence_text(source: Source) -> str | None:
     return "\n".join([line for line in lines if line][:LICENCE_LINES]) or None
 
 
-def _reason(reason: str) -> dict[str, str | None]:
-    """The filter and its reason; no filter where the row itself was no pair, or a side was empty."""
+def _reason(reason: str, filters: Mapping[str, Any]) -> dict[str, str | None]:
+    """The filter and its reason (its name where it has but one); no filter where a side was empty."""
     judge, colon, why = reason.partition(": ")
-    return {"filter": judge, "reason": why} if colon else {"filter": None, "reason": reason}
+    return {"filter": judge if colon or judge in filters else None, "reason": why or reason}
 
 
 def _samples(path: Path) -> dict[str, list[list[str]]]:
@@ -282,9 +282,10 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     for entry in corpus["dropped"]:
         if entry["samples"]:
             yield ""
-            yield f"Dropped for {': '.join(filter(None, (entry['filter'], entry['reason'])))}, for example:"
+            why = ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"]))))
+            yield f"Dropped for {why}, for example:"
             yield ""
-            yield from _verbatim(line for row in entry["samples"] for line in [" | ".join(map(_short, row))])
+            yield from _verbatim([" | ".join(map(_short, row)) for row in entry["samples"]])
 
 
 def _row(cells: Sequence[Any]) -> str:
@@ -296,9 +297,8 @@ def _short(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def _verbatim(lines: Iterator[str] | Sequence[str]) -> Iterator[str]:
+def _verbatim(lines: Sequence[str]) -> Iterator[str]:
     """A fenced block, with a fence that is longer than any in it: foreign text must not end it."""
-    lines = list(lines)
     longest = max((len(run) for line in lines for run in re.findall(r"~+", line)), default=0)
     fence = "~" * max(3, longest + 1)
     yield fence

@@ -25,7 +25,7 @@ LICENCE = "Some Licence 1.0\n\n  You may   use this text.\nFor anything.\nIn any
 SHORT = [("one", f"un {number}") for number in range(7)]
 EMPTY = [("", "vide")]
 ARCHIVE = [*PAIRS[:150], *SHORT, *EMPTY, *PAIRS[:30]]
-OWN = [*PAIRS[140:], ("a | pipe", "~~~~ and a fence")]
+OWN = [*PAIRS[140:], ("a | pipe", "~~~~ and a fence"), ("the very same", "The very same")]
 
 
 def run_stages(folder: Path) -> list[Source]:
@@ -40,7 +40,7 @@ def run_stages(folder: Path) -> list[Source]:
         Source("Made.en-fr", "opus", "v1", "CC0-1.0", archive, record),
         Source("Own.en-fr", "local", None, None, own, None),
     ]
-    judges = filters.build({"length": {"sides": "both", "min": 3, "max": 100}}, ("en", "fr"))
+    judges = filters.build({"length": {"sides": "both", "min": 3, "max": 100}, "identical": {}}, ("en", "fr"))
     for source, rows, cap in zip(sources, (ARCHIVE, OWN), (140, None), strict=True):
         name = source.label.partition(".")[0]
         out, counts, dropped = (
@@ -84,6 +84,9 @@ def test_every_pair_is_accounted_for(stages):
     ]
     assert made["deduplicated"] == {"duplicates": 30, "capped": 10}
     assert own["read"] == len(OWN)
+    assert [(entry["filter"], entry["reason"], entry["pairs"]) for entry in own["dropped"]] == [
+        ("identical", "identical", 1),
+    ]
     assert own["deduplicated"] == {"duplicates": 0, "capped": 0}
     # Rows 140 to 149 are in both; of these some may have fallen to the first one's cap.
     assert 0 <= own["mixed"]["duplicates"] <= 10
@@ -94,7 +97,7 @@ def test_every_pair_is_accounted_for(stages):
         assert entry["read"] == gone + entry["kept"]
     total = value["total"]
     assert total["kept"] == made["kept"] + own["kept"] == len((folder / "pairs/mix.tsv").read_text().splitlines())
-    assert total["dropped"] == 8
+    assert total["dropped"] == 9
 
 
 def test_sizes_are_those_of_the_store(stages):
