@@ -13,13 +13,15 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = {"torch": "pytorch", "xxhash": "python-xxhash", "snakemake": "snakemake-minimal"}
 TOOLS_OF_DEVELOPERS = {"dev"}
+# Large packages for settings that are off by default; whoever switches them on is told the extra's name.
+OPTIONAL = {"use", "sentence-transformers"}
 
 
 def wanted() -> dict[str, SpecifierSet]:
-    """What pyproject.toml asks for, extras included but for those of developers."""
+    """What pyproject.toml asks for, extras included but for those of developers and the optional ones."""
     lines = list(PROJECT["dependencies"])
     for extra, requirements in PROJECT["optional-dependencies"].items():
-        if extra not in TOOLS_OF_DEVELOPERS:
+        if extra not in TOOLS_OF_DEVELOPERS | OPTIONAL:
             lines += requirements
     found = [Requirement(line) for line in lines]
     return {requirement.name: requirement.specifier for requirement in found if requirement.name != "psp"}
