@@ -55,6 +55,7 @@ def report(
     *,
     languages: Sequence[str],
     recipe: str,
+    near: Path | None = None,
 ) -> dict[str, Any]:
     """Write ``out`` (data.json) and ``text`` (data.md), which holds nothing more; what ``out`` holds is returned.
 
@@ -64,17 +65,18 @@ def report(
         name: of the model.
         pairs: the folder with the reports of the stages, results/<model>/pairs.
         store: the encoded pairs.
+        near: the report of near-duplicate removal, where the mixed pairs went through it.
 
     Raises:
         DataError: a report is missing or broken, or the counts of two stages do not fit together.
     """
-    mixed = read_json(pairs / "mix.json")
-    sizes = _sizes(store, [source.label for source in sources])
-    if [entry["label"] for entry in mixed["corpora"]] != [source.label for source in sources]:
-        raise DataError("has other corpora than the model; make it again", pairs / "mix.json")
+    labels = [source.label for source in sources]
+    mixed = _mixed(pairs / "mix.json", labels)
+    nearly = _mixed(near, labels) if near else [None] * len(labels)
+    sizes = _sizes(store, labels)
     corpora = [
-        _corpus(source, pairs, counts, size)
-        for source, counts, size in zip(sources, mixed["corpora"], sizes, strict=True)
+        _corpus(source, pairs, counts, close, size)
+        for source, counts, close, size in zip(sources, mixed, nearly, sizes, strict=True)
     ]
     value: dict[str, Any] = {
         "format": 1,
@@ -90,16 +92,39 @@ def report(
     return value
 
 
-def _corpus(source: Source, pairs: Path, mixed: Mapping[str, Any], size: Mapping[str, int]) -> dict[str, Any]:
+def _mixed(path: Path, labels: Sequence[str]) -> list[dict[str, Any]]:
+    """The counts of each corpus in the report of a stage that works on the mixture."""
+    entries: list[dict[str, Any]] = read_json(path)["corpora"]
+    if [entry["label"] for entry in entries] != list(labels):
+        raise DataError("has other corpora than the model; make it again", path)
+    return entries
+
+
+def _lost(counts: Mapping[str, Any]) -> dict[str, int]:
+    """Of a stage's counts those of pairs that did not get through it."""
+    return {
+        key: value for key, value in counts.items() if key not in ("format", "corpus", "label", "seen", "in", "kept")
+    }
+
+
+def _corpus(
+    source: Source,
+    pairs: Path,
+    mixed: Mapping[str, Any],
+    near: Mapping[str, Any] | None,
+    size: Mapping[str, int],
+) -> dict[str, Any]:
     filtered, deduped = (read_json(pairs / f"{stage}/{source.label}.json") for stage in ("filter", "dedupe"))
-    lost = {key: value for key, value in deduped.items() if key not in ("format", "corpus", "seen", "kept")}
-    left = {key: value for key, value in mixed.items() if key not in ("label", "in", "kept")}
+    near = near or {"in": mixed["kept"], "kept": mixed["kept"]}
+    lost, left, close = _lost(deduped), _lost(mixed), _lost(near)
     _fits("filter", source, filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values()), pairs)
     _fits("dedupe", source, filtered["kept"], deduped["seen"], pairs)
     _fits("dedupe", source, deduped["seen"], deduped["kept"] + sum(lost.values()), pairs)
     _fits("mix", source, deduped["kept"], mixed["in"], pairs)
     _fits("mix", source, mixed["in"], mixed["kept"] + sum(left.values()), pairs)
-    _fits("the store", source, mixed["kept"], size["pairs"], pairs)
+    _fits("near-duplicates", source, mixed["kept"], near["in"], pairs)
+    _fits("near-duplicates", source, near["in"], near["kept"] + sum(close.values()), pairs)
+    _fits("the store", source, near["kept"], size["pairs"], pairs)
     samples = _samples(pairs / f"filter/{source.label}.dropped.tsv")
     return {
         "label": source.label,
@@ -117,7 +142,8 @@ def _corpus(source: Source, pairs: Path, mixed: Mapping[str, Any], size: Mapping
         ],
         "deduplicated": lost,
         "mixed": left,
-        "kept": mixed["kept"],
+        "near_duplicates": close,
+        "kept": near["kept"],
         "pieces": {side: size[side] for side in ("source", "target")},
         "mean_pieces": {side: _mean(size[side], size["pairs"]) for side in ("source", "target")},
     }
@@ -198,6 +224,7 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "dropped": sum(_dropped(corpus) for corpus in corpora),
         "deduplicated": add("deduplicated"),
         "mixed": add("mixed"),
+        "near_duplicates": add("near_duplicates"),
         "kept": kept,
         "pieces": pieces,
         "mean_pieces": {side: _mean(count, kept) for side, count in pieces.items()},
@@ -217,6 +244,8 @@ HEADINGS = {
     "mixed.duplicates": "in an earlier corpus",
     "heldout": "held out",
     "heldout_neighbours": "like a held-out pair",
+    "same_key": "near-duplicates by key",
+    "similar": "near-duplicates by MinHash",
 }
 
 
@@ -235,7 +264,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         "Length is in pieces of the model's sentencepiece model, without unknown ones: the mean of source / target."
     )
     yield ""
-    counts = [("deduplicated", name) for name in total["deduplicated"]] + [("mixed", name) for name in total["mixed"]]
+    counts = [(stage, name) for stage in ("deduplicated", "mixed", "near_duplicates") for name in total[stage]]
     headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
     yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
     yield "|---|---|" + "--:|" * (len(counts) + 5)

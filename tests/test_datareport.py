@@ -59,10 +59,10 @@ def run_stages(folder: Path) -> list[Source]:
     return sources
 
 
-def write(folder: Path, sources: list[Source], name: str = "data") -> dict[str, Any]:
+def write(folder: Path, sources: list[Source], name: str = "data", near: Path | None = None) -> dict[str, Any]:
     return report(
         "small", sources, folder / "pairs", folder / "store.h5", folder / f"{name}.json", folder / f"{name}.md",
-        languages=["en", "fr"], recipe="psp",
+        languages=["en", "fr"], recipe="psp", near=near,
     )  # fmt: skip
 
 
@@ -142,6 +142,32 @@ def test_samples_are_rows_that_were_dropped(stages):
     assert empty["samples"] == [["", "vide"]]
 
 
+def test_near_duplicates_are_counted_where_they_were_removed(stages):
+    folder, sources = stages
+    plain = write(folder, sources)
+    assert plain["total"]["near_duplicates"] == {}
+    mixed = read_json(folder / "pairs/mix.json")["corpora"]
+    corpora = [
+        {"label": entry["label"], "in": entry["kept"], "same_key": 2, "similar": 1, "kept": entry["kept"] - 3}
+        for entry in mixed
+    ]
+    near = folder / "pairs/near.json"
+    write_json(near, {"format": 1, "corpora": corpora})
+    lines = (folder / "pairs/mix.tsv").read_bytes().splitlines(keepends=True)
+    kept = [line for index in b"01" for line in [line for line in lines if line[-2] == index][3:]]
+    (folder / "pairs/kept.tsv").write_bytes(b"".join(kept))
+    labels = [source.label for source in sources]
+    model = folder / "sentencepiece.model"
+    write_store(folder / "pairs/kept.tsv", model, folder / "store.h5", languages=["en", "fr"], corpora=labels)
+    value = write(folder, sources, near=near)
+    schemas.check(value, "data")
+    assert value["total"]["near_duplicates"] == {"same_key": 4, "similar": 2}
+    assert value["total"]["kept"] == plain["total"]["kept"] - 6
+    assert "near-duplicates by MinHash" in (folder / "data.md").read_text()
+    with pytest.raises(DataError, match="pairs come into the store"):
+        write(folder, sources)
+
+
 def test_the_same_data_gives_the_same_bytes_without_a_date(stages):
     folder, sources = stages
     write(folder, sources)
@@ -182,9 +208,11 @@ def test_foreign_text_does_not_break_out_of_the_page():
         "dropped": [{"filter": "custom", "reason": "a | reason", "pairs": 2, "samples": sample}],
         "deduplicated": {"duplicates": 0, "capped": 0},
         "mixed": {"duplicates": 0, "heldout": 0, "heldout_neighbours": 0},
+        "near_duplicates": {},
         "kept": 0, "pieces": {"source": 0, "target": 0}, "mean_pieces": {"source": None, "target": None},
     }  # fmt: skip
-    total = {key: entry[key] for key in ("read", "deduplicated", "mixed", "kept", "pieces", "mean_pieces")}
+    names = ("read", "deduplicated", "mixed", "near_duplicates", "kept", "pieces", "mean_pieces")
+    total = {key: entry[key] for key in names}
     value = {
         "format": 1, "model": "m", "languages": ["en", "fr"], "recipe": "psp", "corpora": [entry],
         "total": {**total, "dropped": 2},
