@@ -70,7 +70,8 @@ class CustomFilter(Filter):
                 try:
                     verdict = keep(source, target)
                 except Exception as error:
-                    raise RowError(f"filters.custom: {spec} raised {type(error).__name__}: {error}", row) from error
+                    message = f"filters.custom: {spec} raised {type(error).__name__}: {error}; mend it or leave it out"
+                    raise RowError(" ".join(message.split()), row) from error
                 if verdict is not True and (reason := self._reason(spec, verdict, row)) is not None:
                     reasons[row] = reason
                     break
