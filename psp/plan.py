@@ -73,7 +73,7 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
         elif part and (size := _listed(config, part, "bytes")) is not None:
             yield Download(name, False, size, pairs, "OPUS's listing")
         elif pairs is not None:
-            yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"OPUS's pairs x {ARCHIVE_BYTES} bytes")
+            yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"its pairs x {ARCHIVE_BYTES} bytes")
         else:
             yield Download(name, False, None, pairs, "not known")
 

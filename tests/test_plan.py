@@ -39,7 +39,7 @@ def test_each_size_has_its_basis(config, tmp_path):
     here.write_bytes(b"12345")
     found = {file.name.split("/")[1]: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
     assert (found["Listed"].bytes, found["Listed"].basis) == (30_000_000, "OPUS's listing")
-    assert found["Counted"].basis.startswith("OPUS's pairs")
+    assert found["Counted"].basis.startswith("its pairs")
     assert (found["Here"].bytes, found["Here"].basis, found["Here"].here) == (5, "here already", True)
     assert (found["lid.176.ftz"].bytes, found["lid.176.ftz"].basis) == (938013, "pinned")
     assert (found["STS.zip"].bytes, found["STS.zip"].basis) == (100, "size of the local mirror")

@@ -44,8 +44,9 @@ def run_psp(command, workflow, folder):
 
 
 def test_snakemake_commands_can_be_planned(project):
-    (yaml,) = blocks("yaml")
-    (project.folder / "mine.yaml").write_text(yaml)
+    for name, yaml in zip(("mine.yaml", "own.yaml"), blocks("yaml"), strict=True):
+        (project.folder / name).write_text(yaml)
+    (project.folder / "my.tsv").touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
     assert len(suggestions) == 1
     with opus_api(SWAHILI) as api:
@@ -54,7 +55,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 4
+    assert len(commands) == 5
     for _, *arguments in commands:
         result = subprocess.run(
             [sys.executable, "-m", "snakemake", "--dry-run", *arguments],
