@@ -59,7 +59,7 @@ def download(name):
 
 
 def check_targets(arguments):
-    """Tell a wrong model name or missing files in one line, before Snakemake builds its graph.
+    """Tell a wrong model name, a forbidden licence or missing files in one line, before Snakemake builds its graph.
 
     Snakemake does not say what the targets are while it reads this file, and an error in an input function ends in
     a page of context; so the command line is looked at. Targets that are not on it meet the same checks later.
@@ -70,7 +70,7 @@ def check_targets(arguments):
         if (match := re.fullmatch(r"results/([^/]+)/.+", argument))
     }
     for name in sorted(asked - RESERVED):
-        if missing := missing_files(CONFIG.model(name)):
+        if missing := missing_files(CONFIG.cleared(name)):
             raise ConfigError(missing)
 
 
@@ -106,6 +106,18 @@ try:
     check_targets(sys.argv[1:])
 except PspError as error:
     sys.exit(f"error: {error}")
+
+
+def training_pairs(wildcards):
+    """The mixed pairs, after near-duplicates are removed where the model wants that."""
+    near = model(wildcards)["mix"]["near_duplicates"]["enabled"]
+    return f"results/{wildcards.model}/pairs/{'neardup' if near else 'mix'}.tsv"
+
+
+def near_duplicates(wildcards):
+    """The report of their removal, if there is one."""
+    pairs = training_pairs(wildcards)
+    return [pairs.replace(".tsv", ".json")] if pairs.endswith("neardup.tsv") else []
 
 
 def scratch(path):

@@ -47,6 +47,17 @@ def test_an_unknown_corpus(project):
     assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
 
 
+def test_a_licence_that_is_not_allowed(project):
+    (project.folder / "tiny.yaml").write_text("licences: {allow: [CC0-1.0]}\n")
+    output = failure(project, EVAL)
+    assert "error: models.demo.corpora: Phrasebook has the licence MIT, and licences.allow holds CC0-1.0" in output
+    assert len(output.splitlines()) < 8
+    assert not (project.folder / "results").exists()
+    # Other models have corpora that are not allowed either, but nobody asks for them.
+    (project.folder / "tiny.yaml").write_text("licences: {allow: [MIT]}\n")
+    assert "evaluate" in project.planned(EVAL)
+
+
 def test_offline_names_every_missing_file(project):
     output = failure(project, "--dry-run", "--config", "offline=true", "--", "results/fr/eval.json", configs=())
     for name in ("opus/OpenSubtitles/v2018/en-fr.txt.zip", "opus/Europarl/v8/en-fr.txt.zip", "sts/STS.zip",
