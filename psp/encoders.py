@@ -62,6 +62,8 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
     if name.startswith(SENTENCE_TRANSFORMERS):
         return _Wrapped(_sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS)))
     if Path(name).is_dir():
+        if (Path(name) / "modules.json").is_file():
+            raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
         from psp.model import load_model
 
         return _Wrapped(load_model(name).embed_raw_text)

@@ -2,11 +2,11 @@ import io
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.errors import DataError
-from psp.text import clean, normalised_key, read_lines, word_count
+from psp.text import clean, normalised_key, read_lines, word_count, words
 
 lines_of_text = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), max_size=8)
 
@@ -49,3 +49,17 @@ def test_keys_of_what_a_reader_takes_for_the_same_sentence():
     assert normalised_key("STRASSE") == normalised_key("straße")
     assert normalised_key("हिन्दी") != normalised_key("हन्द")  # vowel signs are kept
     assert normalised_key("... !?") == ""
+
+
+@settings(deadline=None)  # the pattern is made at first use
+@given(st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from("aé_'.\u0301🙂中\u3000 \x1c")))
+def test_words_are_runs_of_what_is_no_space_punctuation_or_symbol(text):
+    spaced = "".join(f" {c} " if unicodedata.category(c)[0] in "PS" else c for c in text)
+    assert words(text) == spaced.split()
+    bare = "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text)
+    assert words(text, marks=False) == bare.split()
+
+
+def test_words_keep_combining_vowels_and_their_case():
+    assert words("L'été, à 9h_30 ! हिन्दी 🙂") == ["L", "'", "été", ",", "à", "9h", "_", "30", "!", "हिन्दी", "🙂"]
+    assert words("It's (a) 🙂.", marks=False) == ["It", "s", "a"]
