@@ -24,6 +24,7 @@ rule data:
         dropped=reports("filter", ".dropped.tsv"),
         dedupe=reports("dedupe"),
         mix="results/{model}/pairs/mix.json",
+        near=near_duplicates,
         store="results/{model}/store.h5",
     output:
         json="results/{model}/data.json",

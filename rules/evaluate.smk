@@ -31,6 +31,7 @@ rule evaluate:
         train="results/{model}/train/train.json",
         subword="results/{model}/sentencepiece.json",
         mix="results/{model}/pairs/mix.json",
+        near=near_duplicates,
         filter=lambda wildcards: [
             f"results/{wildcards.model}/pairs/filter/{part.label}.json"
             for part in model(wildcards).parts

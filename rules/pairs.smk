@@ -1,4 +1,4 @@
-# From archives to one shuffled file of distinct pairs: filter, dedupe (each corpus), mix (all of them).
+# From archives to one shuffled file of distinct pairs: filter, dedupe (each corpus), mix (all of them), neardup.
 def corpus(wildcards):
     """A download, or a file of the user's own."""
     part = part_of(wildcards)
@@ -144,3 +144,30 @@ rule mix:
         "Mixing the corpora of {wildcards.model}"
     script:
         "../workflow_scripts/mix.py"
+
+
+rule neardup:
+    input:
+        "results/{model}/pairs/mix.tsv",
+    output:
+        pairs=scratch("results/{model}/pairs/neardup.tsv"),
+        report="results/{model}/pairs/neardup.json",
+        dropped="results/{model}/pairs/neardup.dropped.tsv",
+    log:
+        "results/{model}/logs/neardup.log",
+    benchmark:
+        "results/{model}/benchmarks/neardup.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(240),
+    params:
+        labels=lambda wildcards: [part.label for part in model(wildcards).parts],
+        threshold=setting("mix", "near_duplicates", "threshold"),
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.neardup"),
+    message:
+        "Removing near-duplicates for {wildcards.model}"
+    script:
+        "../workflow_scripts/neardup.py"

@@ -1,7 +1,7 @@
 # Pairs as piece ids in HDF5.
 rule store:
     input:
-        pairs="results/{model}/pairs/mix.tsv",
+        pairs=training_pairs,
         model="results/{model}/sentencepiece.model",
     output:
         "results/{model}/store.h5",

@@ -1,7 +1,7 @@
 # One sentencepiece model over both languages.
 rule subword:
     input:
-        "results/{model}/pairs/mix.tsv",
+        training_pairs,
     output:
         model="results/{model}/sentencepiece.model",
         report="results/{model}/sentencepiece.json",

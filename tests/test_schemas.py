@@ -21,10 +21,11 @@ from psp.corpora.download import Remote, fetch
 from psp.datareport import Source, report
 from psp.dedupe import dedupe_corpus, mix
 from psp.errors import DataError
-from psp.evaluation import evaluate_model
 from psp.evaluation.baselines import compare
 from psp.evaluation.development import Development
+from psp.evaluation.run import evaluate_model
 from psp.files import read_json, sha256
+from psp.neardup import remove_near_duplicates
 from psp.segment import Segmenter
 from psp.speed import measure_speed
 from psp.store import write_store
@@ -67,6 +68,8 @@ def write_pairs(folder: Path) -> None:
     kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
     dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
     mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
+    out, report, dropped = (folder / f"neardup{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv"))
+    remove_near_duplicates(folder / "mix.tsv", out, report, dropped, labels=[LABEL])
 
 
 def write_filtered(
@@ -121,6 +124,7 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
             "filter": [read_json(pairs / f"filter/{LABEL}.json")],
             "dedupe": [read_json(pairs / f"dedupe/{LABEL}.json")],
             "mix": read_json(pairs / "mix.json"),
+            "near_duplicates": read_json(pairs / "neardup.json"),
         },
         "subword": read_json(folder / "sentencepiece.json"),
         "train": read_json(folder / "train/train.json"),

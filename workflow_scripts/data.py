@@ -19,4 +19,5 @@ with job(snakemake.log[0]):
         Path(snakemake.output.text),
         languages=params.languages,
         recipe=params.recipe,
+        near=Path(inputs.near[0]) if inputs.near else None,
     )

@@ -24,6 +24,7 @@ with job(snakemake.log[0]):
                 "filter": filtered,
                 "dedupe": [read_json(file) for file in inputs.dedupe],
                 "mix": read_json(inputs.mix),
+                **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
             },
             "subword": read_json(inputs.subword),
             "train": read_json(inputs.train),

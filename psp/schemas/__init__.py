@@ -29,6 +29,7 @@ PLACES = {
     r"[^/]+/pairs/filter/[^/]+\.json": "filter",
     r"[^/]+/pairs/dedupe/[^/]+\.json": "dedupe",
     r"[^/]+/pairs/mix\.json": "mix",
+    r"[^/]+/pairs/neardup\.json": "neardup",
     r"[^/]+/sentencepiece\.json": "sentencepiece",
     r"[^/]+/train/train\.json": "train",
     r"[^/]+/model/config\.json": "model",

@@ -1,0 +1,35 @@
+"""Near-duplicate removal as a setting of a model."""
+
+import json
+
+EVAL = "results/demo/eval.json"
+TINY = "    mix: {near_duplicates: {enabled: true}}\n"
+
+
+def test_near_duplicates_go_where_the_config_asks_for_it(copy_of_finished):
+    project = copy_of_finished
+    results = project.folder / "results/demo"
+    mixed = json.loads((results / "pairs/mix.json").read_text())["total"]["kept"]
+    assert not list(results.glob("pairs/neardup*"))
+    text = (project.folder / "tiny.yaml").read_text()
+    (project.folder / "tiny.yaml").write_text(text + TINY)
+    project.run(EVAL, "results/demo/data.json")
+    counts = json.loads((results / "pairs/neardup.json").read_text())["total"]
+    assert counts["in"] == mixed
+    assert 0 < counts["kept"] < mixed
+    evaluation = json.loads((results / "eval.json").read_text())
+    assert evaluation["data"]["near_duplicates"]["total"] == counts
+    assert evaluation["differences"]["mix.near_duplicates.enabled"] is True
+    assert evaluation["train"]["pairs_seen"] == 2 * counts["kept"]
+    data = json.loads((results / "data.json").read_text())
+    assert data["total"]["near_duplicates"] == {name: counts[name] for name in ("same_key", "similar")}
+    sample = (results / "pairs/neardup.dropped.tsv").read_text().split("\n")[:-1]
+    assert sample and all(line.count("\t") == 5 for line in sample)
+    assert not (results / "pairs/neardup.tsv").exists()  # text between the stages is removed
+
+    # The number of shards changes nothing.
+    names = ("store.h5", "sentencepiece.model", "pairs/neardup.json", "pairs/neardup.dropped.tsv")
+    before = project.digests(*names)
+    (project.folder / "tiny.yaml").write_text(text + TINY.replace("{near", "{shards: 7, near"))
+    project.run("results/demo/store.h5")
+    assert project.digests(*names) == before
