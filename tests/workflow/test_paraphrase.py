@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from psp import schemas
 from psp.corpora.phrasebook.meaning import Sampler
 from psp.corpora.phrasebook.say_english import Speaker as English
 from psp.corpora.phrasebook.say_french import Speaker as French
@@ -63,7 +64,7 @@ def write(folder, wordings, bad=BAD):
 
 def test_paraphrases_and_a_file_of_ones_own_become_models(project, wordings):
     rows = write(project.folder, wordings)
-    targets = [f"results/{name}/eval.json" for name in ("english", "both")]
+    targets = [f"results/{name}/{file}.json" for name in ("english", "both") for file in ("eval", "data")]
     project.run("--config", "keep_intermediate=true", "--", *targets)
     results = project.folder / "results"
 
@@ -99,6 +100,12 @@ def test_paraphrases_and_a_file_of_ones_own_become_models(project, wordings):
         block = store.read(0, len(store))
         assert (block.paraphrase == (block.corpus == 0)).all()
         assert 0 < block.paraphrase.sum() < len(store)
+
+    corpora = json.loads((results / "both/data.json").read_text())["corpora"]
+    assert [(part["kind"], part["licence"]["declared"]) for part in corpora] == [("paranmt", "MIT"), ("local", "MIT")]
+    for path in results.rglob("*.json"):
+        place = path.relative_to(results)
+        schemas.check(json.loads(path.read_text()), schemas.at(place), place)
 
     # A file of one's own is an input like any other.
     assert project.planned(*targets) == set()
