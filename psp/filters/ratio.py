@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from psp import characters
+from psp.characters import Characters
 from psp.filters.contract import Batch, Filter
-from psp.text import words
+
+Counts = npt.NDArray[np.int64]
 
 
 class RatioFilter(Filter):
@@ -17,8 +23,8 @@ class RatioFilter(Filter):
     and white space does not; a side without words counts as one. A character counts for one in every script: a
     Chinese sentence has about a quarter of its English's.
 
-    The default was chosen by reading: of seven pairs of languages in the same corpora, ``words: 4`` drops 0.1% of
-    English-Turkish pairs, which are nearly all verses beside the wrong number of verses, and 0.01% of the others.
+    The default was chosen by reading the supplied corpora of five language pairs: ``words: 4`` drops 0.08% of
+    English-Turkish pairs, nearly all of them verses beside the wrong number of verses, and under 0.05% of the others.
     """
 
     name = "ratio"
@@ -37,19 +43,18 @@ class RatioFilter(Filter):
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
         if (limit := self.settings["words"]) is not None:
-            source, target = (
-                [len(words(text, marks=False)) for text in column]
-                for column in (batch.source_tokens, batch.target_tokens)
-            )
-            _judge(source, target, limit, "words", reasons)
+            words = [Characters(column).words() for column in (batch.source_tokens, batch.target_tokens)]
+            _judge(words[0], words[1], limit, "words", reasons)
         if (limit := self.settings["characters"]) is not None:
-            _judge(list(map(len, batch.source)), list(map(len, batch.target)), limit, "characters", reasons)
+            sizes = [np.fromiter(map(len, column), np.int64, len(batch)) for column in (batch.source, batch.target)]
+            _judge(sizes[0], sizes[1], limit, "characters", reasons)
         return reasons
 
+    def prepare(self) -> None:
+        characters.prepare()
 
-def _judge(source: Sequence[int], target: Sequence[int], limit: float, unit: str, reasons: list[str | None]) -> None:
-    for row, (one, other) in enumerate(zip(source, target, strict=True)):
-        if one > limit * (other or 1) and reasons[row] is None:
-            reasons[row] = f"ratio: source has too many {unit}"
-        elif other > limit * (one or 1) and reasons[row] is None:
-            reasons[row] = f"ratio: target has too many {unit}"
+
+def _judge(source: Counts, target: Counts, limit: float, unit: str, reasons: list[str | None]) -> None:
+    for side, one, other in (("source", source, target), ("target", target, source)):
+        for row in np.flatnonzero(one > limit * np.maximum(other, 1)).tolist():
+            reasons[row] = reasons[row] or f"ratio: {side} has too many {unit}"
