@@ -20,20 +20,20 @@ LETTER, MARK, SPACE, OTHER = 0, 1, 2, 3
 class Characters:
     """The characters of some texts.
 
-    ``kinds`` is uint8, the kind of each character of all texts, with white space after each text.
+    ``kinds`` is uint8, the kind of each character of all texts, with white space after each text; ``sizes`` int64 (n,),
+    the number of characters of each text.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         joined = "\n".join(texts) + "\n" if texts else ""
         codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
         self.kinds = _kinds()[codes]
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-        self._ends = np.cumsum(sizes)
-        self._starts = self._ends - sizes
+        self.sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        self._ends = np.cumsum(self.sizes + 1)
 
     def count(self, kind: int) -> npt.NDArray[np.int64]:
-        """Characters of a kind in each text, the white space after it included."""
-        return self._sum(self.kinds == kind)
+        """Characters of a kind in each text."""
+        return self._sum(self.kinds == kind) - (kind == SPACE)
 
     def words(self) -> npt.NDArray[np.int64]:
         """For each text the number of its words without punctuation: ``len(psp.text.words(text, marks=False))``."""
@@ -43,9 +43,10 @@ class Characters:
         return self._sum(begins)
 
     def _sum(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-        sums = np.zeros(len(flags) + 1, np.int64)
-        np.cumsum(flags, out=sums[1:])
-        return sums[self._ends] - sums[self._starts]
+        # Few characters are of most kinds: their places, and how many lie before each text's end. (A running sum over
+        # all characters takes three times as long.)
+        before = np.searchsorted(np.flatnonzero(flags), self._ends)
+        return np.diff(before, prepend=0)
 
 
 def prepare() -> None:

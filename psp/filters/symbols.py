@@ -49,4 +49,4 @@ def symbol_shares(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     """For each text the share of its characters, white space left out, that are not letters; 0 for an empty text."""
     found = characters.Characters(texts)
     others = found.count(characters.MARK) + found.count(characters.OTHER)
-    return others / np.maximum(found.count(characters.LETTER) + others, 1)
+    return others / np.maximum(found.sizes - found.count(characters.SPACE), 1)
