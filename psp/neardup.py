@@ -7,8 +7,9 @@ Two rules, by the order of the file, whose rows are shuffled already:
 2. *Similar*: of the others, a row goes if an earlier one shares a band of its MinHash signature and has an estimated
    Jaccard similarity of ``threshold`` or more (:mod:`psp.minhash`). The earlier row counts whether it was itself
    removed or not, so that what happens to a row depends on the rows before it and on nothing else. In a band it is
-   compared with the 1,000 rows nearest before it, at most: without a limit, a phrase that a million rows share would
-   take 10**12 comparisons.
+   compared with the 100 rows nearest before it, at most: without a limit, a phrase that a million rows share would
+   take 10**12 comparisons. (Of 594,182 real English-French pairs 40,604 go with a limit of 100 or with none, 40,599
+   with one of 10.)
 
 A row with a side without letters and digits stays, and nothing is compared with it.
 
@@ -40,7 +41,7 @@ from psp.progress import Progress
 
 log = logging.getLogger(__name__)
 
-WINDOW = 1000
+WINDOW = 100
 SHARD_ROWS = 1 << 19  # 75 MB of signatures, and about twice as much again while they are sorted
 SAME_KEY, SIMILAR = "same key", "similar"
 
