@@ -65,7 +65,8 @@ rule filter:
         "results/{model}/logs/filter/{part}.log",
     benchmark:
         "results/{model}/benchmarks/filter/{part}.tsv"
-    threads: 1
+    # Two workers take 1.6 times as many pairs/s as one, two corpora side by side twice as many.
+    threads: lambda wildcards: 2 if len(model(wildcards).parts) == 1 else 1
     resources:
         mem_mb=mem_mb(1000),
         runtime=runtime(240),

@@ -33,4 +33,5 @@ with job(snakemake.log[0]):
         },
         lower_case=settings["lower_case"],
         seed=snakemake.params.seed,
+        processes=snakemake.threads,
     )
