@@ -24,7 +24,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,18 +42,20 @@ from psp.progress import Progress
 log = logging.getLogger(__name__)
 
 WINDOW = 100
-SHARD_ROWS = 1 << 19  # 75 MB of signatures, and about twice as much again while they are sorted
+SHARD_ROWS = 1 << 18  # 37 MB of signatures, three times as much while they are sorted
 SAME_KEY, SIMILAR = "same key", "similar"
 
 _KEY_ROW = np.dtype([("high", "<u8"), ("low", "<u8"), ("row", "<u8")])
 _BAND_ROW = np.dtype([("band", "<u8"), ("row", "<u4"), ("signature", "u1", SLOTS)])
 _BLOCK_ROWS = 1 << 16
 _HASHED_ROWS = 1000
+_ROW_BYTES = 32  # of a rather short row: how many rows a file has is not known before it is read
 _TABLE_BITS = 26
 _KEPT, _BY_KEY = 0, 255  # what Fate.equal says besides the number of equal slots
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 U64 = npt.NDArray[np.uint64]
+Records = npt.NDArray[Any]
 
 
 def remove_near_duplicates(
@@ -148,10 +150,10 @@ class _Work:
     def read(self, path: Path) -> None:
         """Write each row's signature, and divide the hashes of the keys into shards."""
         size = path.stat().st_size if path.is_file() else 0
-        shards = _Shards(self._folder, self._shards or 1 + size // (1 << 26))
+        shards = _Shards(self._folder, self._shards or 1 + size // (_ROW_BYTES * SHARD_ROWS))
         self._key_shards = shards
         full: list[npt.NDArray[np.bool_]] = []
-        keys: list[npt.NDArray[Any]] = []
+        keys: list[Records] = []
         row = 0
         with (self._folder / "signatures").open("wb") as file, Progress("near-duplicates: hashing", "pairs") as bar:
             for number, block in blocks(path):
@@ -179,13 +181,16 @@ class _Work:
 
     def same_keys(self) -> None:
         """Find the rows whose keys are those of an earlier row; by 128-bit hashes, which differ where keys do."""
-        for found in self._key_shards.take(_KEY_ROW):
-            order = np.lexsort((found["low"], found["high"]))  # stable: equal keys stay in the order of the file
-            found = found[order]
+
+        def mark(found: Records) -> Records:
+            found = found[np.lexsort((found["low"], found["high"]))]  # stable: equal keys stay in the order of the file
             first = _first_of_equal((found["high"][1:] == found["high"][:-1]) & (found["low"][1:] == found["low"][:-1]))
             again = first < np.arange(len(found))
             self.equal[found["row"][again]] = _BY_KEY
             self.earlier[found["row"][again]] = found["row"][first[again]]
+            return found[~again]
+
+        self._key_shards.each(_KEY_ROW, mark)
 
     def similar(self, number: int, width: int, needed: int) -> None:
         """Compare the rows that share one band."""
@@ -199,8 +204,7 @@ class _Work:
             found["band"], found["row"], found["signature"] = keys[may], rows[may], signatures[may]
             shards.add(found, keys[may] * _ODD)
         del table
-        for found in shards.take(_BAND_ROW):
-            self._compare(found, needed)
+        shards.each(_BAND_ROW, lambda found: self._compare(found, needed))
 
     def _bands(self, number: int, width: int) -> Iterator[tuple[npt.NDArray[np.int64], U64, minhash.Signatures]]:
         """Rows that are full and have a key of their own: their numbers, their band and their signature."""
@@ -212,8 +216,11 @@ class _Work:
                 signatures = signatures[rows]
                 yield rows + start, minhash.band(signatures, number, width), signatures
 
-    def _compare(self, found: npt.NDArray[Any], needed: int) -> None:
-        """Compare each row with those before it that have the same band, the nearest first."""
+    def _compare(self, found: Records, needed: int) -> Records:
+        """Compare each row with those before it that have the same band, the nearest first.
+
+        Returns the last rows of each band, with which rows that come later are to be compared.
+        """
         order = np.argsort(found["band"], kind="stable")
         bands, rows, signatures = (found[name][order] for name in ("band", "row", "signature"))
         first = _first_of_equal(bands[1:] == bands[:-1])
@@ -221,7 +228,7 @@ class _Work:
         for back in range(1, WINDOW + 1):
             todo = todo[todo - back >= first[todo]]
             if not len(todo):
-                return
+                break
             left = []
             for part in np.split(todo, range(_BLOCK_ROWS, len(todo), _BLOCK_ROWS)):
                 equal = minhash.equal_slots(signatures[part], signatures[part - back])
@@ -230,14 +237,13 @@ class _Work:
                 self.earlier[rows[part[near]]] = rows[part[near] - back]
                 left.append(part[~near])
             todo = np.concatenate(left)
+        last = np.searchsorted(bands, bands, side="right")
+        return found[order[last - np.arange(len(rows)) <= WINDOW]]
 
     def write(self, path: Path, out: IO[bytes], dropped: IO[str], corpora: int, sample: int) -> dict[str, Counter[int]]:
         """Write the rows that stay, and a sample of the others; gives counts by what became of a row and corpus."""
         counts: dict[str, Counter[int]] = {"in": Counter(), SAME_KEY: Counter(), SIMILAR: Counter()}
-        chosen = {
-            SAME_KEY: self._choose(np.flatnonzero(self.equal == _BY_KEY), sample),
-            SIMILAR: self._choose(np.flatnonzero((self.equal != _KEPT) & (self.equal != _BY_KEY)), sample),
-        }
+        chosen = {reason: self._choose(reason, sample) for reason in (SAME_KEY, SIMILAR)}
         wanted = {row for rows in chosen.values() for row in (*rows, *self.earlier[rows].tolist())}
         order = np.array(sorted(wanted), dtype=np.int64)
         texts: dict[int, str] = {}
@@ -247,9 +253,9 @@ class _Work:
                 rows = rows_of(block)
                 fate = self.equal[start : start + len(rows)]
                 indices = _indices(rows, corpora, path, number)
-                for what, these in (("in", fate >= 0), (SAME_KEY, fate == _BY_KEY)):
-                    counts[what].update(_counted(indices[these]))
-                counts[SIMILAR].update(_counted(indices[(fate != _KEPT) & (fate != _BY_KEY)]))
+                counts["in"].update(_counted(indices))
+                for reason in (SAME_KEY, SIMILAR):
+                    counts[reason].update(_counted(indices[_of(reason, fate)]))
                 for row in order[slice(*np.searchsorted(order, [start, start + len(rows)]))].tolist():
                     source, target, _ = rows[row - start].decode().split("\t")
                     texts[row] = f"{source}\t{target}"
@@ -262,11 +268,21 @@ class _Work:
                 dropped.write(f"{reason}\t{estimate:.3f}\t{texts[row]}\t{texts[int(self.earlier[row])]}\n")
         return counts
 
-    def _choose(self, rows: npt.NDArray[np.int64], sample: int) -> npt.NDArray[np.int64]:
-        """A random sample of rows, by a hash of their number, in ascending order."""
-        hashes = (rows.astype(np.uint64) ^ np.uint64(self._seed)) * _ODD
-        hashes = (hashes ^ (hashes >> np.uint64(32))) * _ODD
-        return np.sort(rows[np.argsort(hashes, kind="stable")[:sample]])
+    def _choose(self, reason: str, sample: int) -> npt.NDArray[np.int64]:
+        """A random sample of the rows that go for a reason, by a hash of their number, in ascending order."""
+        rows = np.empty(0, dtype=np.int64)
+        for start in range(0, len(self.equal), _BLOCK_ROWS):
+            more = np.flatnonzero(_of(reason, self.equal[start : start + _BLOCK_ROWS])) + start
+            rows = np.concatenate([rows, more])
+            hashes = (rows.astype(np.uint64) ^ np.uint64(self._seed)) * _ODD
+            hashes = (hashes ^ (hashes >> np.uint64(32))) * _ODD
+            rows = rows[np.argsort(hashes, kind="stable")[:sample]]
+        return np.sort(rows)
+
+
+def _of(reason: str, fate: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Which rows go for a reason."""
+    return fate == _BY_KEY if reason == SAME_KEY else (fate != _KEPT) & (fate != _BY_KEY)
 
 
 class _Shards:
@@ -275,7 +291,7 @@ class _Shards:
     def __init__(self, folder: Path, count: int) -> None:
         self._paths = [folder / f"shard{number}" for number in range(count)]
 
-    def add(self, records: npt.NDArray[Any], hashes: U64) -> None:
+    def add(self, records: Records, hashes: U64) -> None:
         shard = ((hashes >> np.uint64(32)) * np.uint64(len(self._paths))) >> np.uint64(32)
         order = np.argsort(shard, kind="stable")
         ends = np.searchsorted(shard[order], np.arange(len(self._paths)), side="right").tolist()
@@ -285,13 +301,19 @@ class _Shards:
                 with path.open("ab") as file:
                     file.write(records[start:end].tobytes())
 
-    def take(self, kind: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
-        """The records of each shard; files are removed on the way."""
+    def each(self, kind: np.dtype[Any], work: Callable[[Records], Records]) -> None:
+        """Do ``work`` on the records of each shard; files are removed on the way.
+
+        A shard that is too large, since many of its records have one hash, comes in parts: with each part come the
+        records that ``work`` gave back for the part before.
+        """
         for path in self._paths:
             if path.exists():
-                records = np.fromfile(path, dtype=kind)
+                with path.open("rb") as file:
+                    held = np.empty(0, dtype=kind)
+                    while len(some := np.fromfile(file, kind, 2 * SHARD_ROWS)):
+                        held = work(np.concatenate([held, some]))
                 path.unlink()
-                yield records
 
 
 class _Table:

@@ -76,7 +76,13 @@ def test_equals_the_plain_reference_for_any_shards(tmp_path_factory, rows, thres
         # The stage makes a seed of its own from the model's.
         patch.setattr(neardup.xxhash, "xxh3_64_intdigest", lambda _, seed: seed)
         results = []
-        for shards, block, hashed in ((1, 10, 3), (2, 50, 1), (7, 1 << 20, 1000), (None, 30, 2)):
+        for shards, block, hashed, rows_of_shard in (
+            (1, 10, 3, 1),
+            (2, 50, 1, 2),
+            (7, 1 << 20, 99, 99),
+            (None, 30, 2, 3),
+        ):
+            patch.setattr(neardup, "SHARD_ROWS", rows_of_shard)
             patch.setattr(pairfile, "BLOCK_BYTES", block)
             patch.setattr(neardup, "_HASHED_ROWS", hashed)
             patch.setattr(neardup, "_BLOCK_ROWS", 1 + hashed)
@@ -236,3 +242,34 @@ def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path, limit):
     )
     assert "cannot be written: File too large; free space" in child.stdout, child.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mix.tsv"]
+
+
+MEMORY = """
+import sys
+from pathlib import Path
+from psp import neardup, pairfile
+pairfile.BLOCK_BYTES, neardup.SHARD_ROWS, neardup._BLOCK_ROWS, neardup._TABLE_BITS = 1 << 18, 1 << 13, 1 << 12, 16
+folder, rows, distinct = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+with (folder / "mix.tsv").open("w") as file:
+    for row in range(rows):
+        number = hash((row % distinct, 1))
+        file.write(f"the source sentence {number:x}\\tthe sentence aimed at {number * 7:x}\\t0\\n")
+neardup.remove_near_duplicates(folder / "mix.tsv", folder / "o", folder / "r", folder / "d", labels=["A"])
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure a process's peak memory")
+def test_memory_hardly_grows_with_the_rows(tmp_path):
+    def peak(rows: int, distinct: int) -> float:
+        child = subprocess.run(
+            [sys.executable, "-c", MEMORY, str(tmp_path), str(rows), str(distinct)],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert child.returncode == 0, child.stderr
+        return int(child.stdout) / 1024
+
+    small = peak(20_000, 20_000)
+    assert peak(220_000, 220_000) - small < 10  # MB; the signatures grew by 26
+    assert peak(220_000, 3) - small < 10  # one shard gets nearly all rows
