@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.errors import DataError
-from psp.text import clean, normalised_key, read_lines, word_count, words
+from psp.text import clean, clean_all, normalised_key, read_lines, word_count, words
 
 lines_of_text = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), max_size=8)
 
@@ -63,3 +63,10 @@ def test_words_are_runs_of_what_is_no_space_punctuation_or_symbol(text):
 def test_words_keep_combining_vowels_and_their_case():
     assert words("L'été, à 9h_30 ! हिन्दी 🙂") == ["L", "'", "été", ",", "à", "9h", "_", "30", "!", "हिन्दी", "🙂"]
     assert words("It's (a) 🙂.", marks=False) == ["It", "s", "a"]
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from("a \t\n\u3000"), max_size=4))
+)
+def test_many_texts_are_cleaned_as_each_is(texts):
+    assert clean_all(texts) == [clean(text) for text in texts]
