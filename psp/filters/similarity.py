@@ -24,6 +24,12 @@ class SimilarityFilter(Filter):
     ``encoder`` is what :func:`psp.encoders.load_encoder` takes; ``words`` how many words are read from a file of word
     vectors. A side without a known word has the cosine 0 with everything.
 
+    Which ``min`` is right depends on the encoder, the languages and the text. Measured with multilingual USE on 3,000
+    pairs each: 0.61 keeps 95% of French XNLI and 96% of Multi30k, and what it drops there are right, if free,
+    translations; 0.7 keeps 85% and 82%. Of Arabic, Turkish and Chinese XNLI 95% lie above 0.50 to 0.53. Of the Quran
+    0.61 keeps 67% in French but 0.1% in Arabic, although 20 pairs read were all right: the encoder cannot read text
+    with vowel marks (without them 22% are kept).
+
     Raises:
         ConfigError: no encoder is named.
         DataError, PspError: at the first batch, the encoder cannot be loaded.
