@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.files import write_json
 from psp.model import SENTENCEPIECE, Model, load_model
 from psp.store import Store
+from psp.text import words as split_words
 
 log = logging.getLogger(__name__)
 
@@ -56,22 +56,7 @@ class WordOverlap:
 
 def words(text: str) -> list[str]:
     """Lower-cased words; every punctuation mark or symbol is one."""
-    return text.lower().translate(_SPACED).split()
-
-
-class _Spaced(dict[int, str]):
-    """A ``str.translate`` table that fills itself: spaces around punctuation and symbols.
-
-    ``\\w`` would not do: it cuts words at the combining vowels of many scripts.
-    """
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = f" {character} " if unicodedata.category(character)[0] in "PS" else character
-        return self[code]
-
-
-_SPACED = _Spaced()
+    return split_words(text.lower())
 
 
 def _bags(texts: Sequence[str]) -> sparse.csr_array:
