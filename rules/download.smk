@@ -18,11 +18,11 @@ rule download:
         record=DOWNLOADS + "/{name}.json",
     log:
         DOWNLOADS + "/logs/{name}.log",
+    benchmark:
+        DOWNLOADS + "/benchmarks/{name}.tsv"
     wildcard_constraints:
         name=r"(opus|paranmt|lid|sts|tatoeba)/.+(?<!\.json)",
     localrule: True
-    benchmark:
-        DOWNLOADS + "/benchmarks/{name}.tsv"
     threads: 1
     resources:
         mem_mb=mem_mb(300),
