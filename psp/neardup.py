@@ -16,7 +16,8 @@ A row with a side without letters and digits stays, and nothing is compared with
 On disk lie the signatures (128 bytes a row), the hashes of the keys (24 bytes a row, then removed), and of one band
 at a time the rows that may share it. They are divided by hash into shards that are sorted in memory one by one; equal
 keys and equal bands come into one shard, in the order of the file, so that the number of shards changes no byte of the
-result. In memory there are 6 bytes a row, and about 600 MB whatever the number of rows.
+result. In memory there are 6 bytes a row, and at most about 300 MB whatever the number of rows (8.6 million rows, a
+tenth of them near-duplicates: 308 MB, and 2.1 GB of disk with the output).
 """
 
 from __future__ import annotations
