@@ -36,7 +36,7 @@ class DevelopmentSet(Protocol):
 def train(
     store: Path,
     sentencepiece_model: Path,
-    out_dir: Path,
+    out_dir: Path | None,
     train_dir: Path,
     settings: TrainSettings | Mapping[str, Any],
     development: DevelopmentSet | None,
@@ -50,7 +50,7 @@ def train(
     Args:
         store: the pairs, encoded with ``sentencepiece_model``.
         sentencepiece_model: becomes part of the model folder.
-        out_dir: the model folder: weights, sentencepiece model and config.json.
+        out_dir: the model folder: weights, sentencepiece model and config.json; None = only the scores are wanted.
         train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, and in the end train.json.
         settings: see :class:`TrainSettings`.
         development: development data, for the choice between the tables along the way; None keeps the last one.
@@ -96,7 +96,8 @@ def train(
             "best": trainer.best,
             "development": records.history,
         }
-        save_model(out_dir, _array(kept), sentencepiece_model, dict(model_config))
+        if out_dir is not None:
+            save_model(out_dir, _array(kept), sentencepiece_model, dict(model_config))
     write_json(train_dir / "train.json", report)
     return report
 
