@@ -2,66 +2,85 @@
 
 from __future__ import annotations
 
+import datetime
 import logging
 import sys
 import time
+from collections import deque
+from collections.abc import MutableMapping
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 log = logging.getLogger(__name__)
 
 LOG_SECONDS = 30.0
+#: The rate is that of so many last seconds: some mega-batches of training, in which mining and steps take turns.
+RECENT_SECONDS = 60.0
+#: What is drawn where there are figures beside the bar: training's five fit into 80 columns, but not with a bar.
+FIGURES = "{desc} {percentage:.0f}%|{bar}| {rate_fmt}, {remaining} left{postfix}"
+NARROW = 90
 
 
 class Progress:
-    """Count units of work and show their rate and the time left.
+    """Count units of work and show their recent rate and the time left.
 
     Args:
         what: what is being done, as a person would say it ("filtering OpenSubtitles").
         unit: what is counted ("pairs", "bytes").
         total: how many there will be, where that is known.
+        done: how many of them an earlier run has done, when work is resumed; they count for the bar, not for the rate.
     """
 
-    def __init__(self, what: str, unit: str, total: int | None = None) -> None:
+    def __init__(self, what: str, unit: str, total: int | None = None, done: int = 0) -> None:
         self.what, self.unit, self.total = what, unit, total
-        self.done = 0
+        self.done = done
         self._extra: dict[str, Any] = {}
-        self._start = self._last = time.monotonic()
-        self._bar = None
-        if sys.stderr.isatty():
-            from tqdm import tqdm  # only where there is a terminal to draw on
-
-            self._bar = tqdm(
-                total=total,
-                desc=what,
-                unit=f" {unit}",
-                unit_scale=True,
-                unit_divisor=1024 if unit == "bytes" else 1000,
-                dynamic_ncols=True,
-            )
+        self._last = time.monotonic()
+        self._ended = False
+        self._first = (self._last, done)
+        self._recent = deque([self._first])  # when, and how much was done then; at most one a second
+        self._bar = _bar(self) if sys.stderr.isatty() else None
 
     def add(self, count: int = 1, **extra: Any) -> None:
-        """Count ``count`` more units; ``extra`` is shown beside them (loss=..., dev=...)."""
+        """Count ``count`` more units; ``extra`` is shown beside them (loss=..., dev=...), floats with 4 digits."""
         self.done += count
         self._extra.update(extra)
+        now = time.monotonic()
+        if now - self._recent[-1][0] >= 1:
+            self._recent.append((now, self.done))
+            while self._recent[1][0] <= now - RECENT_SECONDS:  # one that old is kept, however slow the work is
+                self._recent.popleft()
         if self._bar is not None:
             if extra:
-                self._bar.set_postfix(self._extra, refresh=False)
+                self._bar.set_postfix_str(" ".join(self._figures()), refresh=False)
             self._bar.update(count)
-        elif time.monotonic() - self._last >= LOG_SECONDS:
-            self._last = time.monotonic()
+        elif now - self._last >= LOG_SECONDS:
+            self._last = now
             log.info("%s", self._line())
 
     @property
     def rate(self) -> float:
-        """Units a second since the start."""
-        return self.done / max(time.monotonic() - self._start, 1e-9)
+        """Units a second: in the last minute, and of the whole work once it has ended."""
+        then, done = self._first if self._ended else self._recent[0]
+        return (self.done - done) / max(time.monotonic() - then, 1e-9)
+
+    def _figures(self) -> list[str]:
+        return [
+            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in self._extra.items()
+        ]
 
     def _line(self) -> str:
         of = f" of {self.total:,} ({self.done / self.total:.0%})" if self.total else ""
-        left = f", {(self.total - self.done) / self.rate:,.0f} s left" if self.total and self.done else ""
-        extra = "".join(f", {name} {value}" for name, value in self._extra.items())
-        return f"{self.what}: {self.done:,} {self.unit}{of}, {self.rate:,.0f} {self.unit}/s{left}{extra}"
+        parts = [f"{self.done:,} {self.unit}{of}", f"{self.rate:,.0f} {self.unit}/s"]
+        if self._ended:
+            parts.append(f"{_clock(time.monotonic() - self._first[0])} in all")
+        elif self.total and self.rate:
+            parts.append(f"{_clock((self.total - self.done) / self.rate)} left")
+        return f"{self.what}: {', '.join(parts + self._figures())}"
 
     def __enter__(self) -> Progress:
         return self
@@ -69,7 +88,39 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._ended = True
         if self._bar is not None:
             self._bar.close()
         elif kind is None:
             log.info("%s", self._line())
+
+
+def _clock(seconds: float) -> str:
+    """Such as 0:01:30, or 2 days, 3:04:05."""
+    return str(datetime.timedelta(seconds=round(seconds)))
+
+
+def _bar(progress: Progress) -> tqdm[NoReturn]:
+    from tqdm import tqdm  # only where there is a terminal to draw on
+
+    class Bar(tqdm):
+        """tqdm's own rate jumps between mining and steps, and it cuts off figures rather than the bar."""
+
+        @property
+        def format_dict(self) -> MutableMapping[str, Any]:
+            values = super().format_dict
+            values["rate"] = progress.rate
+            if values["total"] and values["postfix"]:
+                narrow = (values["ncols"] or NARROW) < NARROW
+                values["bar_format"] = FIGURES.replace("|{bar}|", "") if narrow else FIGURES
+            return values
+
+    return Bar(
+        total=progress.total,
+        initial=progress.done,
+        desc=progress.what,
+        unit=f" {progress.unit}",
+        unit_scale=True,
+        unit_divisor=1024 if progress.unit == "bytes" else 1000,
+        dynamic_ncols=True,
+    )

@@ -1,0 +1,153 @@
+"""What a person sees of long work: on a real terminal (a pty), and in a log file."""
+
+import fcntl
+import io
+import logging
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from psp.logs import job
+from psp.progress import Progress
+
+
+def on_a_terminal(program, columns):
+    """Run a program on a terminal of that width; all that was drawn, a frame each."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=its)
+    os.close(its)
+    drawn = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        try:
+            while data := screen.read(4096):
+                drawn += data
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    assert process.wait(timeout=60) == 0
+    return [frame.rstrip() for frame in re.split(r"[\r\n]+", drawn.decode()) if frame.strip()]
+
+
+#: A clock that the program sets; tqdm has another one, so each call to add is drawn.
+CLOCK = """
+import tqdm
+import psp.progress
+class clock:
+    now = 1000.0
+    monotonic = staticmethod(lambda: clock.now)
+psp.progress.time = clock
+tqdm.tqdm.monitor_interval = 0
+redraw = tqdm.tqdm.update
+tqdm.tqdm.update = lambda bar, count: (redraw(bar, count), bar.refresh())
+"""
+TRAINING = f"""{CLOCK}
+with psp.progress.Progress("training", "pairs", 14_333_000, done=6_000_000) as bar:
+    for step in range(200):
+        clock.now += 0.25
+        bar.add(1280, loss=f"{{0.0442:.4f}}", megabatch=100)
+    bar.add(0, dev="80.49")
+    bar.add(333_000 - 200 * 1280)
+"""
+
+
+@pytest.mark.parametrize("columns", [80, 100, 200])
+def test_the_bar_of_training_shows_all_its_figures(columns):
+    frames = on_a_terminal(TRAINING, columns)
+    before, last = frames[-3], frames[-1]
+    for frame in (before, last):
+        assert frame.startswith("training 44%") and len(frame) < columns
+        assert "loss 0.0442 megabatch 100 dev 80.49" in frame
+        assert ("█" in frame) == (columns > 80)
+    # 256,000 pairs in 50 s, and 8,077,000 to go at that; what an earlier run did is not part of the rate.
+    assert "5.12k pairs/s, 26:17 left" in before
+
+
+DOWNLOADING = f"""{CLOCK}
+with psp.progress.Progress("downloading a", "bytes", 4096) as bar:
+    clock.now += 2
+    bar.add(1024)
+"""
+
+
+def test_a_bar_without_figures_shows_its_counts():
+    frames = on_a_terminal(DOWNLOADING, 80)
+    assert re.fullmatch(r"downloading a:  25%\|.*\| 1\.00k/4\.00k \[.*<00:06, 512 bytes/s\]", frames[-2])
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A job's log file, and logging as it was afterwards."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield tmp_path / "a.log"
+    root.handlers[:] = before
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("sys.stderr", io.StringIO())  # no terminal, not even under pytest -s
+    monkeypatch.setattr("psp.progress.time", clock)
+    return clock
+
+
+def lines(path: Path):
+    return [line.split("psp.progress: ")[1] for line in path.read_text().splitlines()]
+
+
+def test_the_log_of_training_shows_all_its_figures_every_half_minute(log, clock):
+    with job(log), Progress("training", "pairs", 30_000, done=10_000) as bar:
+        for step in range(80):
+            clock.now += 1
+            bar.add(128, loss=0.04421234, megabatch=step)
+            if step == 40:
+                bar.add(0, dev="80.49")
+        bar.add(30_000 - bar.done)
+    assert lines(log) == [
+        "training: 13,840 pairs of 30,000 (46%), 128 pairs/s, 0:02:06 left, loss 0.04421, megabatch 29",
+        "training: 17,680 pairs of 30,000 (59%), 128 pairs/s, 0:01:36 left, loss 0.04421, megabatch 59, dev 80.49",
+        "training: 30,000 pairs of 30,000 (100%), 250 pairs/s, 0:01:20 in all, loss 0.04421, megabatch 79, dev 80.49",
+    ]
+
+
+def test_the_rate_is_that_of_the_last_minute(clock):
+    bar = Progress("training", "pairs", 1_000_000, done=500_000)
+    for rate in (100, 1000, 10):
+        for _ in range(4 * 120):
+            clock.now += 0.25
+            bar.add(rate)
+        assert bar.rate == pytest.approx(4 * rate, rel=0.01)
+    clock.now += 3 * 60  # nothing is done any more: it does not stay as it was
+    assert bar.rate < 12
+
+
+def test_work_with_long_pauses_has_a_rate(clock):
+    bar = Progress("training", "pairs", 1_000_000)
+    for _ in range(5):
+        clock.now += 300
+        bar.add(3000)
+    assert bar.rate == pytest.approx(10)
+
+
+def test_no_time_left_is_told_before_anything_is_done(log, clock):
+    with job(log), Progress("training", "pairs", 1000, done=500) as bar:
+        clock.now += 30
+        bar.add(0, dev=None)
+    assert lines(log)[0] == "training: 500 pairs of 1,000 (50%), 0 pairs/s, dev None"
