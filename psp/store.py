@@ -130,10 +130,12 @@ def write_store(
             with Progress("encoding", "pairs") as progress:
                 for texts, indices in _batches(mixed, len(corpora), batch):
                     for side, lines in zip(SIDES, texts, strict=True):
-                        ids, lengths = _encode_side(processor, lines, max_pieces, threads, side, totals)
+                        encoded, counts = encode_side(processor, lines, max_pieces, threads)
                         flat, offsets = columns[side]
-                        offsets.append(flat.length + np.cumsum(lengths))
-                        flat.append(ids)
+                        offsets.append(flat.length + encoded.offsets[1:])
+                        flat.append(encoded.ids)
+                        for count, value in counts.items():
+                            totals[f"{side}_{count}"] += value
                     corpus.append(np.asarray(indices))
                     disk.check()
                     totals["pairs"] += len(indices)
@@ -260,28 +262,28 @@ def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[
         first += len(batch)
 
 
-def _encode_side(
-    processor: sentencepiece.SentencePieceProcessor,
-    lines: list[str],
-    max_pieces: int | None,
-    threads: int,
-    side: str,
-    totals: dict[str, Any],
-) -> tuple[np.ndarray, np.ndarray]:
-    """The ids of some sentences and their number in each; ``totals`` counts what was changed."""
+def encode_side(
+    processor: sentencepiece.SentencePieceProcessor, lines: list[str], max_pieces: int | None, threads: int = 1
+) -> tuple[Side, dict[str, int]]:
+    """One side of some pairs as training sees it, ids int32, and counts of what was changed.
+
+    A sentence for which sentencepiece has no ids has one unknown id. The counts are ``unknown_dropped`` (pieces),
+    ``only_unknown`` and ``truncated`` (sentences).
+    """
     unknown = processor.unk_id()
     ids, offsets, dropped = encode(processor, lines, threads)
     lengths = np.diff(offsets)
     if not lengths.all():  # a side that the normalisation empties, such as a lone zero-width space
         ids = np.insert(ids, offsets[:-1][lengths == 0], unknown)
         lengths = np.maximum(lengths, 1)
-    totals[f"{side}_unknown_dropped"] += dropped
-    totals[f"{side}_only_unknown"] += int(np.count_nonzero(ids == unknown))
-    if max_pieces is not None and lengths.max() > max_pieces:
-        totals[f"{side}_truncated"] += int(np.count_nonzero(lengths > max_pieces))
+    counts = {"unknown_dropped": dropped, "only_unknown": int(np.count_nonzero(ids == unknown)), "truncated": 0}
+    if max_pieces is not None and len(lengths) and lengths.max() > max_pieces:
+        counts["truncated"] = int(np.count_nonzero(lengths > max_pieces))
         position = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         ids, lengths = ids[position < max_pieces], np.minimum(lengths, max_pieces)
-    return ids, lengths
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return Side(ids, offsets), counts
 
 
 class Store:
