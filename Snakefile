@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/demo.yaml results/demo/eval.json
 #
 # The road that data takes, a rule file a stage:
-#   download -> filter -> dedupe -> mix -> subword -> store -> train -> evaluate, compare, speed; data
+#   download -> filter -> dedupe -> mix -> subword -> store -> (tune ->) train -> evaluate, compare, speed; data
 
 
 configfile: "config/config.yaml"
@@ -18,6 +18,7 @@ include: "rules/subword.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
 include: "rules/train.smk"
+include: "rules/tune.smk"
 include: "rules/evaluate.smk"
 
 

@@ -24,9 +24,10 @@ from psp.languages import TATOEBA
 from psp.licences import permitted
 from psp.merging import merge
 from psp.parts import Part, closest, resolve
+from psp.training.tune import Tuning
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
-BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "development", "evaluate", "speed")
+BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "speed")
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -43,6 +44,7 @@ class Model:
     seed: int
     settings: Mapping[str, Any]
     differences: Mapping[str, Any]  # dotted key -> value, where it is not the recipe's
+    tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
 
     def __getitem__(self, block: str) -> Any:
         return self.settings[block]
@@ -121,7 +123,17 @@ class Config:
             own = merge(self.raw.get(block, {}), entry.get(block, {}))
             base = self._defaults(block, recipe, own)
             settings[block] = merge(base, own)
+            if block == "tune" and "grid" in own:
+                settings[block]["grid"] = own["grid"]  # whoever writes a grid means all of it
             differences |= _differences(base, settings[block], block)
+        tuned: dict[str, Any] = {}
+        if settings["train"]["tune"]:
+            recipes = self._defaults("train", recipe)
+            tuned = {key: recipes[key] for key in settings["tune"]["grid"]}
+            for key in tuned:
+                differences.pop(f"train.{key}", None)  # the config's value is not used, tune.json's is
+        else:  # a search whose winner is not taken makes the model no other
+            differences = {key: value for key, value in differences.items() if not key.startswith("tune.")}
         parts = tuple(
             resolve(
                 item,
@@ -139,7 +151,31 @@ class Config:
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
         seed = entry.get("seed", self.raw.get("seed", 1))
-        return Model(name, languages, parts, recipe, seed, settings, differences)
+        Tuning(**settings["tune"]).check(
+            settings["train"], paraphrase={part.paraphrase for part in parts}, where=f"{where}.tune"
+        )
+        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned)
+        if settings["train"]["tune"]:
+            self._check_tunable(model)
+        return model
+
+    def tuning(self, name: str) -> Tuning:
+        """The search for a model's training settings.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model has nothing to choose by.
+        """
+        model = self.cleared(name)
+        self._check_tunable(model)
+        return Tuning(**model["tune"])
+
+    @staticmethod
+    def _check_tunable(model: Model) -> None:
+        if not model["development"]["sts"] and not model["development"]["heldout"]:
+            raise ConfigError(
+                f"models.{model.name}.development: sts is null and heldout is 0, but tuning chooses by the development "
+                "score; write e.g. `development: {heldout: 2000}`"
+            )
 
     def cleared(self, name: str) -> Model:
         """Resolve one model that is about to be used: the licence of each of its corpora must be allowed.
@@ -299,7 +335,17 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
 
 @functools.cache
 def _load_schema(path: str) -> dict[str, Any]:
-    return read_yaml(path)
+    schema = read_yaml(path)
+    # A value of the grid is checked as the key of `train` is that it is for.
+    grid = schema["$defs"]["tune"]["properties"]["grid"]
+    values = grid["additionalProperties"]
+    grid["properties"] = {
+        key: {**values, "items": {"$ref": f"#/$defs/train/properties/{key}"}}
+        for key, node in schema["$defs"]["train"]["properties"].items()
+        if node.get("tunable")
+    }
+    grid["additionalProperties"] = False
+    return schema
 
 
 def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -336,7 +382,7 @@ def _defaults(
 
 
 def _differences(base: Any, value: Any, key: str) -> dict[str, Any]:
-    if isinstance(base, Mapping) and isinstance(value, Mapping):
+    if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
         found: dict[str, Any] = {}
         for name in value:
             found |= _differences(base.get(name), value[name], f"{key}.{name}")
@@ -380,9 +426,10 @@ def _say(error: jsonschema.ValidationError) -> str:
     if rule == "additionalProperties":
         known = list(node.get("properties", {}))
         unknown = next(name for name in value if name not in known)
+        example = f"; write e.g. `{key.rpartition('.')[2]}: {_yaml(node['default'])}`" if node.get("default") else ""
         return (
             f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{closest(str(unknown), known)}; "
-            f"{key or 'the top level'} may hold {', '.join(known)}"
+            f"{key or 'the top level'} may hold {', '.join(known)}{example}"
         )
     if rule == "required":
         return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
@@ -395,11 +442,14 @@ def _say(error: jsonschema.ValidationError) -> str:
         "exclusiveMaximum": f"must be below {allowed}",
         "minItems": f"needs at least {allowed} item{'s' if allowed != 1 else ''}",
         "maxItems": f"may have at most {allowed} items",
+        "minProperties": f"needs at least {allowed} key{'s' if allowed != 1 else ''}",
         "uniqueItems": "holds something twice",
         "pattern": f"must match {allowed}",
     }.get(rule, error.message)
-    last = key.rpartition(".")[2]
-    example = f"; write e.g. `{last}: {_yaml(node['default'])}`" if "default" in node else ""
+    path = list(error.absolute_path)
+    line = "{}: [{}]" if path and isinstance(path[-1], int) else "{}: {}"  # an item's line is its list's
+    last = next((step for step in reversed(path) if isinstance(step, str)), "")
+    example = f"; write e.g. `{line.format(last, _yaml(node['default']))}`" if "default" in node else ""
     meaning = f" ({node['description']})" if "description" in node else ""
     return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
 

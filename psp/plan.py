@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from psp.config import Config, Model
 from psp.parts import Part
+from psp.training.tune import Tuning
 
 GB = 1e9
 
@@ -51,6 +53,11 @@ def subword_mb(sample: int) -> float:
 def train_mb(vocab_size: int, dim: int) -> float:
     """Memory of training, in MB: weights, gradient, two moments, the best weights, a copy being written; the rest."""
     return 2000 + 6 * 4 * vocab_size * dim / 1e6
+
+
+def largest(model: Model, key: str) -> Any:
+    """A key of the block ``train`` that is a number; the largest of those that a search may choose."""
+    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
 
 
 def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:
@@ -106,15 +113,19 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
 
     read, kept, unlisted = _pairs(config, model)
     settings = model.settings
-    vocab, dim, epochs = settings["subword"]["vocab_size"], settings["train"]["dim"], settings["train"]["epochs"]
+    vocab, dim, epochs = settings["subword"]["vocab_size"], largest(model, "dim"), largest(model, "epochs")
     table = 4 * vocab * dim
+    tuning = Tuning(**settings["tune"])
+    points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
+    tuned = sum(_train_seconds(kept, point["epochs"], point["dim"]) for point in points)
     sample = min(settings["subword"]["sample"], 2 * kept)
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
         "sentencepiece": sample / SUBWORD_RATE,
         "store": kept / STORE_RATE,
-        "train": kept * epochs / TRAIN_RATE * max(dim / 1024, 0.1),
+        **({f"tuning, {len(points)} points": tuned} if points else {}),
+        "train": _train_seconds(kept, epochs, dim),
     }
     text = KEPT * read * TEXT_BYTES
     lines += [
@@ -144,6 +155,10 @@ def _pairs(config: Config, model: Model) -> tuple[float, float, int]:
         read += pairs
         kept += min(KEPT * pairs, part.cap or float("inf"))
     return read, kept, unlisted
+
+
+def _train_seconds(pairs: float, epochs: int, dim: int) -> float:
+    return pairs * epochs / TRAIN_RATE * max(dim / 1024, 0.1)
 
 
 def _time(seconds: float) -> str:

@@ -64,14 +64,17 @@ def check_targets(arguments):
     Snakemake does not say what the targets are while it reads this file, and an error in an input function ends in
     a page of context; so the command line is looked at. Targets that are not on it meet the same checks later.
     """
-    asked = {
-        match[1]
+    asked = sorted(
+        (match[1], match[2])
         for argument in arguments
-        if (match := re.fullmatch(r"results/([^/]+)/.+", argument))
-    }
-    for name in sorted(asked - RESERVED):
+        if (match := re.fullmatch(r"results/([^/]+)/(.+)", argument))
+        and match[1] not in RESERVED
+    )
+    for name, file in asked:
         if missing := missing_files(CONFIG.cleared(name)):
             raise ConfigError(missing)
+        if re.match(r"tune\.json$|tune/", file):
+            CONFIG.tuning(name)
 
 
 def missing_files(model):
@@ -145,5 +148,6 @@ def subword_mb(wildcards, input):
 def train_mb(wildcards, input):
     """Training's memory grows with its table."""
     return plan.train_mb(
-        model(wildcards)["subword"]["vocab_size"], model(wildcards)["train"]["dim"]
+        model(wildcards)["subword"]["vocab_size"],
+        plan.largest(model(wildcards), "dim"),
     )

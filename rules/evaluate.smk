@@ -59,10 +59,16 @@ rule evaluate:
         settings=setting("evaluate"),
         recipe=attribute("recipe"),
         differences=attribute("differences"),
+        tuned=attribute("tuned"),
         decontaminate=setting("filters", "decontaminate"),
         seed=attribute("seed"),
         unpinned=unpinned,
-        code=fingerprint("psp.evaluation.run", "psp.model", "psp.filters.decontaminate"),
+        code=fingerprint(
+            "psp.evaluation.run",
+            "psp.filters.decontaminate",
+            "psp.model",
+            "psp.training.tune",
+        ),
     message:
         "Evaluating {wildcards.model}"
     script:

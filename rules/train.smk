@@ -24,9 +24,25 @@ def init_from(wildcards):
     )
 
 
+def tuned(wildcards):
+    """The search whose winner is trained, where the model wants that."""
+    wanted = model(wildcards)["train"]["tune"]
+    return [f"results/{wildcards.model}/tune.json"] if wanted else []
+
+
+def shaping(wildcards):
+    """The train block without what changes no model: threads are the rule's own, and metrics may come more often."""
+    return {
+        key: value
+        for key, value in model(wildcards)["train"].items()
+        if key not in ("threads", "log_every", "tune")
+    }
+
+
 rule train:
     input:
         unpack(development),
+        tune=tuned,
         store="results/{model}/store.h5",
         sentencepiece="results/{model}/sentencepiece.model",
         init_from=init_from,
@@ -45,11 +61,11 @@ rule train:
         mem_mb=mem_mb(train_mb),
         runtime=runtime(2880),
     params:
-        # Threads are the rule's own; how often metrics are written changes nothing that is trained.
+        # What the search decides comes from tune.json: its value in the config is not used.
         train=lambda wildcards: {
             key: value
-            for key, value in model(wildcards)["train"].items()
-            if key not in ("threads", "log_every")
+            for key, value in shaping(wildcards).items()
+            if key not in model(wildcards).tuned
         },
         log_every=setting("train", "log_every"),
         development=setting("development"),
@@ -58,7 +74,7 @@ rule train:
         segment=setting("segment"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.training", "psp.evaluation.development"),
+        code=fingerprint("psp.training.configured"),
     message:
         "Training {wildcards.model}"
     script:

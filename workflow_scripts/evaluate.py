@@ -6,10 +6,11 @@ from psp.evaluation.run import evaluate_model
 from psp.files import read_json
 from psp.filters import decontaminate
 from psp.logs import job
+from psp.training.tune import differences
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
-    filtered = [read_json(file) for file in inputs.filter]
+    filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
     evaluate_model(
         Path(inputs.model[0]).parent,
         Path(snakemake.output[0]),
@@ -17,7 +18,7 @@ with job(snakemake.log[0]):
         info={
             "languages": list(params.languages),
             "recipe": params.recipe,
-            "differences": params.differences,
+            "differences": differences(params.differences, params.tuned, trained["settings"]),
             "unpinned": params.unpinned,
             "decontaminated": decontaminate.summary(params.decontaminate, filtered),
             "data": {
@@ -27,7 +28,7 @@ with job(snakemake.log[0]):
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
             },
             "subword": read_json(inputs.subword),
-            "train": read_json(inputs.train),
+            "train": trained,
         },
         languages=params.languages,
         sts=inputs.get("sts"),

@@ -2,33 +2,28 @@
 
 from pathlib import Path
 
-from psp.evaluation.development import Development
 from psp.logs import job
-from psp.training import train
+from psp.training.configured import train_configured
+from psp.training.tune import winner
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     settings = {**params.train, "log_every": params.log_every, "seed": params.seed}
-    init_from = settings.pop("init_from")
-    sts = params.development["sts"]
+    if inputs.tune:
+        settings |= winner(inputs.tune[0])
     heldout = inputs.get("heldout")
-    train(
+    train_configured(
         Path(inputs.store),
         Path(inputs.sentencepiece),
         Path(snakemake.output.config).parent,
         Path(snakemake.output.report).parent,
         settings,
-        Development.load(sts, heldout and Path(heldout), inputs.get("archive")) if sts or heldout else None,
+        sts=params.development["sts"],
+        heldout=heldout and Path(heldout),
+        archive=inputs.get("archive"),
+        languages=params.languages,
+        lower_case=params.lower_case,
+        segment=params.segment,
+        recipe=params.recipe,
         threads=snakemake.threads,
-        model_config={
-            "languages": list(params.languages),
-            "lower_case": params.lower_case,
-            "segment": {
-                language: {"name": how["segmenter"], "cut_all": how["cut_all"]}
-                for language, how in params.segment.items()
-                if how["inference"] and language in params.languages
-            },
-            "recipe": params.recipe,
-        },
-        init_from=init_from and Path(init_from),
     )

@@ -32,6 +32,8 @@ PLACES = {
     r"[^/]+/pairs/neardup\.json": "neardup",
     r"[^/]+/sentencepiece\.json": "sentencepiece",
     r"[^/]+/train/train\.json": "train",
+    r"[^/]+/tune/[^/]+/train\.json": "train",
+    r"[^/]+/tune\.json": "tune",
     r"[^/]+/model/config\.json": "model",
     r"[^/]+/data\.json": "data",
     r"[^/]+/eval\.json": "eval",

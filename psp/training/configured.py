@@ -1,0 +1,68 @@
+"""Training as a config's blocks say, for the jobs of the workflow: the model itself and each point of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.evaluation.development import Development
+from psp.training.loop import train
+
+
+def train_configured(
+    store: Path,
+    sentencepiece_model: Path,
+    out_dir: Path | None,
+    train_dir: Path,
+    settings: Mapping[str, Any],
+    *,
+    sts: str | None,
+    heldout: Path | None,
+    archive: Path | None,
+    languages: Iterable[str],
+    lower_case: bool,
+    segment: Mapping[str, Mapping[str, Any]],
+    recipe: str,
+    threads: int,
+) -> dict[str, Any]:
+    """Train a model by its resolved config.
+
+    Args:
+        store, sentencepiece_model, out_dir, train_dir, threads: as for :func:`psp.training.loop.train`.
+        settings: the keys of the block ``train`` (without ``threads`` and ``tune``), and ``seed``.
+        sts: the block ``development``'s: the name of a known set, a file, or None.
+        heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
+        archive: the STS archive, where ``sts`` is a set of it.
+        languages, lower_case, recipe: the model's; they go into its config.json.
+        segment: the block ``segment``; languages that are not segmented when the model is used are left out.
+
+    Returns:
+        What train.json holds.
+
+    Raises:
+        PspError: as for :func:`psp.training.loop.train`, and where development data cannot be read.
+    """
+    settings = dict(settings)
+    init_from = settings.pop("init_from")
+    languages = list(languages)
+    return train(
+        store,
+        sentencepiece_model,
+        out_dir,
+        train_dir,
+        settings,
+        Development.load(sts, heldout, archive) if sts or heldout else None,
+        threads=threads,
+        model_config={
+            "languages": languages,
+            "lower_case": lower_case,
+            "segment": {
+                language: {"name": how["segmenter"], "cut_all": how["cut_all"]}
+                for language, how in segment.items()
+                if how["inference"] and language in languages
+            },
+            "recipe": recipe,
+        },
+        init_from=Path(init_from) if init_from else None,
+    )

@@ -1,0 +1,272 @@
+"""The search for training settings: a grid of points, each a short training of its own, and the best of them.
+
+The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}. A point is a choice of
+one value for each key of the grid. Points that would be the same training step by step are refused: they cost as much
+as others and tell nothing, and a person who asked for M = 140 should learn that no mega-batch ever got so large.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psp import schemas
+from psp.errors import ConfigError, DataError
+from psp.files import read_json, write_json
+from psp.training.schedule import megabatch_size
+
+#: Keys that shape mega-batches and nothing else: they are compared by the mega-batches that come of them.
+SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
+
+
+@dataclass(frozen=True)
+class Course:
+    """The mega-batches of a training, in order.
+
+    Attributes:
+        runs: (pairs of a mega-batch, how many such come one after another).
+        batch_size: pairs of a mini-batch; no more than the largest mega-batch has.
+        steps: mini-batches in all.
+        largest: most mini-batches of a mega-batch.
+    """
+
+    runs: tuple[tuple[int, int], ...]
+    batch_size: int
+    steps: int
+    largest: int
+
+
+def course(pairs: int, settings: Mapping[str, Any]) -> Course:
+    """The mega-batches that training with these settings has over a store of that many pairs.
+
+    The end of an epoch cuts a mega-batch short; one of a single pair is passed over.
+    """
+    epochs, batch_size, megabatch, anneal = (settings[key] for key in SHAPE)
+    return _course(pairs, epochs, batch_size, megabatch, anneal)
+
+
+@functools.cache
+def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: int) -> Course:
+    runs: list[list[int]] = []
+    step = largest = 0
+    for _ in range(epochs):
+        left = pairs
+        while left:
+            taken = min(left, megabatch_size(step, anneal, megabatch) * batch_size)
+            left -= taken
+            if taken > 1:
+                step += -(-taken // batch_size)
+                largest = max(largest, taken)
+            if runs and runs[-1][0] == taken:
+                runs[-1][1] += 1
+            else:
+                runs.append([taken, 1])
+    return Course(
+        tuple((size, count) for size, count in runs), min(batch_size, largest), step, -(-largest // batch_size)
+    )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A search, as the config's block ``tune`` has it.
+
+    Attributes:
+        grid: for each key of the block ``train`` that is searched, the values to try.
+        epochs, anneal: of each point, where they are not keys of the grid.
+    """
+
+    grid: Mapping[str, Sequence[Any]]
+    epochs: int = 2
+    anneal: int = 30
+
+    @property
+    def points(self) -> dict[str, dict[str, Any]]:
+        """All points by their names (``dropout=0.1+megabatch=60``); the grid's last key changes fastest.
+
+        A name is fit for a file's, and without commas: Snakemake cannot hand a wildcard with one to a cluster's job.
+        """
+        choices = [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
+        return {"+".join(f"{key}={_text(value)}" for key, value in point.items()): point for point in choices}
+
+    def settings(self, train: Mapping[str, Any], name: str) -> dict[str, Any]:
+        """The settings of a point's training: those of the block ``train``, with its own values over them.
+
+        Raises:
+            ConfigError: there is no such point.
+        """
+        if name not in self.points:
+            raise ConfigError(f"tune.grid: {name} is not a point of it; there are {', '.join(self.points)}")
+        return {**train, "epochs": self.epochs, "anneal": self.anneal, **self.points[name]}
+
+    def check(
+        self,
+        train: Mapping[str, Any],
+        *,
+        pairs: int | None = None,
+        paraphrase: Collection[bool] = (False, True),
+        where: str = "tune",
+    ) -> None:
+        """Make sure that each point is a training that no other is.
+
+        Args:
+            train: the settings of the block ``train``.
+            pairs: of the store; None = not known yet, and sizes of mega-batches are compared only where they cannot
+                depend on it.
+            paraphrase: the kinds of pairs that there are: with only one, ``negatives: auto`` is what it stands for.
+            where: the block's place in the config, for the error.
+
+        Raises:
+            ConfigError: two points are the same.
+        """
+        seen: dict[str, str] = {}
+        for name in self.points:
+            same = _same_for_same_training(self.settings(train, name), pairs, paraphrase)
+            if (other := seen.setdefault(same, name)) != name:
+                raise ConfigError(self._say(train, other, name, pairs, paraphrase, where))
+
+    def _say(
+        self,
+        train: Mapping[str, Any],
+        one: str,
+        other: str,
+        pairs: int | None,
+        paraphrase: Collection[bool],
+        where: str,
+    ) -> str:
+        first, second = self.points[one], self.points[other]
+        keys = [key for key in self.grid if first[key] != second[key]]
+        why = f"{' and '.join(keys)} cannot tell them apart"
+        if set(keys) <= set(SHAPE) and pairs is not None:
+            settings = self.settings(train, one)
+            reached = course(pairs, settings)
+            why = (
+                f"their mega-batches are the same: in the {reached.steps:,} mini-batches of the run (epochs: "
+                f"{settings['epochs']}, pairs: {pairs:,}) the largest M reached is {reached.largest}"
+            )
+        elif "negatives" in keys:
+            why = f"`auto` is `{_negatives('auto', paraphrase)}` for these corpora"
+        key = keys[-1]
+        left = [value for value in self.grid[key] if value != second[key]]
+        write = f"leave one out, `grid: {{{key}: {_list(left)}}}`"
+        if pairs is not None and "anneal" not in self.grid and (anneal := self._smaller_anneal(train, pairs)):
+            write += f", or let them grow faster, `anneal: {anneal}`"
+        return f"{where}.grid: {one} and {other} would be the same training, {why}; {write}"
+
+    def _smaller_anneal(self, train: Mapping[str, Any], pairs: int) -> int | None:
+        """An ``anneal`` with which all points differ, found by halving; None where there is none."""
+        anneal = min(self.anneal, course(pairs, self.settings(train, next(iter(self.points)))).steps)
+        while anneal := anneal // 2:
+            faster = Tuning(self.grid, self.epochs, anneal)
+            if len({_same_for_same_training(faster.settings(train, name), pairs) for name in self.points}) == len(
+                self.points
+            ):
+                return anneal
+        return None
+
+    def gather(self, reports: Mapping[str, Path], out: Path, *, model: str) -> dict[str, Any]:
+        """Choose the winner, the point whose ``best.score`` is highest (the first of equals), and write tune.json.
+
+        Args:
+            reports: the train.json of each point, by the point's name.
+            out: tune.json.
+            model: the model's name, for the record.
+
+        Returns:
+            What tune.json holds.
+
+        Raises:
+            DataError: a report is missing or damaged, has no development score, or is another point's.
+        """
+        points = []
+        for name, values in self.points.items():
+            report = read_json(reports[name])
+            schemas.check(report, "train", reports[name])
+            used = report["settings"]
+            expected = {"epochs": self.epochs, "anneal": self.anneal, **values}
+            if wrong := [key for key, value in expected.items() if used[key] != value]:
+                raise DataError(
+                    f"was trained with {wrong[0]} {used[wrong[0]]}, the point {name} has {expected[wrong[0]]}; "
+                    "delete it and make it again",
+                    reports[name],
+                )
+            if report["best"] is None:
+                raise DataError("has no development score; give the model development data", reports[name])
+            points.append(
+                {
+                    "name": name,
+                    "settings": {key: used[key] for key in values},
+                    "score": report["best"]["score"],
+                    "epoch": report["best"]["epoch"],
+                    "steps": report["steps"],
+                    "largest_megabatch": course(report["store_pairs"], used).largest,
+                }
+            )
+        winner = max(points, key=lambda point: point["score"])
+        result = {
+            "format": 1,
+            "model": model,
+            "grid": {key: list(values) for key, values in self.grid.items()},
+            "epochs": self.epochs,
+            "anneal": self.anneal,
+            "points": points,
+            "winner": {key: winner[key] for key in ("name", "settings", "score")},
+        }
+        write_json(out, result)
+        return result
+
+
+def winner(tune_json: Path | str) -> dict[str, Any]:
+    """The values of the grid's keys with which a search has found a model to be best.
+
+    Raises:
+        DataError: the file is missing, or is not as its schema says.
+    """
+    found = read_json(tune_json)
+    schemas.check(found, "tune", tune_json)
+    return dict(found["winner"]["settings"])
+
+
+def differences(known: Mapping[str, Any], recipe: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
+    """What eval.json tells of a tuned model: the keys that differ from its recipe, with the values that were found.
+
+    Args:
+        known: the differences that the config alone tells (dotted keys), without those of the grid.
+        recipe: for each key of the grid, the recipe's value; empty for a model that is not tuned.
+        used: the settings that the model was trained with.
+    """
+    return {**known, **{f"train.{key}": used[key] for key, value in recipe.items() if used[key] != value}}
+
+
+def _same_for_same_training(settings: Mapping[str, Any], pairs: int | None, kinds: Collection[bool] = ()) -> str:
+    """A text that two settings share if and only if they train alike, as far as that is known."""
+    shape: Any = {key: settings[key] for key in SHAPE}
+    if pairs is not None:
+        whole = course(pairs, settings)
+        shape = (whole.runs, whole.batch_size)
+    elif settings["megabatch"] == 1:
+        shape["anneal"] = None  # nothing grows
+    others = {key: value for key, value in settings.items() if key not in SHAPE}
+    others["negatives"] = _negatives(settings["negatives"], kinds)
+    return json.dumps([others, shape], sort_keys=True)
+
+
+def _negatives(name: str, paraphrase: Collection[bool]) -> str:
+    if name == "auto" and len(set(paraphrase)) == 1:
+        return "any" if set(paraphrase) == {True} else "opposite"
+    return name
+
+
+def _text(value: Any) -> str:
+    """A value as a part of a file's name: 0 for 0.0, so that both ways to write it in a config are one point."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
+def _list(values: Sequence[Any]) -> str:
+    return f"[{', '.join(map(_text, values))}]"

@@ -1,0 +1,85 @@
+# The search for training settings: a short training for each point of the grid, and the best of them.
+def tuning(wildcards):
+    """A job's search; a wrong one ends the run with one line."""
+    try:
+        return CONFIG.tuning(wildcards.model)
+    except PspError as error:
+        raise WorkflowError(str(error))
+
+
+def point_settings(wildcards):
+    """The settings of a point's training; a point that the grid does not have ends the run with one line."""
+    try:
+        return tuning(wildcards).settings(shaping(wildcards), wildcards.point)
+    except PspError as error:
+        raise WorkflowError(str(error))
+
+
+def point_mb(wildcards, input):
+    """A point's memory, as for training; the width may be searched too."""
+    return plan.train_mb(
+        model(wildcards)["subword"]["vocab_size"], point_settings(wildcards)["dim"]
+    )
+
+
+rule tune_point:
+    input:
+        unpack(development),
+        store="results/{model}/store.h5",
+        sentencepiece="results/{model}/sentencepiece.model",
+        init_from=init_from,
+    output:
+        metrics="results/{model}/tune/{point}/metrics.csv",
+        report="results/{model}/tune/{point}/train.json",
+    log:
+        "results/{model}/logs/tune/{point}.log",
+    benchmark:
+        "results/{model}/benchmarks/tune/{point}.tsv"
+    wildcard_constraints:
+        point=r"[^/]+",
+    threads: lambda wildcards: model(wildcards)["train"]["threads"]
+    resources:
+        mem_mb=mem_mb(point_mb),
+        runtime=runtime(720),
+    params:
+        train=point_settings,
+        development=setting("development"),
+        languages=attribute("languages"),
+        lower_case=setting("filters", "lower_case"),
+        segment=setting("segment"),
+        recipe=attribute("recipe"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.training.configured"),
+        # Of a function that takes `input`, Snakemake does not compare the value with the last run's. So another point
+        # in the grid, or more rows in metrics.csv, train no point again that is there.
+        tuning=lambda wildcards, input: tuning(wildcards),
+        log_every=lambda wildcards, input: model(wildcards)["train"]["log_every"],
+    message:
+        "Tuning {wildcards.model}: {wildcards.point}"
+    script:
+        "../workflow_scripts/tune_point.py"
+
+
+rule tune:
+    input:
+        lambda wildcards: [
+            f"results/{wildcards.model}/tune/{point}/train.json"
+            for point in tuning(wildcards).points
+        ],
+    output:
+        "results/{model}/tune.json",
+    log:
+        "results/{model}/logs/tune.log",
+    benchmark:
+        "results/{model}/benchmarks/tune.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        tune=setting("tune"),
+        code=fingerprint("psp.training.tune"),
+    message:
+        "Choosing the settings of {wildcards.model}"
+    script:
+        "../workflow_scripts/tune.py"

@@ -1,0 +1,14 @@
+"""Gather the points of a search and choose the best."""
+
+from pathlib import Path
+
+from psp.logs import job
+from psp.training.tune import Tuning
+
+with job(snakemake.log[0]):
+    tuning = Tuning(**snakemake.params.tune)
+    tuning.gather(
+        dict(zip(tuning.points, map(Path, snakemake.input), strict=True)),
+        Path(snakemake.output[0]),
+        model=snakemake.wildcards.model,
+    )

@@ -1,0 +1,29 @@
+"""Train one point of a search over settings."""
+
+from pathlib import Path
+
+from psp.logs import job
+from psp.store import Store
+from psp.training.configured import train_configured
+
+with job(snakemake.log[0]):
+    inputs, params = snakemake.input, snakemake.params
+    with Store(inputs.store) as store:  # only now are the pairs known: before any point trains, all are compared
+        where = f"models.{snakemake.wildcards.model}.tune"
+        params.tuning.check(params.train, pairs=len(store), where=where)
+    heldout = inputs.get("heldout")
+    train_configured(
+        Path(inputs.store),
+        Path(inputs.sentencepiece),
+        None,
+        Path(snakemake.output.report).parent,
+        {**params.train, "log_every": params.log_every, "seed": params.seed},
+        sts=params.development["sts"],
+        heldout=heldout and Path(heldout),
+        archive=inputs.get("archive"),
+        languages=params.languages,
+        lower_case=params.lower_case,
+        segment=params.segment,
+        recipe=params.recipe,
+        threads=snakemake.threads,
+    )
