@@ -1,26 +1,28 @@
 """The command ``psp``: what is done beside the workflow.
 
 ``psp plan``, ``psp pin`` and ``psp languages`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read
-what a run made.
+what a run made; ``psp train`` trains a model by itself.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.errors import DataError
+from psp.errors import ConfigError, DataError
 from psp.logs import job
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; bad input ends it with one line and status 1."""
     options = _parser().parse_args(arguments)
-    with job(level=logging.WARNING):
+    with job(level=options.level):
         options.run(options)
 
 
@@ -30,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=what, description=what)
-        added.set_defaults(run=run)
+        added.set_defaults(run=run, level=logging.WARNING)
         return added
 
     for name, run, what in (
@@ -47,6 +49,20 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("language", metavar="LANGUAGE", help="ISO 639-1 code, such as sw")
     added.add_argument("--with", dest="partner", default="en", metavar="LANGUAGE", help="the other one (default: en)")
     _project(added)
+    added = command("train", _train, "Train a model on pairs that are ready for it, without the workflow.")
+    added.set_defaults(level=logging.INFO)  # it takes hours: where it is no terminal that shows a bar, lines tell
+    added.add_argument(
+        "pairs", type=Path, metavar="PAIRS", help="a store.h5, or text: source, tab, target on each line"
+    )
+    added.add_argument("--sentencepiece", required=True, type=Path, metavar="MODEL", help="the sentencepiece model")
+    added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the model's folder")
+    added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="metrics go there (default: <out>-train)")
+    added.add_argument("--languages", help="of text: en,fr, as the columns are, or en for paraphrases; a store knows")
+    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="default: all cores")
+    added.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="as in the config's train block"
+    )
+    added.add_argument("--development", type=Path, metavar="FILE", help="held-out pairs, by which the best is kept")
     added = command("show", _show, "Print a model's evaluation as a table.")
     added.add_argument("results", type=Path, help="its folder, such as results/fr")
     added = command("embed", _embed, "Embed sentences, one a line, into a NumPy file.")
@@ -97,6 +113,80 @@ def _languages(options: argparse.Namespace) -> None:
     from psp.suggest import suggest
 
     sys.stdout.write(suggest(_config(options), options.language, options.partner))
+
+
+def _train(options: argparse.Namespace) -> None:
+    from psp.training.settings import TrainSettings
+
+    settings = TrainSettings.from_mapping(_settings(options.set))  # before the slow imports
+    out: Path = options.out.absolute()
+    train_dir = options.train_dir or out.with_name(f"{out.name}-train")
+    for name, folder in (("--out", out), ("--train-dir", train_dir)):
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{name} {folder}: a file is there; name a folder")
+
+    from psp.evaluation.development import Development
+    from psp.training.loop import train
+
+    report = train(
+        options.pairs,
+        options.sentencepiece,
+        out,
+        train_dir,
+        settings,
+        Development.load(None, options.development) if options.development else None,
+        threads=options.threads,
+        model_config={
+            "languages": _train_languages(options.pairs, options.languages),
+            "lower_case": _lower_case(options.sentencepiece),
+            "segment": {},
+        },
+    )
+    best = report["best"]
+    score = "" if best is None else f", development score {best['score']:.2f} after {best['pairs']:,} pairs"
+    print(f"{options.out}: a model trained on {report['pairs_seen']:,} pairs{score}; metrics are in {train_dir}")
+
+
+def _settings(assignments: list[str]) -> dict[str, Any]:
+    """``key=value`` as the config would hold it; what is not JSON is a string."""
+    settings = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        if not (key and equals):
+            raise ConfigError(f"--set {assignment}: write key=value, such as epochs=5")
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key] = value
+    return settings
+
+
+def _train_languages(pairs: Path, asked: str | None) -> list[str]:
+    from psp.store import Store
+    from psp.training.text import is_store
+
+    languages = asked.split(",") if asked else []
+    if not all(language.isalpha() and language.islower() for language in languages):
+        raise ConfigError(f"--languages {asked}: write ISO 639-1 codes with a comma between them, such as en,fr")
+    if not is_store(pairs):
+        if not languages:
+            raise ConfigError(
+                f"{pairs} is text: write --languages en,fr, the source's first, or --languages en for paraphrases"
+            )
+        return languages
+    with Store(pairs) as store:
+        if asked and languages != store.languages:
+            raise ConfigError(f"--languages {asked}: {pairs} holds {','.join(store.languages)}; leave it out")
+        return store.languages
+
+
+def _lower_case(sentencepiece_model: Path) -> bool:
+    """Whether the model shall lower-case what it embeds: its pieces know no capital, so the text it saw had none."""
+    from psp.subword import load_sentencepiece
+
+    processor = load_sentencepiece(sentencepiece_model)
+    pieces = (processor.id_to_piece(number) for number in range(processor.get_piece_size()))
+    return all(piece == piece.lower() for piece in pieces)
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -144,10 +144,8 @@ class TextPairs:
         try:
             text = block.decode()
         except UnicodeDecodeError as error:
-            line = first + block.count(b"\n", 0, error.start)
-            raise DataError(
-                f"not UTF-8 (a byte {block[error.start]:#04x}); convert the file", self.path, line
-            ) from None
+            message = f"not UTF-8 (a byte {block[error.start]:#04x}); convert the file"
+            raise DataError(message, self.path, first + block.count(b"\n", 0, error.start)) from None
         sources, targets, indices = [], [], []
         lines = text.removesuffix("\n").split("\n") if text else []
         for number, line in enumerate(lines, start=first):

@@ -1,6 +1,7 @@
 """Every command and every line of code in the README does what it says."""
 
 import itertools
+import json
 import re
 import shlex
 import subprocess
@@ -69,12 +70,15 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "results").symlink_to(finished.folder / "results")
     (tmp_path / "config").symlink_to(finished.folder / "config")
     (tmp_path / "sentences.txt").write_text("a red car\nune voiture rouge\n")
-    (tmp_path / "pairs.tsv").write_text("a red car\tune voiture rouge\n")
+    cars = [("red", "rouge"), ("green", "verte"), ("blue", "bleue"), ("white", "blanche")]
+    (tmp_path / "pairs.tsv").write_text("".join(f"a {english} car\tune voiture {french}\n" for english, french in cars))
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith("psp languages")]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in [*commands, "psp show results/demo"]:
         run_psp(command, finished, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
+    assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
+    assert (tmp_path / "mine-train/metrics.csv").exists()
     (code,) = blocks("python")
     code += "\nassert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1\n"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=finished.environment, check=True)
