@@ -106,6 +106,7 @@ class Epoch:
 
     Attributes:
         left: pairs that are still to come.
+        then: the epoch after this one, where there is one: its first buffer is read while this epoch's last is used.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Epoch:
         self._place = 0  # pairs of the buffer that have been handed out
         self._coming: _Buffer | None = None
         self.left = len(source)
+        self.then: Epoch | None = None
 
     def take(self, count: int) -> Pairs:
         """The next ``count`` pairs, fewer where the epoch ends (none are left when it has ended).
@@ -153,12 +155,22 @@ class Epoch:
             self._pass_to(stop)
 
     def prefetch(self) -> None:
-        """Begin to read the next buffer in a thread, unless that is under way; :meth:`take` does so by itself."""
+        """Begin to read the next buffer in a thread, unless that is under way; :meth:`take` does so by itself.
+
+        Where this epoch has none left to be read, the buffer is the first of the epoch after it.
+        """
         if self._coming is not None or len(self._blocks):
             self._drawn().start()
+        elif self.then is not None:
+            self.then.prefetch()
 
     def close(self) -> None:
-        """Stop reading ahead, and wait for the thread to end; no pairs are left."""
+        """Stop reading ahead, and wait for the thread to end; no pairs are left.
+
+        The epoch after this one is closed too, unless this one has come to its end.
+        """
+        if self.left and self.then is not None:
+            self.then.close()
         self.left, self._buffer, self._blocks = 0, None, self._blocks[:0]
         if self._coming is not None:
             self._coming.stop()

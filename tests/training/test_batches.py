@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pairs import ListSource, numbered, rows_of, sentences
 from small_subword import PAIRS, train_sentencepiece, write_mixed
@@ -32,6 +33,7 @@ def test_join_keeps_all_sentences_in_order(parts: list[list[list[int]]]) -> None
     assert rows_of(joined) == [row for part in parts for row in part]
 
 
+@settings(deadline=None)
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -84,6 +86,7 @@ def reference(source: ListSource, seed: int, epoch: int, block: int, buffer: int
     return places
 
 
+@settings(deadline=None)
 @given(count=st.integers(1, 200), block=st.integers(1, 40), buffer=st.integers(1, 5), portion=st.integers(1, 70))
 def test_the_thread_changes_nothing(count: int, block: int, buffer: int, portion: int) -> None:
     source = numbered(count)
@@ -104,6 +107,7 @@ def taken(epoch: Epoch, count: int) -> list[list[int]]:
     return rows_of(epoch.take(count).target)
 
 
+@settings(deadline=None)
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -159,6 +163,7 @@ class Watched(ListSource):
         self.error = DataError("this block is damaged", "made.h5")
         self.threads: set[threading.Thread] = set()
         self.held, self.go_on = threading.Event(), threading.Event()
+        self.one_reads = threading.Lock()
 
     def read(self, start: int, stop: int) -> Pairs:
         self.threads.add(threading.current_thread())
@@ -167,7 +172,11 @@ class Watched(ListSource):
             assert self.go_on.wait(30)
         if self.fails_at is not None and start <= self.fails_at < stop:
             raise self.error
-        return super().read(start, stop)
+        assert self.one_reads.acquire(blocking=False), "two threads read at once"
+        try:
+            return super().read(start, stop)
+        finally:
+            self.one_reads.release()
 
     def alive(self) -> int:
         return sum(thread.is_alive() for thread in self.threads)
@@ -183,6 +192,35 @@ def test_the_next_buffer_is_read_while_the_present_one_is_used() -> None:
         source.go_on.set()
         assert len(epoch.take(960)) == 960
     assert threading.current_thread() not in source.threads
+
+
+@settings(deadline=None)
+@given(count=st.integers(1, 120), block=st.integers(1, 40), buffer=st.integers(1, 3), portion=st.integers(1, 70))
+def test_epochs_that_follow_each_other_are_read_ahead(count: int, block: int, buffer: int, portion: int) -> None:
+    source, given_out = Watched(count), 0
+    expected = [reference(source, 5, number, block, buffer) for number in range(3)]
+    epochs = [Epoch(source, 5, number, block_pairs=block, buffer_blocks=buffer) for number in range(3)]
+    for epoch, following in itertools.pairwise(epochs):
+        epoch.then = following
+    for epoch, places in zip(epochs, expected, strict=True):
+        with epoch:
+            parts = []
+            while epoch.left:
+                parts.append(epoch.take(portion))
+                given_out += len(parts[-1])
+                assert source.have_read - given_out <= 2 * block * buffer
+        assert Pairs.join(parts).source.ids.tolist() == places
+
+
+def test_the_next_epoch_is_begun_before_this_one_ends() -> None:
+    source = Watched(100, hold_after=100)
+    with Epoch(source, seed=1, epoch=0, block_pairs=10, buffer_blocks=40) as epoch:
+        epoch.then = Epoch(source, seed=1, epoch=1, block_pairs=10, buffer_blocks=40)
+        epoch.take(99)
+        assert source.held.wait(30)
+        source.go_on.set()
+    assert source.alive() == 0  # closed before its end, it closed the other
+    assert len(epoch.then.take(1)) == 0
 
 
 def test_an_error_in_the_thread_is_the_callers() -> None:
