@@ -1,0 +1,230 @@
+"""Learning curves, drawn from a real training."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_subword import PAIRS, train_sentencepiece, write_mixed
+
+from psp import curve
+from psp.curve import COLOURS, Curve, draw, picture
+from psp.errors import DataError
+from psp.evaluation.development import Development
+from psp.files import read_json, write_json
+from psp.store import write_store
+from psp.training.loop import train
+
+CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+SETTINGS = {
+    "epochs": 3,
+    "batch_size": 16,
+    "megabatch": 4,
+    "anneal": 4,
+    "dim": 16,
+    "learning_rate": 0.01,
+    "log_every": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """The train/ of a small model."""
+    folder = tmp_path_factory.mktemp("model")
+    mixed = write_mixed(folder / "mix.tsv", [(a, b, 0) for a, b in PAIRS])
+    subword = train_sentencepiece(folder / "sentencepiece.model")
+    write_store(mixed, subword, folder / "store.h5", languages=["en", "fr"], corpora=["small"])
+    heldout = Development(None, tuple(map(list, zip(*PAIRS[:40], strict=True))))
+    train(folder / "store.h5", subword, None, folder / "train", SETTINGS, heldout, threads=1, model_config=CONFIG)
+    return folder / "train"
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    """A copy of it, to be changed at will."""
+    return Path(shutil.copytree(trained, tmp_path / "train"))
+
+
+def columns(path):
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    return dict(zip(header, np.array(rows).T, strict=True))
+
+
+def change(folder, **values):
+    report = read_json(folder / "train.json")
+    report["settings"] |= {name: values.pop(name) for name in list(values) if name in report["settings"]}
+    write_json(folder / "train.json", report | values)
+
+
+def labelled(panel, label):
+    (line,) = [line for line in panel.get_lines() if line.get_label() == label]
+    return line.get_xydata()
+
+
+def stars(panel):
+    return [tuple(line.get_xydata()[0]) for line in panel.get_lines() if line.get_marker() == "*"]
+
+
+def test_loss_megabatch_and_scores_against_pairs(folder):
+    loss, scores, megabatch = picture([Curve.load("fr", folder)]).axes
+    metrics, report = columns(folder / "metrics.csv"), read_json(folder / "train.json")
+    pairs = metrics["pairs"].astype(float)
+    np.testing.assert_allclose(labelled(loss, "fr"), np.column_stack([pairs, metrics["loss"].astype(float)]))
+    np.testing.assert_allclose(
+        megabatch.get_lines()[0].get_xydata(), np.column_stack([pairs, metrics["megabatch"].astype(float)])
+    )
+    evaluations = [(row["pairs"], row["score"]) for row in report["development"]]
+    assert len(evaluations) == 3
+    np.testing.assert_allclose(scores.get_lines()[0].get_xydata(), evaluations)
+    assert stars(scores) == [(report["best"]["pairs"], report["best"]["score"])]
+    assert [text.get_text() for text in scores.texts] == [f"best {report['best']['score']:.2f}"]
+
+
+def test_the_best_is_marked_wherever_it_is(folder):
+    report = read_json(folder / "train.json")
+    for row in report["development"]:
+        change(folder, best=row)
+        assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(row["pairs"], row["score"])]
+
+
+def test_what_is_kept_is_not_called_best_where_it_was_not_chosen(folder):
+    change(folder, select="last")
+    assert picture([Curve.load("fr", folder)]).axes[1].texts[0].get_text().startswith("kept ")
+
+
+def test_the_title_names_the_model_and_its_settings(folder):
+    change(folder, store_pairs=573316, dropout=0.1)
+    figure = picture([Curve.load("fr-dropout", folder)])
+    assert figure.get_suptitle() == "fr-dropout"
+    assert figure.axes[0].get_title() == (
+        "16 dimensions, M 4, batch 16, dropout 0.1, margin 0.4, learning rate 0.01, 3 epochs, seed 1, 573,316 pairs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [(1, ["0", "100", "200"]), (1000, ["0", "100k", "200k"]), (5_000_000, ["0", "500M", "1B", "1.5B"])],
+)
+def test_pairs_are_counted_in_thousands_and_millions(folder, times, expected):
+    lines = (folder / "metrics.csv").read_text().splitlines()
+    cells = [line.split(",") for line in lines[1:]]
+    rows = [",".join([*row[:2], str(int(row[2]) * times), *row[3:]]) for row in cells]
+    (folder / "metrics.csv").write_text("\n".join([lines[0], *rows]))
+    figure = picture([Curve.load("fr", folder)])
+    figure.canvas.draw()
+    assert set(expected) <= {label.get_text() for label in figure.axes[1].get_xticklabels()}
+    assert figure.axes[1].get_xlabel() == "pairs seen"
+
+
+def test_without_development_data_there_is_one_panel(folder):
+    change(folder, best=None, development=[])
+    (folder / "dev.csv").unlink()
+    figure = picture([Curve.load("fr", folder)])
+    assert [panel.get_ylabel()[:4] for panel in figure.axes] == ["loss", "mini"]
+    assert figure.axes[0].get_xlabel() == "pairs seen"
+    draw([("fr", folder)], folder / "curve.png")
+
+
+def test_several_models_in_one_picture(trained, folder):
+    change(folder, dropout=0.3, best=None, development=[])  # one of them without development data
+    figure = picture([Curve.load("fr", trained), Curve.load("fr-dropout", folder)])
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["fr: dropout 0", "fr-dropout: dropout 0.3"]
+    assert "dropout" not in figure.axes[0].get_title() and "M 4" in figure.axes[0].get_title()
+    assert [line.get_color() for line in figure.axes[2].get_lines()] == list(COLOURS[:2])
+    assert len(stars(figure.axes[1])) == 1
+
+
+def test_against_seconds_of_training(folder):
+    timing = columns(folder / "timing.csv")
+    rows = [f"{pairs},{float(pairs) / 2}" for pairs in timing["pairs"]]  # two pairs a second
+    (folder / "timing.csv").write_text("\n".join(["pairs,seconds", *rows]))
+    figure = picture([Curve.load("fr", folder, "seconds")], "seconds")
+    against_pairs = picture([Curve.load("fr", folder)])
+    assert figure.axes[1].get_xlabel() == "minutes of training"
+    for there, here in zip(against_pairs.axes[:2], figure.axes[:2], strict=True):
+        expected = there.get_lines()[0].get_xydata() / (120, 1)
+        np.testing.assert_allclose(here.get_lines()[0].get_xydata(), expected)
+
+
+def test_many_rows_are_drawn_as_means_before_the_rows(folder):
+    rng = np.random.default_rng(1)
+    losses = rng.random(2345)
+    rows = [f"{128 * number},4,{loss}" for number, loss in enumerate(losses, start=1)]
+    (folder / "metrics.csv").write_text("\n".join(["pairs,megabatch,loss", *rows]))
+    panel = picture([Curve.load("fr", folder)]).axes[0]
+    pale, means = panel.get_lines()[0].get_ydata(), labelled(panel, "fr")
+    np.testing.assert_allclose(pale, losses)
+    assert 100 < len(means) <= curve.POINTS
+    np.testing.assert_allclose(means[0], [128 * (1 + 16) / 2, losses[:16].mean()])
+    np.testing.assert_allclose(means[-1, 1], losses[16 * (len(means) - 1) :].mean())
+
+
+def test_the_same_tables_give_the_same_bytes_whatever_the_users_taste(trained, tmp_path):
+    draw([("fr", trained)], tmp_path / "a.png")
+    (tmp_path / "timing.csv").touch()
+    (tmp_path / "matplotlibrc").write_text("axes.facecolor: black\nfont.size: 20\nsavefig.dpi: 30\nbackend: TkAgg\n")
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom psp.curve import draw\n"
+        f"draw([('fr', Path({str(trained)!r}))], Path('b.png'))\nassert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    content = (tmp_path / "a.png").read_bytes()
+    assert content == (tmp_path / "b.png").read_bytes()
+    assert content.startswith(b"\x89PNG") and b"tEXt" not in content and b"tIME" not in content
+
+
+HEADER = "step,epoch,pairs,megabatch,learning_rate,loss\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("metrics.csv", None, r"metrics\.csv: no such file; train first"),
+        ("metrics.csv", "", r"metrics\.csv, line 1: no column pairs, megabatch, loss; train again"),
+        ("metrics.csv", "step,pairs,loss\n", r"metrics\.csv, line 1: no column megabatch; train again"),
+        ("metrics.csv", HEADER, r"metrics\.csv, line 1: a header without rows; train again"),
+        ("metrics.csv", f"{HEADER}1,1,128,1,0.1,0.5\n2,1,256\n", r"metrics\.csv, line 3: 3 cells, but 6 columns"),
+        ("metrics.csv", f"{HEADER}1,1,128,1,0.1,x\n", r"metrics\.csv, line 2: loss is 'x', not a number"),
+        ("metrics.csv", f"{HEADER}1,1,128,1,0.1,\n", r"metrics\.csv, line 2: loss is '', not a number"),
+        ("metrics.csv", f"{HEADER}1,1,128,1,0.1,nan\n", r"metrics\.csv, line 2: loss is 'nan', not a number"),
+        ("metrics.csv", f"{HEADER}1,1,128,1,0.1,\xff\n", r"metrics\.csv, line 2: not UTF-8"),
+        ("timing.csv", "pairs,second\n", r"timing\.csv, line 1: no column seconds; train again"),
+        ("train.json", None, r"train\.json: no such file"),
+        ("train.json", "{", r"train\.json: not JSON"),
+        ("train.json", "{}", r"train\.json: .*make it again"),
+    ],
+)
+def test_what_is_wrong_with_the_tables_is_one_error(folder, file, content, message):
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_text(content, encoding="latin-1")
+    with pytest.raises(DataError, match=message):
+        draw([("fr", folder)], folder / "curve.png", against="seconds")
+    assert not list(folder.glob("*curve*"))
+
+
+def test_a_best_that_was_never_evaluated_is_an_error(folder):
+    best = read_json(folder / "train.json")["best"]
+    change(folder, best={**best, "step": 10_000})
+    with pytest.raises(DataError, match=r"train\.json: best is none of the evaluations"):
+        Curve.load("fr", folder)
+
+
+def test_seconds_are_asked_for_only_where_they_are_wanted(folder):
+    (folder / "timing.csv").unlink()
+    draw([("fr", folder)], folder / "curve.png")
+    with pytest.raises(DataError, match=r"timing\.csv: no such file"):
+        draw([("fr", folder)], folder / "curve.png", against="seconds")
+
+
+def test_a_place_that_cannot_be_written_to_is_an_error(folder):
+    with pytest.raises(DataError, match=r"curve\.png: cannot be written: File exists; free space or"):
+        draw([("fr", folder)], folder / "metrics.csv" / "curve.png")
+
+
+def test_importing_it_needs_no_matplotlib():
+    program = "import sys, psp.curve\nassert 'matplotlib' not in sys.modules\n"
+    subprocess.run([sys.executable, "-c", program], check=True)
