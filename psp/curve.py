@@ -37,7 +37,7 @@ SETTINGS = {
     "dropout": "dropout {:g}",
     "margin": "margin {:g}",
     "learning_rate": "learning rate {:g}",
-    "epochs": "{:g} epochs",
+    "epochs": "epochs {:g}",
     "seed": "seed {:g}",
 }
 
