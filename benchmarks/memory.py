@@ -6,6 +6,13 @@ Each row is the first half of one real pair and the second half of another, so t
 differ; a tenth of the rows are exact copies of earlier ones, and another tenth copies with a small edit. Stages run one
 by one in processes of their own, as in the workflow. Two sizes or more tell what grows: the last lines extrapolate
 linearly from the two largest. The language filter (fastText) runs on the smallest size alone.
+
+    python benchmarks/memory.py --store results/fr/store.h5 --folder /tmp/memory --pairs 26000000
+
+is training's part: a store of that many pairs, drawn from those of a real one, is trained on with the paper's largest
+mega-batches, long enough for two evaluations and for a buffer to be read beside a full mega-batch, and then stopped.
+Printed are the peak (VmHWM), the size of the table and Adam's two moments, and what is beside them. The store, about
+2 GB for 26 million pairs, is removed in the end.
 """
 
 from __future__ import annotations
@@ -21,25 +28,41 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 CORPUS, SOURCE, TARGET = "Resampled", "en", "fr"
 STAGES = ("filter", "filter+language", "dedupe", "mix", "neardup", "subword", "store")
 POOL = 200_000  # earlier rows that copies are made of
+MEGABATCH, BATCH, DIM = 100, 128, 1024  # training
 CHEAP = {"length": {}, "identical": {}, "ratio": {}, "symbols": {}, "decontaminate": {}}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a mirror: opus/, eval/sts/, eval/tatoeba/v1/, lid/")
+    parser.add_argument("--data", type=Path, help="a mirror: opus/, eval/sts/, eval/tatoeba/v1/, lid/")
+    parser.add_argument("--store", type=Path, help="a real store, its sentencepiece.model beside it: measure training")
+    parser.add_argument("--megabatches", type=int, default=24, help="full ones to train on; 20 reach the second buffer")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of training")
     parser.add_argument("--folder", type=Path, required=True, help="scratch; about 1.2 GB for a million pairs")
     parser.add_argument("--pairs", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--extrapolate", type=int, default=26_000_000, help="pairs to extrapolate to")
-    parser.add_argument("--stage", choices=("corpus", *STAGES), help=argparse.SUPPRESS)  # a child's work
+    parser.add_argument(
+        "--stage", choices=("corpus", *STAGES, "resample", "train"), help=argparse.SUPPRESS
+    )  # a child's work
     options = parser.parse_args()
+    if not options.data and not options.store:
+        parser.error("give --data for the data stages, or --store for training")
     if options.stage:
-        counts = run_stage(options.stage, options.data, options.folder)
+        if options.stage in ("resample", "train"):
+            counts = run_training(options)
+        else:
+            counts = run_stage(options.stage, options.data, options.folder)
         (options.folder / f"{options.stage}.counts.json").write_text(json.dumps(counts))
+        return
+    if options.store:
+        for pairs in options.pairs:
+            measure_training(options, pairs, options.folder / f"training-{pairs}")
         return
     found: dict[str, list[dict[str, float]]] = {}
     for pairs in sorted(options.pairs):
@@ -47,13 +70,13 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         archive = folder / "corpus.zip"
         if not archive.exists():
-            measure("corpus", options.data, folder)
+            measure("corpus", folder, ["--data", str(options.data)])
             print(f"{pairs:,} pairs made, {archive.stat().st_size / 1e6:,.0f} MB zipped", flush=True)
         print(f"{'stage':16} {'pairs in':>12} {'kept':>12} {'s':>8} {'pairs/s':>9} {'peak MB':>8} {'disk MB':>8}")
         for stage in options.stages:
             if stage == "filter+language" and pairs != min(options.pairs):
                 continue
-            row = measure(stage, options.data, folder)
+            row = measure(stage, folder, ["--data", str(options.data)])
             found.setdefault(stage, []).append(row)
             print(
                 f"{stage:16} {row['in']:12,.0f} {row['kept']:12,.0f} {row['seconds']:8.1f} "
@@ -70,12 +93,12 @@ def main() -> None:
     print(f"load average at the end {os.getloadavg()[0]:.1f}; {os.cpu_count()} cores")
 
 
-def measure(stage: str, data: Path, folder: Path) -> dict[str, float]:
+def measure(stage: str, folder: Path, options: list[str]) -> dict[str, Any]:
     """Run one stage in a process of its own; its peak memory, and by how much the folder grew at most, in MB.
 
     Making the corpus is such a stage too: Linux counts what this process held when a child began as the child's.
     """
-    command = [sys.executable, __file__, "--stage", stage, "--data", str(data), "--folder", str(folder)]
+    command = [sys.executable, __file__, "--stage", stage, "--folder", str(folder), *options]
     before, most, done = size(folder), 0, threading.Event()
 
     def watch() -> None:
@@ -168,6 +191,114 @@ def run_stage(stage: str, data: Path, folder: Path) -> dict[str, int]:
             corpora=[label], threads=os.cpu_count() or 1,
         )  # fmt: skip
     return {"corpus": corpus, "in": pairs, "kept": pairs}
+
+
+def measure_training(options: argparse.Namespace, pairs: int, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    given = ["--store", options.store, "--pairs", pairs, "--megabatches", options.megabatches]
+    given = [*map(str, given), "--threads", str(options.threads)]
+    try:
+        made = measure("resample", folder, given)
+        size_mb = (folder / "store.h5").stat().st_size / 1e6
+        print(f"a store of {made['pairs']:,} pairs, {size_mb:,.0f} MB, made in {made['seconds']:.0f} s", flush=True)
+        row = measure("train", folder, given)
+    finally:
+        shutil.rmtree(folder)
+    tables = 3 * row["pieces"] * DIM * 4 / 2**20
+    print(
+        f"trained on {row['trained']:,} of them: {row['pieces']:,} pieces x {DIM}, mega-batches of {MEGABATCH} x "
+        f"{BATCH} pairs, {options.threads} threads\n"
+        f"peak RSS {row['peak']:,.0f} MiB = table and two moments {tables:,.0f} MiB + {row['peak'] - tables:,.0f} MiB, "
+        f"of which imports take {row['imports']:,.0f} MiB"
+    )
+
+
+def run_training(options: argparse.Namespace) -> dict[str, Any]:
+    """Make the store, or train on it for some mega-batches."""
+    if options.stage == "resample":
+        resample_store(options.store, options.folder / "store.h5", *options.pairs)
+        return {"pairs": options.pairs[0]}
+    from psp.store import Store
+    from psp.training.loop import train
+
+    imports = peak_mib()
+    # With anneal 1 the mega-batch doubles up to its full size: 1, 2, 4, ... 64 are 127 mini-batches.
+    wanted = (127 + options.megabatches * MEGABATCH) * BATCH
+    settings = {
+        "epochs": 1, "batch_size": BATCH, "megabatch": MEGABATCH, "anneal": 1, "dim": DIM, "dev_every": wanted // 2,
+    }  # fmt: skip
+    model = options.store.with_name("sentencepiece.model")
+    with Store(options.folder / "store.h5") as store:
+        pieces = store.vocab_size
+    try:
+        train(
+            options.folder / "store.h5", model, None, options.folder / "train", settings, TwoEvaluations(),
+            threads=options.threads, model_config={"languages": [SOURCE, TARGET]},
+        )  # fmt: skip
+    except EnoughError:
+        return {"trained": wanted, "pieces": pieces, "imports": imports}
+    raise SystemExit(f"the store ended before {options.megabatches} mega-batches; ask for more --pairs")
+
+
+class EnoughError(Exception):
+    """Training has gone on for long enough."""
+
+
+class TwoEvaluations:
+    """Development data without data: the first time the table is kept as the best, the second time training ends."""
+
+    def __init__(self) -> None:
+        self._evaluations = 0
+
+    def score(self, scorer: object, heldout_scorer: object = None) -> dict[str, float]:
+        self._evaluations += 1
+        if self._evaluations == 2:
+            raise EnoughError
+        return {"score": 0.0}
+
+
+def peak_mib() -> float:
+    """This process's peak resident memory so far."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def resample_store(real: Path, out: Path, pairs: int) -> None:
+    """A store of ``pairs`` pairs drawn from a real one with replacement, in the same format, block by block."""
+    import h5py
+    import numpy as np
+
+    from psp.store import CHUNK, Store
+    from psp.training.batches import Sentences
+
+    with Store(real) as store:
+        block = store.read(0, len(store))
+        attributes = store.attributes | {"pairs": pairs}
+    sides = {name: Sentences(side.ids, side.offsets) for name, side in zip(block._fields, block[:2], strict=False)}
+    generator = np.random.default_rng(1)
+    with h5py.File(out, "w") as file:
+        file.attrs.update(attributes)
+
+        def column(name: str, dtype: object) -> h5py.Dataset:
+            return file.create_dataset(name, (0,), maxshape=(None,), chunks=(CHUNK,), dtype=dtype, fletcher32=True)
+
+        def append(name: str, values: np.ndarray) -> None:
+            dataset = file[name]
+            dataset.resize((len(dataset) + len(values),))
+            dataset[len(dataset) - len(values) :] = values
+
+        column("corpus", block.corpus.dtype)
+        for name, side in sides.items():
+            column(f"{name}/ids", side.ids.dtype)
+            column(f"{name}/offsets", np.int64)
+            append(f"{name}/offsets", np.zeros(1, np.int64))
+        for start in range(0, pairs, CHUNK):
+            rows = generator.integers(0, len(block.corpus), min(CHUNK, pairs - start))
+            append("corpus", block.corpus[rows])
+            for name, side in sides.items():
+                drawn = side.take(rows)
+                append(f"{name}/offsets", len(file[f"{name}/ids"]) + drawn.offsets[1:])
+                append(f"{name}/ids", drawn.ids)
 
 
 def write_corpus(data: Path, out: Path, pairs: int) -> None:
