@@ -126,21 +126,27 @@ def _train(options: argparse.Namespace) -> None:
             raise ConfigError(f"{name} {folder}: a file is there; name a folder")
 
     from psp.evaluation.development import Development
+    from psp.files import sha256
+    from psp.fingerprint import fingerprint
     from psp.training.loop import train
 
+    development = Development.load(None, options.development) if options.development else None
+    seen = "" if development is None else sha256(options.development)
     report = train(
         options.pairs,
         options.sentencepiece,
         out,
         train_dir,
         settings,
-        Development.load(None, options.development) if options.development else None,
+        development,
         threads=options.threads,
         model_config={
             "languages": _train_languages(options.pairs, options.languages),
             "lower_case": _lower_case(options.sentencepiece),
             "segment": {},
         },
+        # With other code or other development data a stopped training does not go on: it would be neither's.
+        identity=f"{fingerprint('psp.training', 'psp.evaluation.development')} {seen}",
     )
     best = report["best"]
     score = "" if best is None else f", development score {best['score']:.2f} after {best['pairs']:,} pairs"
