@@ -124,7 +124,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
         "sentencepiece": sample / SUBWORD_RATE,
         "store": kept / STORE_RATE,
-        **({f"tuning, {len(points)} points": tuned} if points else {}),
+        **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, epochs, dim),
     }
     text = KEPT * read * TEXT_BYTES

@@ -73,8 +73,10 @@ def check_targets(arguments):
     for name, file in asked:
         if missing := missing_files(CONFIG.cleared(name)):
             raise ConfigError(missing)
-        if re.match(r"tune\.json$|tune/", file):
-            CONFIG.tuning(name)
+        if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
+            tuning = CONFIG.tuning(name)
+            if match[1]:
+                tuning.settings({}, match[1])
 
 
 def missing_files(model):

@@ -100,6 +100,38 @@ def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
     }  # fmt: skip
 
 
+def test_a_search_shows_where_its_winner_is_taken():
+    grid = {"margin": [0.3, 0.4]}
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": {"dropout": 0.2, "margin": 0.5}},
+        "fr-searched": {"extends": "fr", "tune": {"grid": grid, "epochs": 1}},
+        "fr-tuned": {"extends": "fr-searched", "train": {"tune": True}},
+        "fr-default": {"extends": "fr", "train": {"tune": True}, "recipe": "code"},
+    }
+    checked = config(models)
+    assert checked.tuning("fr").grid == {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}
+    searched, tuned = checked.model("fr-searched"), checked.model("fr-tuned")
+    # A grid of one's own is all of it, and as long as nobody takes its winner the model is the same as without it.
+    assert searched["tune"] == {"grid": grid, "epochs": 1, "anneal": 30}
+    assert searched.differences == {"train.dropout": 0.2, "train.margin": 0.5}
+    assert searched.tuned == {}
+    # The margin will be that of tune.json, not the config's.
+    assert tuned.tuned == {"margin": 0.4}
+    assert tuned.differences == {
+        "train.dropout": 0.2, "train.tune": True, "tune.grid": grid, "tune.epochs": 1,
+    }  # fmt: skip
+    assert checked.model("fr-default").tuned == {"dropout": 0, "megabatch": 60}
+    assert checked.model("fr-default").differences == {"train.tune": True, "train.margin": 0.5}
+
+
+def test_a_search_needs_something_to_choose_by():
+    models = fr(development={"sts": None, "heldout": 0})
+    with pytest.raises(ConfigError, match=r"models\.fr\.development: sts is null and heldout is 0, but tuning"):
+        config(models).tuning("fr")
+    assert config(fr(development={"heldout": 0})).tuning("fr").points
+    assert config(fr(development={"sts": None})).tuning("fr").points
+
+
 def test_segmentation_is_filled_in_by_language_and_recipe():
     models = {"zh": {"languages": ["en", "zh"], "corpora": ["News"]}}
     assert config(models).model("zh")["segment"]["zh"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
@@ -211,6 +243,23 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"lower_case": False}}])}, ["lower_case is false"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"score": {"min": 3}}}])}, ["filters.score", "min 3"]),
+        ({"tune": {"grid": {"dropuot": [0.1]}}}, ["tune.grid.dropuot", "did you mean dropout?", "`grid: {dropout: ["]),
+        ({"tune": {"grid": {"threads": [1, 2]}}}, ["tune.grid.threads is not a key", "may hold epochs", "`grid: {"]),
+        ({"tune": {"grid": {"tune": [True]}}}, ["tune.grid.tune is not a key", "`grid: {dropout: [0, "]),
+        ({"models": fr(tune={"grid": {"log_every": [1]}})}, ["models.fr.tune.grid.log_every is not a key"]),
+        ({"tune": {"grid": {"dropout": [0, 1.5]}}}, ["tune.grid.dropout.1 is 1.5", "below 1", "`dropout: [0]`"]),
+        ({"tune": {"grid": {"directions": ["all"]}}}, ["tune.grid.directions.0", "both or source"]),
+        ({"tune": {"grid": {"megabatch": []}}}, ["tune.grid.megabatch", "at least 1 item"]),
+        ({"tune": {"grid": {"megabatch": 60}}}, ["tune.grid.megabatch is 60", "a list"]),
+        ({"tune": {"grid": {"dropout": [0.1, 0, 0.0]}}}, ["tune.grid.dropout", "holds something twice"]),
+        ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {dropout: [0, 0.1, 0.3]"]),
+        ({"tune": {"epochs": 0}}, ["tune.epochs", "at least 1", "`epochs: 2`"]),
+        ({"train": {"tune": "yes"}}, ["train.tune", "true or false"]),
+        ({"models": fr(tune={"grid": {"negatives": ["auto", "opposite"]}})},
+         ["models.fr.tune.grid: negatives=auto and negatives=opposite", "`grid: {negatives: [auto]}`"]),
+        ({"models": fr(tune={"grid": {"anneal": [1, 2], "megabatch": [1]}})}, ["models.fr.tune.grid", "anneal"]),
+        ({"models": fr(train={"tune": True}, development={"sts": None, "heldout": 0})},
+         ["models.fr.development", "tuning", "`development: {heldout: 2000}`"]),
         ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
         ({"models": fr(extends="fr")}, ["circle"]),
         ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),

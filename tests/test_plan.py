@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,30 @@ def test_a_plan_names_what_will_be_fetched_and_what_it_will_take(config, tmp_pat
     assert "unknown for 1 corpora" in text
     for word in ("disk:", "memory:", "time on 2 cores", "basis:"):
         assert word in text
+
+
+def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
+    def hours(**entry):
+        corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000_000}}}
+        models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], **entry}}
+        text = plan(Config({"corpora": corpora, "models": models}, SCHEMA), "fr", tmp_path / "downloads")
+        (line,) = [line for line in text.splitlines() if line.startswith("time on 2 cores")]
+        return {
+            name.strip(): float(value) * {"h": 1, "days": 24}[unit]
+            for name, value, unit in re.findall(r"([a-z][^(),]*?) ([\d.]+) (h|days)\b", line.split("(")[1])
+        }, text
+
+    plain, _ = hours(tune={"epochs": 5})
+    tuned, text = hours(train={"tune": True}, tune={"epochs": 5})
+    assert "tuning: 9 points" not in plain and plain["train"] == tuned["train"]
+    assert tuned["tuning: 9 points"] == pytest.approx(9 * 5 / 25 * tuned["train"], rel=0.02)
+    assert "25 epochs" in text
+    # What the search may choose is counted at its largest.
+    grid = {"epochs": [10, 50], "dim": [512, 1024]}
+    wide, text = hours(train={"tune": True}, tune={"grid": grid})
+    assert "50 epochs" in text
+    assert wide["train"] == pytest.approx(2 * plain["train"], rel=0.02)
+    assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 25 * plain["train"], rel=0.02)
 
 
 def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):

@@ -31,6 +31,7 @@ from psp.speed import measure_speed
 from psp.store import write_store
 from psp.subword import train_subword
 from psp.training import train
+from psp.training.tune import Tuning
 
 ROOT = Path(__file__).parent.parent
 LABEL = "Small.en-fr"
@@ -99,6 +100,12 @@ def write_trained(folder: Path) -> None:
         store, model, again / "model", again / "train", {**SETTINGS, "clip": 1.0, "dev_every": 100}, None,
         threads=1, model_config=segmented, init_from=folder / "model",
     )  # fmt: skip
+    tuning = Tuning({"dropout": [0, 0.1]}, epochs=1)
+    reports = {name: folder / "tune" / name / "train.json" for name in tuning.points}
+    for name, path in reports.items():
+        point = tuning.settings(SETTINGS, name)
+        train(store, model, None, path.parent, point, development, threads=1, model_config=CONFIG)
+    tuning.gather(reports, folder / "tune.json", model="fr")
 
 
 def write_evaluation(folder: Path, scratch: Path) -> None:
@@ -300,6 +307,10 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("train", ("best", "error"), 101),
         ("train", ("settings", "directions"), "neither"),
         ("filter", ("filters", "length", "min"), -1),
+        ("tune", ("points",), []),
+        ("tune", ("grid", "dropout"), [0.1, 0.1]),
+        ("tune", ("winner", "settings", "dropout"), 1),
+        ("tune", ("points", 0, "name"), "dropout=0,megabatch=60"),
         ("download", ("sha256",), "ABC"),
         ("download", ("date",), "yesterday"),
         ("model", ("kind",), "another"),
@@ -324,6 +335,7 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("compare", ("systems", "word overlap")),
         ("train", ("best", "score")),
         ("mix", ("corpora", 0, "label")),
+        ("tune", ("points", 0, "score")),
     ],
 )
 def test_a_key_missing_further_down_is_refused(name: str, place: Place, written: dict[Path, Any]) -> None:
@@ -346,6 +358,7 @@ def test_a_place_has_one_schema_or_none() -> None:
     assert schemas.at("downloads/opus/Europarl/v8/en-fr.txt.zip.json") == "download"
     assert schemas.at("fr/pairs/filter/Europarl.en-fr.json") == "filter"
     assert schemas.at(Path("fr-2.0/model/config.json")) == "model"
+    assert schemas.at("fr/tune/dropout=0.1+megabatch=60/train.json") == "train"
     partial = "downloads/lid/lid.176.ftz.partial.json"  # a broken download's own note, gone when it is complete
     for other in (
         partial,

@@ -152,6 +152,12 @@ class Tuning:
             why = f"`auto` is `{_negatives('auto', paraphrase)}` for these corpora"
         key = keys[-1]
         left = [value for value in self.grid[key] if value != second[key]]
+        if len(keys) == 1:  # other values may be as useless
+            found = {
+                _same_for_same_training({**self.settings(train, one), key: value}, pairs, paraphrase): value
+                for value in reversed(self.grid[key])
+            }
+            left = [value for value in self.grid[key] if value in found.values()]
         write = f"leave one out, `grid: {{{key}: {_list(left)}}}`"
         if pairs is not None and "anneal" not in self.grid and (anneal := self._smaller_anneal(train, pairs)):
             write += f", or let them grow faster, `anneal: {anneal}`"
