@@ -18,6 +18,7 @@ include: "rules/subword.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
 include: "rules/train.smk"
+include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
 

@@ -24,7 +24,7 @@ from psp.training.encoder import normal_table
 from psp.training.loop import choose_device
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
-from psp.training.trainer import Trainer, torch_state
+from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 
 class Zipf:
@@ -94,7 +94,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, torch_state(options.threads):
         with Records(Path(folder), settings.log_every) as records:
             table = normal_table(vocabulary, settings.dim, settings.seed).to(choose_device(options.device))
-            Trainer(source, table, settings, None, records).run()
+            Trainer(source, *mean_encoder(table, settings), settings, None, records).run()
         with (Path(folder) / "timing.csv").open(newline="") as file:
             rows = [row for row in csv.DictReader(file) if int(row["step"]) > warm_up]
     if not rows:

@@ -11,7 +11,12 @@ from rattler import MatchSpec
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-CONDA = {"torch": "pytorch", "xxhash": "python-xxhash", "snakemake": "snakemake-minimal"}
+CONDA = {
+    "torch": "pytorch",
+    "xxhash": "python-xxhash",
+    "snakemake": "snakemake-minimal",
+    "tensorboardX": "tensorboardx",
+}
 TOOLS_OF_DEVELOPERS = {"dev"}
 # Large packages for settings that are off by default; whoever switches them on is told the extra's name.
 OPTIONAL = {"use", "sentence-transformers"}

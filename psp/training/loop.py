@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,14 +16,17 @@ from torch import Tensor
 
 from psp.errors import ConfigError
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.files import write_json
+from psp.files import sha256, write_json
 from psp.model import Model, save_model
-from psp.store import Store
 from psp.subword import load_sentencepiece
+from psp.training.checkpoint import Checkpoints, When
+from psp.training.encoder import Encoder
+from psp.training.group import Group
 from psp.training.initial import initial_table, vocabulary
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
-from psp.training.trainer import Evaluate, Trainer, torch_state
+from psp.training.text import open_source
+from psp.training.trainer import Evaluate, Trainer, mean_encoder, torch_state
 
 log = logging.getLogger(__name__)
 
@@ -44,19 +50,26 @@ def train(
     threads: int,
     model_config: Mapping[str, Any],
     init_from: Path | None = None,
+    checkpoints: When | None = None,
+    identity: str = "",
 ) -> dict[str, Any]:
-    """Train a model and write it.
+    """Train a model and write it; or go on with its training, where that was stopped or killed.
+
+    A process that torchrun has started as one of several trains together with them; process 0 writes the files.
 
     Args:
-        store: the pairs, encoded with ``sentencepiece_model``.
+        store: the pairs, encoded with ``sentencepiece_model``; or text, one pair a line (:mod:`psp.training.text`).
         sentencepiece_model: becomes part of the model folder.
         out_dir: the model folder: weights, sentencepiece model and config.json; None = only the scores are wanted.
-        train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, and in the end train.json.
+        train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, tensorboard/, and in the end
+            train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
         development: development data, for the choice between the tables along the way; None keeps the last one.
-        threads: for torch. The same number gives the same bytes.
+        threads: of each process. The same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
         init_from: a model folder to take over rows from, for the pieces that both vocabularies have.
+        checkpoints: when they are written. One is gone on from when all that the result depends on is as it was.
+        identity: what else the result depends on, such as the version of the code and of the development data.
 
     Returns:
         What train.json holds.
@@ -65,26 +78,59 @@ def train(
         DataError: the store is missing or damaged, or was encoded with another sentencepiece model.
         ConfigError: a setting is not allowed, or asks for a device that is not there.
         PspError: training diverged.
+        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
     """
     settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     device = choose_device(settings.device)
-    with torch_state(threads), Store(store) as pairs:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(torch_state(threads))
+        pairs = open_source(store, sentencepiece_model, model_config["languages"], threads=threads)
+        stack.enter_context(contextlib.closing(pairs))
         pieces = vocabulary(load_sentencepiece(sentencepiece_model))
         pairs.check_vocabulary(sentencepiece_model)
         table, taken_over = initial_table(pieces, settings, init_from)
-        table = table.to(device)
+        group = None
+        if Group.wanted():
+            group = Group.join(device)
+            stack.callback(group.leave)
+        first = group is None or group.rank == 0
+        encoder, optimiser = mean_encoder(table.to(device), settings)
         log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
         evaluate = None if development is None else _evaluation(development, sentencepiece_model, model_config)
-        with Records(train_dir, settings.log_every) as records:
-            trainer = Trainer(pairs, table, settings, evaluate, records)
-            kept = trainer.run()
+        saved = Checkpoints(
+            train_dir / "checkpoints",
+            {
+                "settings": settings.as_dict(),
+                "threads": threads,
+                "processes": 1 if group is None else group.size,
+                "device": device.type,
+                "store": sha256(store),
+                "sentencepiece": pairs.sentencepiece_sha256,
+                "init_from": init_from and sha256(init_from / "model.safetensors"),
+                "model": dict(model_config),
+                "others": identity,
+            },
+            checkpoints or When(),
+        )
+        found = saved.latest() if first else None
+        if group is not None and group.first(found is not None) and not first:
+            found = saved.latest()
+        # One process writes; the others' records go nowhere.
+        folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        resume = None if found is None else (found.state["records"], found.files(Records.FILES))
+        records = stack.enter_context(Records(folder, settings.log_every, resume))
+        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records, saved, group)
+        if found is not None:
+            trainer.resume(found)
+        kept = trainer.run()
         report = {
             "format": 1,
             "settings": settings.as_dict(),
             "device": device.type,
             "threads": threads,
+            "processes": 1 if group is None else group.size,
             "vocabulary": len(pieces),
             "store_pairs": len(pairs),
             "steps": trainer.step,
@@ -96,9 +142,11 @@ def train(
             "best": trainer.best,
             "development": records.history,
         }
-        if out_dir is not None:
-            save_model(out_dir, _array(kept), sentencepiece_model, dict(model_config))
-    write_json(train_dir / "train.json", report)
+        if first:
+            if out_dir is not None:
+                save_model(out_dir, _array(kept["table"]), sentencepiece_model, dict(model_config))
+            write_json(train_dir / "train.json", report)
+            saved.clear()
     return report
 
 
@@ -109,7 +157,9 @@ def choose_device(name: str) -> torch.device:
         ConfigError: a GPU is asked for that torch does not see.
     """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and Group.wanted():
+        name = f"cuda:{os.environ['LOCAL_RANK']}"  # each process has its own
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ConfigError(
@@ -123,8 +173,8 @@ def _evaluation(development: DevelopmentSet, sentencepiece_model: Path, config: 
     # The held-out slice is text that was prepared for training: it must not be segmented a second time.
     prepared = {**config, "segment": {}}
 
-    def evaluate(table: Tensor) -> Mapping[str, Any]:
-        weight = _array(table)
+    def evaluate(encoder: Encoder) -> Mapping[str, Any]:
+        weight = _array(encoder.state_dict()["table"])
         scorer, heldout_scorer = (
             EmbeddingScorer(Model(weight, sentencepiece_model, keys)) for keys in (config, prepared)
         )

@@ -1,8 +1,4 @@
-"""Mining: for each sentence of a mega-batch, the most similar sentence that is not its own pair (paper, section 3.2).
-
-The vectors of both sides meet in a matrix product that is made chunk by chunk, so that memory is bounded; its rows
-give the hardest target of each source and, in the same pass, its columns the hardest source of each target.
-"""
+"""Mining: for each sentence of a mega-batch, the most similar one that is not its own pair (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -15,8 +11,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from psp.training.batches import Pairs, Sentences
+from psp.training.group import Group
+from psp.training.hashing import mix
+from psp.training.nearest import CHUNK_ROWS, Nearest, nearest
 
-CHUNK_ROWS = 512  # of 7,680 columns: 16 MB; larger chunks made the maxima over columns 2 to 6 times slower
+DRAWS = 20  # random draws before a sentence's candidates are listed
 
 
 @dataclass(frozen=True)
@@ -52,21 +51,28 @@ class Excluded:
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         self._pairs = pairs
+        self._keys = keys
         self._members = order % max(pairs, 1)  # pairs in the order of their texts' hashes: equal texts are neighbours
         self._starts = np.searchsorted(ordered, keys, side="left")
         self._stops = np.searchsorted(ordered, keys, side="right")
 
-    def places(self, start: int, stop: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Excluded (row - start, column) for the rows start..stop of the n x n similarities; some come twice.
+    def places(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Excluded (index into ``rows``, column) of the n x n similarities; some come twice.
 
         The relation is symmetric: the same places serve sources against targets and either side against itself.
         """
-        texts = np.concatenate([np.arange(start, stop), np.arange(start, stop) + self._pairs])
+        texts = np.concatenate([rows, rows + self._pairs])
         starts, lengths = self._starts[texts], self._stops[texts] - self._starts[texts]
         total = int(lengths.sum())
         firsts = np.cumsum(lengths) - lengths
         places = np.arange(total) + np.repeat(starts - firsts, lengths)
-        return np.repeat(np.tile(np.arange(stop - start), 2), lengths), self._members[places]
+        return np.repeat(np.tile(np.arange(len(rows)), 2), lengths), self._members[places]
+
+    def allowed(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether pair ``columns[i]`` may serve pair ``rows[i]``."""
+        pairs = self._pairs
+        keys = [(self._keys[rows + a], self._keys[columns + b]) for a in (0, pairs) for b in (0, pairs)]
+        return (rows != columns) & np.logical_and.reduce([mine != theirs for mine, theirs in keys])
 
 
 def text_hashes(sentences: Sentences) -> npt.NDArray[np.uint64]:
@@ -76,22 +82,22 @@ def text_hashes(sentences: Sentences) -> npt.NDArray[np.uint64]:
     mega-batch two unequal ones share a hash with a probability of about 1e-11.
     """
     positions = np.arange(len(sentences.ids)) - np.repeat(sentences.offsets[:-1], np.diff(sentences.offsets))
-    mixed = _mix(sentences.ids.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32)))
+    mixed = mix(sentences.ids.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32)))
     sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
     np.cumsum(mixed, out=sums[1:])  # wraps around at 2^64, and so do the differences
     return sums[sentences.offsets[1:]] - sums[sentences.offsets[:-1]]
 
 
-def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
 def mine_by_kind(
-    pairs: Pairs, source: Tensor, target: Tensor, *, negatives: str, mask_equal: bool, chunk_rows: int = CHUNK_ROWS
+    pairs: Pairs,
+    source: Tensor,
+    target: Tensor,
+    *,
+    negatives: str,
+    mask_equal: bool,
+    generator: np.random.Generator | None = None,
+    group: Group | None = None,
+    chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
     """The negatives of a mega-batch in which bitext and paraphrases may stand side by side.
 
@@ -101,10 +107,12 @@ def mine_by_kind(
 
     Args:
         pairs: the mega-batch.
-        source, target: its vectors, shape (pairs, dim).
-        negatives: ``auto``: paraphrases take any sentence, bitext the opposite side (the paper); or ``opposite`` or
-            ``any`` for both kinds, as in :func:`mine`.
+        source, target: its vectors, shape (pairs, dim); scaled to unit length in place.
+        negatives: ``auto``: paraphrases take any sentence, bitext the opposite side (the paper); ``opposite`` or
+            ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, whatever the vectors.
         mask_equal: as in :class:`Excluded`.
+        generator: of random negatives.
+        group: the processes that share this mega-batch; each has all of its vectors and gets all of its negatives.
     """
     found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
     for paraphrase in (False, True):
@@ -115,58 +123,83 @@ def mine_by_kind(
         if len(rows) < len(pairs):
             chosen = torch.from_numpy(rows).to(source.device)
             some, vectors = pairs.take(rows), (source[chosen], target[chosen])
-        candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
-        part = mine(*vectors, Excluded(some.source, some.target, mask_equal), candidates, chunk_rows)
+        excluded = Excluded(some.source, some.target, mask_equal)
+        if negatives == "random":
+            assert generator is not None
+            part = draw(excluded, len(rows), generator)
+        else:
+            candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
+            part = mine(*vectors, excluded, candidates, group=group, chunk_rows=chunk_rows)
         # Numbers among the 2m sentences of this kind to numbers among all 2n; -1, for none, is the last and stays.
         numbers = np.concatenate([rows, rows + len(pairs), [-1]])
         found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
     return found
 
 
-def mine(source: Tensor, target: Tensor, excluded: Excluded, negatives: str, chunk_rows: int = CHUNK_ROWS) -> Negatives:
+def mine(
+    source: Tensor,
+    target: Tensor,
+    excluded: Excluded,
+    negatives: str,
+    *,
+    group: Group | None = None,
+    reduced: bool | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Negatives:
     """The most similar allowed sentence for each source and each target, by cosine.
 
     Args:
-        source, target: vectors of the mega-batch's pairs, shape (n, dim), made with dropout off.
+        source, target: vectors of the mega-batch's pairs, shape (n, dim), float32, made with dropout off. They are
+            scaled to unit length in place: at 12,800 pairs of 1,024 dimensions a copy would be 100 MB.
         excluded: what must not be chosen.
         negatives: ``opposite``: a source's negative is a target and the other way round (bitext). ``any``: from
             either side (paraphrase data, in the paper).
-        chunk_rows: rows of the similarity matrix that are held at a time (n floats each).
+        group: as in :func:`mine_by_kind`: each process compares its share of the rows with everything.
+        reduced, chunk_rows: as in :func:`psp.training.nearest.nearest`.
     """
     pairs = len(source)
-    source, target = functional.normalize(source, dim=1), functional.normalize(target, dim=1)
-    device = source.device
-    best = {side: _Best(pairs, device) for side in ("source", "target")}
-    for start in range(0, pairs, chunk_rows):
-        stop = min(start + chunk_rows, pairs)
-        places = tuple(torch.from_numpy(index).to(device) for index in excluded.places(start, stop))
-        rows = slice(start, stop)
-        similarity = _masked(source[rows], target, places)
-        best["source"].offer(rows, *similarity.max(dim=1), shift=pairs)
-        best["target"].offer(slice(None), *similarity.max(dim=0), shift=start)
+    first, last = (0, pairs) if group is None else group.share(pairs)
+    rows = slice(first, last)
+    sides = {"source": source, "target": target}
+    for vectors in sides.values():
+        functional.normalize(vectors, dim=1, out=vectors)
+    best = {side: Nearest.none(pairs) for side in sides}
+    if first < last:
+        how = {"places": excluded.places, "first": first, "reduced": reduced, "chunk_rows": chunk_rows}
+        of_rows, of_columns = nearest(sides["source"][rows], sides["target"], **how)  # type: ignore[arg-type]
+        best["source"].offer(rows, of_rows, shift=pairs)
+        best["target"].offer(slice(None), of_columns)
         if negatives == "any":
-            for name, side, shift in (("source", source, 0), ("target", target, pairs)):
-                best[name].offer(rows, *_masked(side[rows], side, places).max(dim=1), shift=shift)
-    return Negatives(best["source"].sentences(), best["target"].sentences())
+            for side, shift in (("source", 0), ("target", pairs)):
+                found, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
+                best[side].offer(rows, found, shift=shift)
+    if group is not None:
+        best = {side: _joined(found, group) for side, found in best.items()}
+    for found in best.values():
+        found.index[np.isneginf(found.value)] = -1
+    return Negatives(best["source"].index, best["target"].index)
 
 
-def _masked(rows: Tensor, columns: Tensor, places: tuple[Tensor, ...]) -> Tensor:
-    similarity = rows @ columns.T
-    similarity[places] = -torch.inf
-    return similarity
+def _joined(found: Nearest, group: Group) -> Nearest:
+    """The nearest that any process has found; of equals, the one of the lowest rank, which has the first rows."""
+    joined = Nearest.none(len(found.value))
+    for value, index in zip(group.gather(found.value), group.gather(found.index), strict=True):
+        joined.offer(slice(None), Nearest(value, index))
+    return joined
 
 
-class _Best:
-    """The running maximum of one side's similarities; of equals, the one offered first stays."""
-
-    def __init__(self, pairs: int, device: torch.device) -> None:
-        self._value = torch.full((pairs,), -torch.inf, device=device)
-        self._index = torch.full((pairs,), -1, dtype=torch.int64, device=device)
-
-    def offer(self, rows: slice, value: Tensor, index: Tensor, shift: int) -> None:
-        better = value > self._value[rows]
-        self._value[rows] = torch.where(better, value, self._value[rows])
-        self._index[rows] = torch.where(better, index + shift, self._index[rows])
-
-    def sentences(self) -> npt.NDArray[np.int64]:
-        return self._index.cpu().numpy()
+def draw(excluded: Excluded, pairs: int, generator: np.random.Generator) -> Negatives:
+    """Random negatives: for each sentence one of the other side, all that are allowed being equally likely."""
+    columns = np.arange(pairs)
+    sides = []
+    for shift in (pairs, 0):
+        chosen = generator.integers(0, pairs, pairs)
+        left = np.flatnonzero(~excluded.allowed(columns, chosen))
+        for _ in range(DRAWS):
+            chosen[left] = generator.integers(0, pairs, len(left))
+            left = left[~excluded.allowed(left, chosen[left])]
+        for row in left:  # nearly all are excluded: choose among those that are not
+            candidates = columns[excluded.allowed(np.full(pairs, row), columns)]
+            chosen[row] = generator.choice(candidates) if len(candidates) else -1
+        sides.append(np.where(chosen < 0, -1, chosen + shift))
+    return Negatives(*sides)

@@ -1,78 +1,408 @@
-"""The optimiser, seen through the rows that a step touches.
+"""Adam for tables of embeddings: exactly dense Adam, without touching the whole table at every step.
 
-The loop hands over the rows of the table that a mini-batch named and their gradient; all other rows' gradient is zero.
-Adam still moves every row at every step (its first moment decays, it does not vanish), so an implementation that
-postpones that work must catch up in :meth:`RowOptimiser.prepare`.
+A mini-batch names few rows of the table; the gradient of all others is zero. Dense Adam moves those too: their moments
+decay, and the first moment still pulls. :class:`DeferredAdam` postpones that work until a row is used again and then
+makes up for all missed steps at once; :class:`DenseAdam` is torch's own fused Adam, the fast path on a GPU.
+
+Both take the gradient as ``torch.nn.Embedding(sparse=True)`` gives it: a coalesced sparse tensor of the rows in use.
+The loop calls :meth:`prepare` before it reads rows, and never reads a row that was not prepared.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, overload
 
+import numba
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.training.jit import compiled
+
+WINDOW = 1024  # steps after which every row is brought up to date, whatever the caller does
+ORDER = 6  # terms of the series
+ACCURACY = 1e-8  # of a made-up move, relative to itself: below float32's rounding
 SWEEP_EVERY = 100  # steps; a sweep takes as long as about two
 SWEEP_ROWS = 2048
 # Moments below these are nothing: against eps = 1e-8 the first moves a value by 1e-22 learning rates, and the root of
-# the second is 1e-18. In 100 steps neither decays from there to the first subnormal number, 1.2e-38.
+# the second is 1e-18. Left alone they end as subnormal numbers, for ever (0.9 of the smallest rounds to itself), on
+# which a step takes 13 times as long.
 NOTHING = {"exp_avg": 1e-30, "exp_avg_sq": 1e-36}
 
 
 class RowOptimiser(Protocol):
-    """An optimiser of a table's rows."""
+    """A ``torch.optim.Optimizer`` that may lag behind on rows without gradient."""
 
-    def prepare(self, rows: Tensor | None) -> None:
-        """Bring these rows of the table up to date before they are read (None = all rows)."""
+    param_groups: list[dict[str, Any]]
+
+    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
+        """Bring these rows of a parameter up to date before they are read (None = all rows)."""
         ...
 
-    def step(self, rows: Tensor, gradient: Tensor) -> None:
-        """One step: ``gradient`` (shape (n, dim)) is that of the n distinct ``rows``, every other row's is zero."""
+    def step(self) -> None:
+        """One step with the gradients that the parameters hold."""
+        ...
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state, all rows up to date."""
+        ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state."""
         ...
 
 
-class DenseAdam:
-    """torch's fused Adam over the whole table: plain, and 28 ms a step for 50,000 x 1,024 on two cores.
+class DeferredAdam(torch.optim.Optimizer):
+    r"""Dense Adam on the CPU, at the price of the rows in use.
 
-    The gradient's buffer is as large as the table and is reused: only the rows of the step before are set to zero
-    again (0.5 ms) instead of the whole of it (11 ms).
+    A row last touched at step :math:`\tau` with moments m, v has, by the steps :math:`u = \tau+1 \dots t` without
+    gradient, to move by
 
-    The moments of rows that are rarely touched decay towards zero and would end as subnormal numbers, for ever (0.9
-    of the smallest rounds to itself), on which a step took 375 ms. They are set to zero before they get there; see
-    :data:`NOTHING`. torch.set_flush_denormal would not do: it reaches only threads that start after it.
+    .. math:: -m \sum_u \frac{A_u}{\sqrt v\, c_u + \epsilon}, \quad
+        A_u = \frac{lr_u \beta_1^{u-\tau}}{1-\beta_1^u}, \quad c_u = \sqrt{\frac{\beta_2^{u-\tau}}{1-\beta_2^u}}.
+
+    eps cannot be left out: in training here :math:`\sqrt v` is about 1e-8 itself. But c_u hardly changes while
+    :math:`\beta_1^{u-\tau}` dies away. With :math:`C = c_{\tau+1}`, :math:`x_u = 1 - c_u/C`,
+    :math:`D = \sqrt v\,C + \epsilon` and :math:`q = \sqrt v\,C / D`, each term is
+    :math:`A_u / (D (1 - q x_u))`, a geometric series, so that the sum is a polynomial in q,
+
+    .. math:: \frac1D \sum_{p} q^p M_p, \qquad M_p = \sum_u A_u x_u^p ,
+
+    whose coefficients depend on :math:`\tau` and t alone and are kept up from step to step. A row then costs one root
+    and one division an element, however many steps it missed. The terms left out are at most
+    :math:`M_P / (1 - x_t)`, since 0 <= q, x < 1: where that is not below :data:`ACCURACY` of M_0 (the first hundreds
+    of steps of a training, where the bias correction changes fast) the steps are replayed one by one.
+
+    Args:
+        params: tables on the CPU, float32 or float64, contiguous, of two dimensions; or groups of them, as in torch.
+        lr: learning rate; ``param_groups[i]["lr"]`` may change at every step, and each missed step counts with its own.
+        betas, eps: as in ``torch.optim.Adam``.
     """
 
-    def __init__(self, table: Tensor, learning_rate: float) -> None:
-        self._parameter = torch.nn.Parameter(table)  # shares the table's memory
-        self._buffer = torch.zeros_like(table)
-        self._parameter.grad = self._buffer
-        self._adam = torch.optim.Adam([self._parameter], lr=learning_rate, betas=(0.9, 0.999), eps=1e-8, fused=True)
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:
+        if not (lr >= 0 and eps > 0 and all(0 < beta < 1 for beta in betas)):
+            raise ValueError(f"lr {lr}, betas {betas}, eps {eps}: lr >= 0, 0 < beta < 1 and eps > 0 are needed")
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+        for group in self.param_groups:
+            for table in group["params"]:
+                if table.device.type != "cpu" or not table.is_floating_point() or not table.is_contiguous():
+                    raise ValueError("DeferredAdam takes contiguous tables of floats on the CPU")
+                if table.dim() != 2:
+                    raise ValueError(f"DeferredAdam takes tables of rows; this tensor has {table.dim()} dimensions")
+                self.state[table] = {
+                    "step": 0,
+                    "exp_avg": torch.zeros_like(table, requires_grad=False),
+                    "exp_avg_sq": torch.zeros_like(table, requires_grad=False),
+                }
+        self._windows: dict[Tensor, _Window] = {}
+
+    @torch.no_grad()
+    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
+        """Make up for the steps that these rows have missed; distinct row numbers, or None for all rows."""
+        window = self._window(table)
+        window.catch_up(rows)
+
+    @overload
+    def step(self, closure: None = None) -> None: ...
+
+    @overload
+    def step(self, closure: Callable[[], float]) -> float: ...
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:
+        """One step of Adam for every parameter that has a gradient, sparse or dense."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            for table in group["params"]:
+                if table.grad is None:
+                    continue
+                rows, gradient = rows_and_values(table.grad)
+                self._window(table).step(rows.numpy(), gradient.contiguous().numpy(), float(group["lr"]))
+        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """As torch's Adam; all rows of all tables are brought up to date first."""
+        for group in self.param_groups:
+            for table in group["params"]:
+                self.prepare(table, None)
+                self.state[table]["step"] = self._window(table).now
+        return super().state_dict()
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state; the tables themselves are the caller's to restore."""
+        super().load_state_dict(state_dict)
+        self._windows.clear()
+
+    def _window(self, table: Tensor) -> _Window:
+        if table not in self._windows:
+            group = next(group for group in self.param_groups if any(table is other for other in group["params"]))
+            state = self.state[table]
+            self._windows[table] = _Window(
+                table.detach().numpy(),
+                state["exp_avg"].numpy(),
+                state["exp_avg_sq"].numpy(),
+                int(state["step"]),
+                group["betas"],
+                group["eps"],
+            )
+        return self._windows[table]
+
+
+class _Window:
+    """One table, its moments, and what a row that was last touched at a given step has to make up for."""
+
+    def __init__(
+        self,
+        weight: npt.NDArray[Any],
+        first: npt.NDArray[Any],
+        second: npt.NDArray[Any],
+        step: int,
+        betas: tuple[float, float],
+        eps: float,
+    ) -> None:
+        self._weight, self._first, self._second = weight, first, second
+        self._beta1, self._beta2, self._eps = float(betas[0]), float(betas[1]), eps
+        self._number = weight.dtype.type  # the loops do all arithmetic in the table's own precision
+        self.now = self._base = step
+        # The step at which each row was last brought up to date. A row whose moments are zero has nothing to miss.
+        self._last = np.full(len(weight), step, dtype=np.int64)
+        self._moved = np.zeros(len(weight), dtype=np.bool_) if step == 0 else np.ones(len(weight), dtype=np.bool_)
+        # By step - base: M_p and M_ORDER of rows last touched then; C; x of the latest step; A and c as for direct
+        # replay, which depend on the step alone but for powers of the betas.
+        self._sums = np.zeros((WINDOW + 1, ORDER + 1))
+        self._reference = np.zeros(WINDOW + 1)
+        self._latest = np.zeros(WINDOW + 1)
+        self._rate = np.zeros(WINDOW + 1)
+        self._scale = np.zeros(WINDOW + 1)
+        self._decay1 = self._beta1 ** np.arange(WINDOW + 1)
+        self._decay2 = self._beta2 ** np.arange(WINDOW + 1)
+
+    def catch_up(self, rows: npt.NDArray[np.int64] | None) -> None:
+        if self.now == self._base:
+            return
+        everything = rows is None
+        if rows is None:
+            rows = np.flatnonzero(self._moved & (self._last < self.now))
+        count = self.now - self._base + 1
+        with np.errstate(over="ignore"):
+            sums = self._sums[:count, :ORDER].astype(self._number)
+        # 1 - x > 0: c_t / C. The bound on what the series leaves out, relative to M_0.
+        left_out = self._sums[:count, ORDER] / (1.0 - self._latest[:count])
+        series = left_out <= ACCURACY * self._sums[:count, 0]
+        _catch_up(
+            rows,
+            self._weight,
+            self._first,
+            self._second,
+            self._last,
+            self._moved,
+            self.now,
+            self._base,
+            series,
+            sums,
+            self._reference[:count].astype(self._number),
+            self._rate,
+            self._scale,
+            self._decay1,
+            self._decay2,
+            self._number(self._eps),
+            self._number(NOTHING["exp_avg"]),
+            self._number(NOTHING["exp_avg_sq"]),
+        )
+        if everything:
+            self._base = self.now
+
+    def step(self, rows: npt.NDArray[np.int64], gradient: npt.NDArray[Any], learning_rate: float) -> None:
+        if self.now - self._base == WINDOW:
+            self.catch_up(None)
+        self.catch_up(rows)  # nothing to do where the caller has prepared them
+        self.now += 1
+        correction1, correction2 = 1 - self._beta1**self.now, 1 - self._beta2**self.now
+        self._rate[self.now - self._base] = learning_rate / correction1
+        self._scale[self.now - self._base] = 1 / math.sqrt(correction2)
+        _advance(
+            self.now - self._base,
+            self._sums,
+            self._reference,
+            self._latest,
+            self._rate,
+            self._scale,
+            self._decay1,
+            self._decay2,
+        )
+        with np.errstate(over="ignore"):  # a learning rate of 1e38: training finds out that it diverged
+            step_scale = self._number(learning_rate / correction1)
+        _step(
+            rows,
+            gradient,
+            self._weight,
+            self._first,
+            self._second,
+            self._last,
+            self._moved,
+            self.now,
+            self._number(self._beta2),
+            self._number(1 - self._beta1),
+            self._number(1 - self._beta2),
+            step_scale,
+            self._number(1 / math.sqrt(correction2)),
+            self._number(self._eps),
+        )
+
+
+class DenseAdam(torch.optim.Adam):
+    """torch's fused Adam over whole tables, given the same sparse gradients: the fast path on a GPU.
+
+    The gradient's buffer is as large as the table and is reused: only the rows of the step are set to zero again. The
+    moments of rows that are rarely touched are set to zero before they become subnormal; see :data:`NOTHING`.
+    (torch.set_flush_denormal would not do: it reaches only threads that start after it.)
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(params, lr=lr, betas=betas, eps=eps, fused=True)
+        self._buffers: dict[Tensor, Tensor] = {}
         self._steps = 0
 
-    def prepare(self, rows: Tensor | None) -> None:
+    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
         """Nothing to do: every row is moved at every step."""
 
-    def step(self, rows: Tensor, gradient: Tensor) -> None:
-        self._buffer.index_copy_(0, rows, gradient)
-        self._adam.step()
-        self._buffer.index_fill_(0, rows, 0.0)
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """One step of Adam for every parameter that has a gradient, sparse or dense."""
+        scattered = []
+        for group in self.param_groups:
+            for table in group["params"]:
+                if table.grad is not None and table.grad.is_sparse:
+                    buffer = self._buffers.setdefault(table, torch.zeros_like(table))
+                    rows, values = rows_and_values(table.grad)
+                    buffer.index_copy_(0, rows, values)
+                    table.grad = buffer
+                    scattered.append((table, rows))
+        loss = super().step(closure)
+        for table, rows in scattered:
+            table.grad = None
+            self._buffers[table].index_fill_(0, rows, 0.0)
         self._steps += 1
         if self._steps % SWEEP_EVERY == 0:
             self._sweep()
+        return loss
 
     def _sweep(self) -> None:
-        state = self._adam.state[self._parameter]
-        for name, nothing in NOTHING.items():
-            for part in state[name].split(SWEEP_ROWS):
-                part.masked_fill_(part.abs() < nothing, 0.0)
+        for state in self.state.values():
+            for name, nothing in NOTHING.items():
+                for part in state[name].split(SWEEP_ROWS):
+                    part.masked_fill_(part.abs() < nothing, 0.0)
 
 
-def clip_gradient(gradient: Tensor, largest: float) -> float:
-    """Scale ``gradient`` in place so that its norm is at most ``largest``; the norm that it had.
+def rows_and_values(gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct rows (int64, shape (n,)) of a sparse gradient, or all of a dense one, and their values (n, dim)."""
+    if not gradient.is_sparse:
+        return torch.arange(len(gradient), device=gradient.device), gradient
+    # Autograd drops the mark that a gradient is coalesced. Ascending rows say the same, and adding up takes 2 ms.
+    if not (gradient._indices()[0].diff() > 0).all():
+        gradient = gradient.coalesce()
+    return gradient._indices()[0], gradient._values()
 
-    Given the gradient of the touched rows: the others are zero, so this is the norm of the whole table's gradient.
+
+def clip_gradient(gradients: Sequence[Tensor], largest: float) -> float:
+    """Scale gradients in place so that the norm of all together is at most ``largest``; their norm before.
+
+    A sparse gradient must have distinct rows. Those that it does not have are zero, so it counts as the dense one.
     """
-    norm = float(torch.linalg.vector_norm(gradient))
+    values = [gradient._values() if gradient.is_sparse else gradient for gradient in gradients]
+    norm = math.hypot(*(float(torch.linalg.vector_norm(value)) for value in values))
     if norm > largest:
-        gradient.mul_(largest / norm)
+        for value in values:
+            value.mul_(largest / norm)
     return norm
+
+
+@compiled(parallel=False)
+def _advance(now, sums, reference, latest, rate, scale, decay1, decay2):  # type: ignore[no-untyped-def]
+    """Add the step ``now`` (counted from the window's base) to what rows last touched before it will make up for."""
+    for last in range(now):
+        gap = now - last
+        amount = rate[now] * decay1[gap]
+        c = math.sqrt(decay2[gap]) * scale[now]
+        if gap == 1:
+            reference[last] = c
+            sums[last, :] = 0.0
+        x = 1.0 - c / reference[last]
+        latest[last] = x
+        for order in range(sums.shape[1]):
+            sums[last, order] += amount
+            amount *= x
+
+
+@compiled()
+def _catch_up(  # type: ignore[no-untyped-def]
+    rows, weight, first, second, last, moved, now, base, series, sums, reference, rate, scale, decay1, decay2, eps,
+    nothing1, nothing2,
+):  # fmt: skip
+    one, zero = eps / eps, eps - eps
+    number = weight.dtype.type
+    for i in numba.prange(len(rows)):
+        row = rows[i]
+        since = last[row]
+        last[row] = now
+        if since == now or not moved[row]:
+            continue
+        gap = now - since
+        place = since - base
+        w, m, v = weight[row], first[row], second[row]
+        decay_m, decay_v = number(decay1[gap]), number(decay2[gap])
+        # Compared before they decay, so that no subnormal number is ever made.
+        smallest_m, smallest_v = nothing1 / decay_m, nothing2 / decay_v
+        if series[place]:
+            c = reference[place]
+            m0, m1, m2, m3, m4, m5 = sums[place]
+            for d in range(len(w)):
+                inverse = one / (math.sqrt(v[d]) * c + eps)
+                q = one - eps * inverse
+                w[d] -= m[d] * inverse * (((((m5 * q + m4) * q + m3) * q + m2) * q + m1) * q + m0)
+        else:
+            for missed in range(1, gap + 1):
+                amount = number(rate[place + missed] * decay1[missed])
+                c = number(scale[place + missed] * math.sqrt(decay2[missed]))
+                for d in range(len(w)):
+                    w[d] -= m[d] * amount / (math.sqrt(v[d]) * c + eps)
+        for d in range(len(w)):
+            m[d] = m[d] * decay_m if abs(m[d]) > smallest_m else zero
+            v[d] = v[d] * decay_v if v[d] > smallest_v else zero
+
+
+@compiled()
+def _step(  # type: ignore[no-untyped-def]
+    rows, gradient, weight, first, second, last, moved, now, beta2, rest1, rest2, rate, scale, eps
+):
+    for i in numba.prange(len(rows)):
+        row = rows[i]
+        g, w, m, v = gradient[i], weight[row], first[row], second[row]
+        for d in range(len(w)):
+            m[d] += (g[d] - m[d]) * rest1
+            v[d] = v[d] * beta2 + g[d] * g[d] * rest2
+            w[d] -= rate * m[d] / (math.sqrt(v[d]) * scale + eps)
+        last[row] = now
+        moved[row] = True

@@ -1,7 +1,7 @@
 """What training writes while it runs: rows that a killed run leaves readable, and nothing of the clock among them.
 
-``metrics.csv`` and ``dev.csv`` are the same for the same input, settings, seed and threads; rates and seconds go to
-``timing.csv``, which is never compared.
+``metrics.csv`` and ``dev.csv`` are the same for the same input, settings, seed and threads, whether or not training was
+resumed; rates and seconds go to ``timing.csv`` and to TensorBoard's files, which are never compared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from psp.errors import DataError
+from psp.training.board import Board
 
 METRICS = ("step", "epoch", "pairs", "megabatch", "learning_rate", "loss")
 TIMING = ("step", "pairs", "seconds", "pairs_per_second", "mining_ms_per_step", "other_ms_per_step")
@@ -24,14 +25,16 @@ TIMING = ("step", "pairs", "seconds", "pairs_per_second", "mining_ms_per_step", 
 class Table:
     """A CSV file whose rows appear whole: each is one write, handed to the system at once."""
 
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+    def __init__(self, path: Path, columns: tuple[str, ...], content: bytes = b"") -> None:
         self._path, self._columns = path, columns
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[bytes] = path.open("wb", buffering=0)
+            self._file.write(content)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; choose another folder", path) from error
-        self._write(columns)
+        if not content:
+            self._write(columns)
 
     def row(self, values: Mapping[str, Any]) -> None:
         """Append a row: one value for each column."""
@@ -41,10 +44,12 @@ class Table:
         self._file.close()
 
     def _write(self, cells: Any) -> None:
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(cells)
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(cells)
+        line = text.getvalue().encode()
         try:
-            self._file.write(line.getvalue().encode())
+            while line:  # a disk that fills takes a part, and only what comes after that is an error
+                line = line[self._file.write(line) :]
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; free space and train again", self._path) from error
 
@@ -56,18 +61,49 @@ def _text(value: Any) -> str:
 
 
 class Records:
-    """The three tables of a run, in ``folder``; metrics and timing get a row every ``log_every`` steps."""
+    """The three tables of a run and its TensorBoard files, in ``folder``.
 
-    def __init__(self, folder: Path, log_every: int) -> None:
+    Args:
+        folder: where they are written.
+        log_every: steps between two rows of metrics.csv and timing.csv.
+        resume: what :meth:`state` gave when the checkpoint was written that training goes on from, and the contents of
+            the tables then (:meth:`files`); rows that a killed run has written after it are dropped.
+    """
+
+    FILES = ("metrics.csv", "timing.csv", "dev.csv")
+
+    def __init__(
+        self, folder: Path, log_every: int, resume: tuple[Mapping[str, Any], Mapping[str, bytes]] | None = None
+    ) -> None:
         self._folder, self._log_every = folder, log_every
+        state, files = resume or ({}, {})
         (folder / "dev.csv").unlink(missing_ok=True)  # of an earlier run; a new one appears with the first evaluation
-        self._metrics = Table(folder / "metrics.csv", METRICS)
-        self._timing = Table(folder / "timing.csv", TIMING)
+        self._metrics = Table(folder / "metrics.csv", METRICS, files.get("metrics.csv", b""))
+        self._timing = Table(folder / "timing.csv", TIMING, files.get("timing.csv", b""))
         self._dev: Table | None = None
-        self.history: list[dict[str, Any]] = []
-        self._start = time.monotonic()
-        self._last: dict[str, Any] = {}
+        self.history: list[dict[str, Any]] = list(state.get("history", []))
+        if self.history:
+            self._dev = Table(folder / "dev.csv", self._dev_columns(self.history[0]), files["dev.csv"])
+        self._last: dict[str, Any] = dict(state.get("last", {}))
+        self._start = time.monotonic() - state.get("seconds", 0.0)
+        self._board = Board(folder / "tensorboard", self._last["step"] + 1 if self._last else None)
         self._reset()
+        self._losses, self._steps = state.get("losses", 0.0), state.get("steps", 0)
+
+    def state(self) -> dict[str, Any]:
+        """What is to be known of the steps since the last row, and of all evaluations; JSON."""
+        return {
+            "losses": self._losses,
+            "steps": self._steps,
+            "last": self._last,
+            "history": self.history,
+            "seconds": time.monotonic() - self._start,
+        }
+
+    def files(self) -> dict[str, bytes]:
+        """The contents of the tables as they are now."""
+        names = self.FILES if self._dev else self.FILES[:-1]
+        return {name: (self._folder / name).read_bytes() for name in names}
 
     def __enter__(self) -> Records:
         return self
@@ -78,11 +114,14 @@ class Records:
         for table in (self._metrics, self._timing, self._dev):
             if table is not None:
                 table.close()
+        self._board.close()
 
     def step(self, *, step: int, epoch: int, pairs: int, megabatch: int, learning_rate: float, loss: float) -> None:
         """Count a step; every ``log_every`` steps a row is written, with the mean loss of the steps since the last."""
         self._losses += loss
         self._steps += 1
+        self._new_steps += 1
+        self._new_pairs += pairs - self._last.get("pairs", 0)
         self._last = {
             "step": step,
             "epoch": epoch,
@@ -101,19 +140,25 @@ class Records:
         """Write the row of the steps since the last row, if there were any."""
         if not self._steps:
             return
-        self._metrics.row({**self._last, "loss": self._losses / self._steps})
+        loss = self._losses / self._steps
+        self._metrics.row({**self._last, "loss": loss})
         now = time.monotonic()
         seconds = now - self._since - self._elsewhere
+        # After a resume a row's first steps were made by another process: rates are of those of this one.
+        rate = self._new_pairs / max(seconds, 1e-9)
         self._timing.row(
             {
                 "step": self._last["step"],
                 "pairs": self._last["pairs"],
                 "seconds": now - self._start,
-                "pairs_per_second": (self._last["pairs"] - self._pairs) / max(seconds, 1e-9),
-                "mining_ms_per_step": 1e3 * self._mining / self._steps,
-                "other_ms_per_step": 1e3 * (seconds - self._mining) / self._steps,
+                "pairs_per_second": rate,
+                "mining_ms_per_step": 1e3 * self._mining / max(self._new_steps, 1),
+                "other_ms_per_step": 1e3 * (seconds - self._mining) / max(self._new_steps, 1),
             }
         )
+        shown = {name: self._last[name] for name in ("megabatch", "learning_rate")}
+        points = {"loss": loss, **shown, "pairs_per_second": rate}
+        self._board.scalars(self._last["step"], {f"train/{name}": value for name, value in points.items()})
         self._reset()
 
     def evaluation(self, step: int, epoch: int, pairs: int, scores: Mapping[str, Any], seconds: float) -> None:
@@ -121,11 +166,16 @@ class Records:
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})
         if self._dev is None:
-            columns = [name for name, value in scores.items() if value is None or isinstance(value, numbers.Real)]
-            self._dev = Table(self._folder / "dev.csv", ("step", "epoch", "pairs", *columns))
+            self._dev = Table(self._folder / "dev.csv", self._dev_columns(self.history[-1]))
         self._dev.row(self.history[-1])
+        points = {name: scores[name] for name in self._dev_columns(scores)}
+        self._board.scalars(step, {f"dev/{name}": value for name, value in points.items()})
+
+    @staticmethod
+    def _dev_columns(row: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(name for name, value in row.items() if value is None or isinstance(value, numbers.Real))
 
     def _reset(self) -> None:
         self._losses, self._steps, self._mining, self._elsewhere = 0.0, 0, 0.0, 0.0
-        self._pairs = self._last.get("pairs", 0)
+        self._new_steps = self._new_pairs = 0
         self._since = time.monotonic()

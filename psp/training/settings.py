@@ -26,7 +26,8 @@ class TrainSettings:
         directions: ``source`` is the paper's Eq. 1 (a negative for the source only); ``both`` adds its mirror image,
             as the published code does.
         negatives: ``opposite`` looks for them among the sentences of the other side; ``any`` among both sides;
-            ``auto`` is, as in the paper, ``any`` for paraphrases and ``opposite`` for bitext.
+            ``auto`` is, as in the paper, ``any`` for paraphrases and ``opposite`` for bitext; ``random`` mines nothing
+            and draws a sentence of the other side.
         mask_equal: pairs that share a text are never each other's negatives.
         dropout: probability with which an element of a token's vector is zeroed, 0 <= p < 1.
         learning_rate: Adam's, constant.
@@ -72,7 +73,7 @@ class TrainSettings:
         if self.clip is not None:
             self._number("clip", "above 0, or null for no clipping", lambda value: value > 0)
         self._choice("directions", "both", "source")
-        self._choice("negatives", "auto", "opposite", "any")
+        self._choice("negatives", "auto", "opposite", "any", "random")
         self._choice("init", "normal")
         if not (isinstance(self.device, str) and re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", self.device)):
             raise self._wrong("device", "auto, cpu, cuda or a numbered one as cuda:1")

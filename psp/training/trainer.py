@@ -1,4 +1,4 @@
-"""The steps of training, from pairs to a table; no files here."""
+"""The steps of training, from pairs to an encoder; of files it knows none but checkpoints, through their class."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from torch import Tensor
 
 from psp.errors import PspError
 from psp.progress import Progress
+from psp.training import jit
 from psp.training.batches import Epoch, Pairs, Sentences, Source
-from psp.training.encoder import dropped_mean_vectors, mean_vectors
-from psp.training.loss import margin_loss
+from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
+from psp.training.encoder import Encoder, MeanEncoder
+from psp.training.group import Group
+from psp.training.loss import margin_objective
 from psp.training.mining import Negatives, mine_by_kind
-from psp.training.optimiser import DenseAdam, RowOptimiser, clip_gradient
+from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser, clip_gradient
 from psp.training.records import Records
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
@@ -28,70 +31,125 @@ from psp.training.settings import TrainSettings
 log = logging.getLogger(__name__)
 
 ADVICE = "lower learning_rate, set clip, or start from another table"
-#: Scores a table (None: it is as good as any other); the mapping has the key ``score``, larger is better.
-Evaluate = Callable[[Tensor], Mapping[str, Any]]
+#: Steps after which all rows are brought up to date, at the next start of a mega-batch. Only then are checkpoints
+#: written: catching up in two parts rounds otherwise than in one, so it must not depend on the clock when it is done.
+CATCH_UP_EVERY = 100
+#: Scores an encoder (None: it is as good as any other); the mapping has the key ``score``, larger is better.
+Evaluate = Callable[[Encoder], Mapping[str, Any]]
+
+
+def mean_encoder(table: Tensor, settings: TrainSettings) -> tuple[MeanEncoder, RowOptimiser]:
+    """The paper's encoder over ``table``, and the optimiser that is fast for it on the table's device."""
+    encoder = MeanEncoder(table, settings.dropout, settings.seed)
+    adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
+    optimiser = adam(encoder.parameters(), lr=settings.learning_rate)
+    encoder.before_read = optimiser.prepare
+    return encoder, optimiser
 
 
 class Trainer:
-    """Train a table in place.
+    """Train an encoder in place.
 
     Args:
         source: the pairs.
-        table: shape (pieces, dim), float32, on the device to train on.
+        encoder: ids in, one vector a sentence out.
+        optimiser: of the encoder's parameters.
         settings: everything that can be set.
-        evaluate: scores the table on development data; None = there is none, and the last table is kept.
+        evaluate: scores the encoder on development data; None = there is none, and the last weights are kept.
         records: where metrics go.
+        checkpoints: where to go on from, and where to write; None = nowhere.
+        group: the processes that share the work.
 
     Attributes:
         step: mini-batches so far.
         pairs: pairs seen so far.
         alone: pairs passed over because they were a mega-batch of their own: there was nothing to mine.
         lonely: pairs (by direction) for which every candidate of their mega-batch was excluded: no loss term.
-        best: the evaluation whose table was kept, or None.
+        best: the evaluation whose weights were kept, or None.
     """
 
     def __init__(
-        self, source: Source, table: Tensor, settings: TrainSettings, evaluate: Evaluate | None, records: Records
+        self,
+        source: Source,
+        encoder: Encoder,
+        optimiser: RowOptimiser,
+        settings: TrainSettings,
+        evaluate: Evaluate | None,
+        records: Records,
+        checkpoints: Checkpoints | None = None,
+        group: Group | None = None,
     ) -> None:
-        self.source, self.table, self.settings, self.records = source, table, settings, records
+        self.source, self.encoder, self.settings, self.records = source, encoder, settings, records
         self.step = self.pairs = self.alone = self.lonely = 0
         self.best: dict[str, Any] | None = None
-        self._evaluate = evaluate
-        self._optimiser: RowOptimiser = DenseAdam(table, settings.learning_rate)
-        self._noise = torch.Generator(table.device).manual_seed(settings.seed)
-        self._best_table: Tensor | None = None
+        self._optimiser, self._evaluate = optimiser, evaluate
+        self._checkpoints, self._group = checkpoints, group
+        self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
+        self._best_weights: dict[str, Tensor] | None = None
         self._next_evaluation = settings.dev_every
-        self._epoch = 0
+        self._caught_up = 0  # the step at which all rows were up to date
+        self._epoch = 1
+        self._taken = 0  # pairs of the epoch
         self._bar: Progress | None = None
 
-    def run(self) -> Tensor:
-        """Train for all epochs; the table that is to be kept.
+    def run(self) -> dict[str, Tensor]:
+        """Train for all epochs; the weights that are to be kept, by their names in the encoder.
 
         Raises:
             PspError: training diverged (the step is named), or no step could be made.
+            Stopped: by Ctrl-C or SIGTERM, after a checkpoint.
         """
+        epochs = [Epoch(self.source, self.settings.seed, n) for n in range(self._epoch, self.settings.epochs + 1)]
         total = self.settings.epochs * len(self.source)
-        with Progress("training", "pairs", total) as self._bar:
-            for number in range(1, self.settings.epochs + 1):
-                self._epoch = number
-                epoch = Epoch(self.source, self.settings.seed, number)
+        with contextlib.ExitStack() as stack:
+            stop = stack.enter_context(StopRequest().listening())
+            for epoch, then in zip(epochs, [*epochs[1:], None], strict=True):
+                epoch.then = then
+                stack.enter_context(epoch)
+            self._bar = stack.enter_context(Progress("training", "pairs", total, done=self.pairs))
+            for epoch in epochs:
+                epoch.skip(self._taken)
                 while epoch.left:
+                    self._rest(stop)
                     self._megabatch(epoch)
                 if self.settings.dev_every is None:
                     self._development()
+                self._epoch += 1
+                self._taken = 0
+            self._epoch -= 1
             if not self.step:
                 raise PspError("nothing was trained: the store has no two pairs to tell apart")
             self._development()
         self.records.flush()
-        self._optimiser.prepare(None)
-        kept = self.table if self._best_table is None else self._best_table
-        if not _measurable(kept):
+        self._catch_up()
+        if not _measurable(*self._parameters):
             raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
-        return kept
+        return self.encoder.state_dict() if self._best_weights is None else self._best_weights
+
+    def _rest(self, stop: StopRequest) -> None:
+        """Between mega-batches: bring all rows up to date every so often, and write a checkpoint if it is time."""
+        if self.step - self._caught_up < CATCH_UP_EVERY:
+            return
+        self._catch_up()
+        stopping = stop.signal is not None
+        due = self._checkpoints is not None and self._checkpoints.due(self.step)
+        if self._group is not None:  # what the first process decides, all do
+            stopping, due = self._group.first(stopping), self._group.first(due)
+        if (due or stopping) and self._checkpoints is not None and (self._group is None or self._group.rank == 0):
+            self._save()
+        if stopping:
+            how = "start the same training again to go on from there" if self._checkpoints else "nothing was kept"
+            raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}")
+
+    def _catch_up(self) -> None:
+        for table in self._parameters:
+            self._optimiser.prepare(table, None)
+        self._caught_up = self.step
 
     def _megabatch(self, epoch: Epoch) -> None:
         size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch)
         pairs = epoch.take(size * self.settings.batch_size)
+        self._taken += len(pairs)
         if len(pairs) == 1:  # it could only be its own negative
             log.debug("epoch %d: its last mega-batch is a single pair, passed over", self._epoch)
             self.alone += 1
@@ -114,83 +172,136 @@ class Trainer:
                 loss=loss,
             )
             assert self._bar is not None
-            self._bar.add(len(rows), loss=f"{loss:.4f}", megabatch=size)
+            self._bar.add(len(rows), loss=loss, megabatch=size)
             if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
                 self._development()
 
     def _mine(self, pairs: Pairs, sentences: Sentences) -> Negatives:
         """The negatives of a mega-batch, with dropout off and the parameters of this moment."""
-        ids, offsets = self._tensors(sentences)
-        self._optimiser.prepare(torch.unique(ids))
-        with torch.no_grad():
-            vectors = mean_vectors(self.table, ids, offsets)
-            # Unseen otherwise: NaN loses every comparison, and the cosine of a vector too long to measure is 0.
-            if not _measurable(vectors):
-                raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
-            source, target = vectors.chunk(2)
-            settings = self.settings
-            return mine_by_kind(pairs, source, target, negatives=settings.negatives, mask_equal=settings.mask_equal)
+        settings = self.settings
+        vectors = self.encoder.encode(sentences)
+        # Unseen otherwise: NaN loses every comparison, and the cosine of a vector too long to measure is 0.
+        if not _measurable(vectors):
+            raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
+        source, target = vectors.chunk(2)
+        return mine_by_kind(
+            pairs,
+            source,
+            target,
+            negatives=settings.negatives,
+            mask_equal=settings.mask_equal,
+            generator=np.random.default_rng([settings.seed, 0, self.step]),  # apart from the epochs' [seed, epoch]
+            group=self._group,
+        )
 
     def _minibatch(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
         """One step of the optimiser; the loss before it."""
-        sides = [negatives.source[rows]] + ([negatives.target[rows]] if self.settings.directions == "both" else [])
-        texts = np.concatenate([rows, rows + len(sentences) // 2, *(side.clip(min=0) for side in sides)])
-        ids, offsets = self._tensors(sentences.take(texts))
-        used, local = torch.unique(ids, return_inverse=True)
-        self._optimiser.prepare(used)
-        values = self.table[used].requires_grad_()  # only the rows in use: their gradient is small
-        if self.settings.dropout:
-            vectors = dropped_mean_vectors(values, local, offsets, self.settings.dropout, self._noise)
-        else:
-            vectors = mean_vectors(values, local, offsets)
-        source, target, *hardest = vectors.split(len(rows))
-        valid = [torch.from_numpy(side >= 0).to(self.table.device) for side in sides]
-        loss = margin_loss(source, target, hardest[0], self.settings.margin, valid[0])
-        if len(hardest) == 2:
-            loss = loss + margin_loss(target, source, hardest[1], self.settings.margin, valid[1])
+        sides = [negatives.source, negatives.target][: 2 if self.settings.directions == "both" else 1]
+        counts = [int((side[rows] >= 0).sum()) for side in sides]
+        self.lonely += sum(len(rows) - count for count in counts)
+        # This process's pairs, and each text's number in the whole mini-batch: on it depends its noise.
+        first, last = (0, len(rows)) if self._group is None else self._group.share(len(rows))
+        own = rows[first:last]
+        slots = np.concatenate([np.arange(first, last) + part * len(rows) for part in range(2 + len(sides))])
+        texts = np.concatenate([own, own + len(sentences) // 2, *(side[own].clip(min=0) for side in sides)])
+        vectors = self.encoder(sentences.take(texts), self.step, slots)
+        valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
+        loss = margin_objective(vectors, valid, self.settings.margin, counts)
         value = float(loss.detach())
+        if self._group is not None:
+            value = self._group.total(value)
         if not math.isfinite(value):
             raise PspError(f"training diverged at step {self.step + 1}: the loss is {value}; {ADVICE}")
-        self.lonely += sum(int((side < 0).sum()) for side in sides)
+        self._optimiser.zero_grad()
         loss.backward()
-        assert values.grad is not None
+        if self._group is not None:
+            self._group.add_gradients(self._parameters)
         if self.settings.clip is not None:
-            clip_gradient(values.grad, self.settings.clip)
-        self._optimiser.step(used, values.grad)
+            clip_gradient([table.grad for table in self._parameters if table.grad is not None], self.settings.clip)
+        self._optimiser.step()
         return value
 
-    def _tensors(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
-        device = self.table.device
-        return torch.from_numpy(sentences.ids).to(device, torch.int64), torch.from_numpy(sentences.offsets).to(device)
-
     def _development(self) -> None:
-        """Evaluate on development data, unless this very table has been, and keep the table where it is the best."""
+        """Evaluate on development data, unless these weights have been, and keep them where they are the best."""
         if self.settings.dev_every is not None:
             self._next_evaluation = self.pairs + self.settings.dev_every
         history = self.records.history
         if self._evaluate is None or not self.step or (history and history[-1]["step"] == self.step):
             return
         started = time.monotonic()
-        self._optimiser.prepare(None)
-        scores = dict(self._evaluate(self.table))
+        self._catch_up()
+        scores = dict(self._evaluate(self.encoder))
         score = float(scores["score"])
         if not math.isfinite(score):
             raise PspError(f"the development score at step {self.step} is {score}; check the development data")
         if self.settings.select == "last" or self.best is None or score > self.best["score"]:
             self.best = {"step": self.step, "epoch": self._epoch, "pairs": self.pairs, **scores}
             if self.settings.select == "best":
-                if self._best_table is None:
-                    self._best_table = torch.empty_like(self.table)
-                self._best_table.copy_(self.table)
+                weights = self.encoder.state_dict()
+                if self._best_weights is None:
+                    self._best_weights = {name: torch.empty_like(weight) for name, weight in weights.items()}
+                for name, weight in weights.items():
+                    self._best_weights[name].copy_(weight)
         self.records.evaluation(self.step, self._epoch, self.pairs, scores, time.monotonic() - started)
         assert self._bar is not None
         self._bar.add(0, dev=f"{score:.2f}")
         log.info("step %d, %d pairs: development score %.4f", self.step, self.pairs, score)
 
+    def _save(self) -> None:
+        """Write a checkpoint; only when all rows are up to date."""
+        assert self._checkpoints is not None
+        optimiser = self._optimiser.state_dict()["state"]
+        tensors = {f"encoder.{name}": weight for name, weight in self.encoder.state_dict().items()}
+        numbers: dict[str, dict[str, Any]] = {}
+        for index, state in optimiser.items():
+            for key, value in state.items():
+                if isinstance(value, Tensor):
+                    tensors[f"optimiser.{index}.{key}"] = value
+                else:
+                    numbers.setdefault(str(index), {})[key] = value
+        for name, weight in (self._best_weights or {}).items():
+            tensors[f"best.{name}"] = weight
+        state = {
+            "pairs": self.pairs,
+            "alone": self.alone,
+            "lonely": self.lonely,
+            "epoch": self._epoch,
+            "taken": self._taken,
+            "next_evaluation": self._next_evaluation,
+            "optimiser": numbers,
+            "best": self.best,
+            "records": self.records.state(),
+        }
+        self._checkpoints.save(self.step, tensors, state, self.records.files(), same="best")
 
-def _measurable(vectors: Tensor) -> bool:
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Take over all of a checkpoint but the records, which were given theirs when they were opened.
+
+        Raises:
+            DataError: the checkpoint is damaged.
+        """
+        state = checkpoint.state
+        self.step = self._caught_up = state["step"]
+        self.pairs, self.alone, self.lonely = state["pairs"], state["alone"], state["lonely"]
+        self._epoch, self._taken = state["epoch"], state["taken"]
+        self._next_evaluation, self.best = state["next_evaluation"], state["best"]
+        with torch.no_grad():
+            for name, weight in self.encoder.state_dict().items():
+                weight.copy_(checkpoint.tensor(f"encoder.{name}"))
+        restored: dict[int, dict[str, Any]] = {int(index): dict(of) for index, of in state["optimiser"].items()}
+        for name in checkpoint.names("optimiser."):
+            _, index, key = name.split(".", 2)
+            restored.setdefault(int(index), {})[key] = checkpoint.tensor(name)
+        self._optimiser.load_state_dict({**self._optimiser.state_dict(), "state": restored})
+        if names := checkpoint.names("best."):
+            device = self._parameters[0].device
+            self._best_weights = {name.removeprefix("best."): checkpoint.tensor(name).to(device) for name in names}
+        log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
+
+
+def _measurable(*tensors: Tensor) -> bool:
     """Whether every row has a finite length in float32 (rows of 1e20 are finite, their squares are not)."""
-    return bool(torch.linalg.vector_norm(vectors, dim=1).isfinite().all())
+    return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)
 
 
 @contextlib.contextmanager
@@ -200,6 +311,7 @@ def torch_state(threads: int) -> Iterator[None]:
     Memory is not filled for the sake of repeatability: nothing here is read before it is written.
     """
     before = torch.get_num_threads()
+    compiled_before = jit.set_threads(threads)
     deterministic = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
     fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
@@ -210,5 +322,6 @@ def torch_state(threads: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+        jit.set_threads(compiled_before)
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
         torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from psp.training.loss import margin_loss
+from psp.training.loss import margin_loss, margin_objective
 
 
 def plain(a: np.ndarray, p: np.ndarray, n: np.ndarray, margin: float, valid: np.ndarray) -> float:
@@ -52,3 +52,46 @@ def test_a_vector_of_zeros_has_cosine_0_and_finite_gradients() -> None:
     loss.backward()
     assert loss.item() == pytest.approx(0.4)
     assert anchor.grad is not None and anchor.grad.isfinite().all()
+
+
+def both_ways(
+    vectors: torch.Tensor, valid: list[torch.Tensor], margin: float, counts: list[int] | None
+) -> torch.Tensor:
+    """One or two directions of :func:`margin_loss`, by hand."""
+    source, target, *negatives = vectors.chunk(2 + len(valid))
+    total = vectors.new_zeros(())
+    for (anchor, positive), negative, mask in zip(((source, target), (target, source)), negatives, valid, strict=False):
+        part = margin_loss(anchor, positive, negative, margin, mask)
+        total = total + (part if counts is None else part * mask.sum() / counts[0])
+    return total
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("counts", [None, 40])
+def test_the_compiled_objective_is_that_of_autograd(directions: int, dtype: torch.dtype, counts: int | None) -> None:
+    generator = torch.Generator().manual_seed(directions)
+    vectors = torch.randn((2 + directions) * 20, 11, generator=generator, dtype=dtype)
+    vectors[45] = vectors[5]  # a negative equal to its anchor
+    valid = [torch.rand(20, generator=generator) > 0.3 for _ in range(directions)]
+    ours, theirs = (vectors.clone().requires_grad_() for _ in range(2))
+    many = None if counts is None else [counts] * directions
+    loss, expected = margin_objective(ours, valid, 0.4, many), both_ways(theirs, valid, 0.4, many)
+    (3 * loss).backward()
+    (3 * expected).backward()
+    torch.testing.assert_close(loss, expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=0, atol=1e-6 if dtype == torch.float32 else 1e-8)
+
+
+def test_the_objectives_gradient_is_that_of_finite_differences() -> None:
+    vectors = torch.randn(24, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64, requires_grad=True)
+    valid = [torch.tensor([True, True, False, True, True, True]), torch.ones(6, dtype=torch.bool)]
+    assert torch.autograd.gradcheck(lambda x: margin_objective(x, valid, 1.0), (vectors,))
+
+
+def test_zero_vectors_and_pairs_without_negatives_in_the_objective() -> None:
+    vectors = torch.zeros(8, 3, requires_grad=True)
+    loss = margin_objective(vectors, [torch.tensor([True, False]), torch.tensor([False, False])], 0.4)
+    loss.backward()
+    assert loss.item() == pytest.approx(0.4)
+    assert vectors.grad is not None and vectors.grad.isfinite().all()

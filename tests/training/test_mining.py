@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_pairs import rows_of, sentences
 
 from psp.training.batches import Pairs, Sentences
-from psp.training.mining import Excluded, Negatives, mine, mine_by_kind, text_hashes
+from psp.training.mining import Excluded, Negatives, draw, mine, mine_by_kind, text_hashes
 
 
 def naive(
@@ -112,7 +112,7 @@ def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
     found = mine(vectors, vectors, Excluded(source, target, mask_equal=True), "opposite")
     assert found.source[0] == 5 + 4
     assert found.source[1] in (5 + 2, 5 + 4)
-    rows, columns = Excluded(source, target, mask_equal=True).places(0, 5)
+    rows, columns = Excluded(source, target, mask_equal=True).places(np.arange(5))
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {
         *((i, i) for i in range(5)), (0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 3), (3, 1),
     }  # fmt: skip
@@ -120,7 +120,7 @@ def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
 
 def test_without_masking_only_the_pair_itself_is_excluded() -> None:
     same = sentences([[1], [1], [1]])
-    rows, columns = Excluded(same, same, mask_equal=False).places(1, 3)
+    rows, columns = Excluded(same, same, mask_equal=False).places(np.arange(1, 3))
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {(0, 1), (1, 2)}
 
 
@@ -143,3 +143,70 @@ def test_hashes_do_not_collide_on_many_neighbouring_texts() -> None:
     ids = np.indices((400, 500)).reshape(2, -1).T.astype(np.int32)  # 200,000 texts of two tokens
     hashes = text_hashes(Sentences(ids.ravel(), np.arange(0, 2 * len(ids) + 1, 2, dtype=np.int64)))
     assert len(np.unique(hashes)) == len(ids)
+
+
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_random_negatives_are_allowed_ones_and_of_the_other_side(mask_equal: bool, count: int) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    excluded = Excluded(source, target, mask_equal)
+    rows, columns = excluded.places(np.arange(count))
+    forbidden = set(zip(rows.tolist(), columns.tolist(), strict=True))
+    found = draw(excluded, count, np.random.default_rng(1))
+    for query, (of_source, of_target) in enumerate(zip(found.source.tolist(), found.target.tolist(), strict=True)):
+        free = [column for column in range(count) if (query, column) not in forbidden]
+        for chosen, shift in ((of_source, count), (of_target, 0)):
+            assert (chosen - shift in free) if free else chosen == -1
+
+
+def test_random_negatives_are_drawn_evenly() -> None:
+    block = sentences([[i] for i in range(5)])
+    rng = np.random.default_rng(3)
+    drawn = np.array([draw(Excluded(block, block, True), 5, rng).source - 5 for _ in range(4000)])
+    for row in range(5):
+        shares = np.bincount(drawn[:, row], minlength=5) / 4000
+        assert shares[row] == 0 and np.abs(np.delete(shares, row) - 0.25).max() < 0.03
+
+
+def test_random_negatives_do_not_look_at_the_vectors() -> None:
+    rng = np.random.default_rng(1)
+    pairs = Pairs(random_sentences(rng, 60, 9, 4), random_sentences(rng, 60, 9, 4), np.zeros(60, dtype=bool))
+    how = {"negatives": "random", "mask_equal": True}
+    found = [
+        mine_by_kind(pairs, torch.randn(60, 4), torch.randn(60, 4), generator=np.random.default_rng(7), **how)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(found[0].source, found[1].source)
+
+
+class Pretended:
+    """One process of several, run one after the other: each round leaves its arrays for the next round to gather."""
+
+    def __init__(self, rank: int, size: int, said: list[list[np.ndarray]]) -> None:
+        self.rank, self.size, self._said, self._turn = rank, size, said, 0
+
+    def share(self, count: int) -> tuple[int, int]:
+        return count * self.rank // self.size, count * (self.rank + 1) // self.size
+
+    def gather(self, array: np.ndarray) -> list[np.ndarray]:
+        self._said[self.rank].append(array.copy())
+        turn, self._turn = self._turn, self._turn + 1
+        return [said[turn] if turn < len(said) else array for said in self._said]
+
+
+@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize(("count", "size"), [(50, 2), (51, 3), (2, 3)])
+def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count: int, size: int) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    s, t = (torch.from_numpy(x) for x in rng.standard_normal((2, count, 16)).astype(np.float32))
+    excluded = Excluded(source, target, True)
+    alone = mine(s, t, excluded, negatives)
+    said: list[list[np.ndarray]] = [[] for _ in range(size)]
+    for rank in range(size):
+        mine(s, t, excluded, negatives, group=Pretended(rank, size, said))  # fills what each has to say
+    for rank in range(size):
+        found = mine(s, t, excluded, negatives, group=Pretended(rank, size, [list(part) for part in said]))
+        np.testing.assert_array_equal(found.source, alone.source)
+        np.testing.assert_array_equal(found.target, alone.target)

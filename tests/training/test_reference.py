@@ -13,7 +13,7 @@ from psp.training.batches import Epoch
 from psp.training.encoder import normal_table
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
-from psp.training.trainer import Trainer, torch_state
+from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 
 def plain_training(pairs: list[tuple[list[int], list[int]]], settings: TrainSettings) -> torch.Tensor:
@@ -64,7 +64,8 @@ def test_equals_the_plain_implementation(tmp_path: Path, directions: str, clip: 
     )  # fmt: skip
     source = translated(101, seed=4)  # in the end a short mega-batch, and a short mini-batch
     with torch_state(1), Records(tmp_path, 10) as records:
-        table = Trainer(source, normal_table(2 * CONCEPTS, 12, 1), settings, None, records).run()
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, 12, 1), settings)
+        table = Trainer(source, encoder, optimiser, settings, None, records).run()["table"]
     order = Epoch(source, settings.seed, epoch=1).take(101)
     expected = plain_training(list(zip(rows_of(order.source), rows_of(order.target), strict=True)), settings)
     np.testing.assert_allclose(table.numpy(), expected.numpy(), rtol=0, atol=2e-4)

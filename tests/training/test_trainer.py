@@ -11,15 +11,16 @@ import torch
 from small_pairs import CONCEPTS, ListSource, retrieval_error, translated
 
 from psp.errors import PspError
-from psp.training.encoder import normal_table
+from psp.training.encoder import Encoder, normal_table
+from psp.training.optimiser import DeferredAdam
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
-from psp.training.trainer import Trainer, torch_state
+from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 SMALL: dict[str, Any] = {
     "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 7,
 }  # fmt: skip
-Score = Callable[[torch.Tensor], Mapping[str, Any]]
+Score = Callable[[Encoder], Mapping[str, Any]]
 
 
 def run(
@@ -27,8 +28,9 @@ def run(
 ) -> tuple[np.ndarray, Trainer]:
     settings = TrainSettings(**{**SMALL, **changes})
     with torch_state(threads), Records(folder, settings.log_every) as records:
-        trainer = Trainer(pairs, normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings, evaluate, records)
-        return trainer.run().numpy().copy(), trainer
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
+        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records)
+        return trainer.run()["table"].numpy().copy(), trainer
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -120,16 +122,15 @@ def test_pairs_that_all_share_a_text_teach_nothing(tmp_path: Path) -> None:
 
 
 def test_clipping_bounds_what_adam_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from psp.training.optimiser import DenseAdam
-
     norms: list[float] = []
-    step = DenseAdam.step
+    step = DeferredAdam.step
 
-    def watched(self: DenseAdam, used: torch.Tensor, gradient: torch.Tensor) -> None:
-        norms.append(float(gradient.norm()))
-        step(self, used, gradient)
+    def watched(self: DeferredAdam) -> None:
+        (table,) = self.param_groups[0]["params"]
+        norms.append(float(table.grad.to_dense().norm()))
+        step(self)
 
-    monkeypatch.setattr(DenseAdam, "step", watched)
+    monkeypatch.setattr(DeferredAdam, "step", watched)
     run(tmp_path, translated(200, 1))
     free, largest = norms.copy(), float(np.median(norms))
     norms.clear()
@@ -149,7 +150,7 @@ def test_a_table_that_is_not_finite_is_noticed_although_mining_finds_no_negative
     settings = TrainSettings(**SMALL)
     table = torch.full((2 * CONCEPTS, 16), torch.nan)
     with Records(tmp_path, 1) as records, pytest.raises(PspError, match="diverged by step 0"):
-        Trainer(translated(100, 1), table, settings, None, records).run()
+        Trainer(translated(100, 1), *mean_encoder(table, settings), settings, None, records).run()
 
 
 class Scripted:
@@ -158,8 +159,8 @@ class Scripted:
     def __init__(self, *scores: float) -> None:
         self.scores, self.tables = list(scores), []
 
-    def __call__(self, table: torch.Tensor) -> Mapping[str, Any]:
-        self.tables.append(table.numpy().copy())
+    def __call__(self, encoder: Encoder) -> Mapping[str, Any]:
+        self.tables.append(encoder.state_dict()["table"].numpy().copy())
         return {"score": self.scores[len(self.tables) - 1], "note": "not a number", "part": 1.5}
 
 

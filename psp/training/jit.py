@@ -1,0 +1,54 @@
+"""Compiled loops: how this package uses numba, in one place.
+
+numba compiles at the first call, with its own LLVM (no compiler on the machine is asked), and keeps the result beside
+the source or in the user's cache. Loops are parallel over independent rows, and each row's sum has a fixed order, so
+the number of threads changes no byte.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+log = logging.getLogger(__name__)
+
+# What LLVM may do with float arithmetic: fuse a multiplication and an addition, and ignore the sign of zero. NaN and
+# infinity keep their meaning, because divergence is found by them.
+_FLOATS = {"contract", "nsz"}
+# Sums of a row in any order, without which a dot product is not vectorised (8 times slower).
+_SUMS = {"contract", "nsz", "reassoc"}
+
+
+def compiled(parallel: bool = True, sums: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: compile the function, in parallel where it says ``numba.prange``.
+
+    Args:
+        parallel: the function has a loop over ``numba.prange``.
+        sums: it adds up rows, in any order (the same one at every call).
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        options: dict[str, Any] = {
+            "parallel": parallel,
+            "fastmath": _SUMS if sums else _FLOATS,
+            "error_model": "numpy",
+            "nogil": True,  # the thread that reads ahead goes on
+        }
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError as error:  # neither the package's folder nor the user's cache can be written to
+            log.warning("%s is compiled anew at every start: %s", function.__name__, error)
+            return numba.njit(**options)(function)
+
+    return decorate
+
+
+def set_threads(threads: int) -> int:
+    """Let compiled loops use ``threads`` threads, as far as the machine has them; the number used before."""
+    before: int = numba.get_num_threads()
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    numba.set_num_threads(min(threads, most))
+    return before
