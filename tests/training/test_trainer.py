@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_pairs import CONCEPTS, ListSource, retrieval_error, translated
+from small_pairs import CONCEPTS, ListSource, retrieval_error, sentences, translated
 
 from psp.errors import PspError
+from psp.training.batches import Sentences
 from psp.training.encoder import Encoder, normal_table
-from psp.training.optimiser import DeferredAdam
+from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
@@ -40,7 +41,15 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"directions": "source"}, {"dropout": 0.1}, {"negatives": "any"}, {"mask_equal": False}, {"clip": 0.5}],
+    [
+        {},
+        {"directions": "source"},
+        {"dropout": 0.1},
+        {"negatives": "any"},
+        {"negatives": "random"},
+        {"mask_equal": False},
+        {"clip": 0.5},
+    ],
     ids=str,
 )
 def test_translations_are_learnt(tmp_path: Path, changes: dict[str, Any]) -> None:
@@ -199,3 +208,42 @@ def test_torch_is_left_as_it_was_found() -> None:
         assert torch.get_num_threads() == before[0] + 1
         raise ZeroDivisionError
     assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
+
+
+class Weighted(torch.nn.Module):
+    """Another encoder, of plain torch: a token's vector is weighted by a learnt score before it is added up."""
+
+    def __init__(self, rows: int, dim: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(1)
+        self.vectors = torch.nn.Parameter(torch.randn(rows, dim, generator=generator))
+        self.scores = torch.nn.Parameter(torch.zeros(rows))
+
+    def encode(self, sentences: Sentences) -> torch.Tensor:
+        with torch.no_grad():
+            return self(sentences, 0)
+
+    def forward(self, sentences: Sentences, step: int, slots: np.ndarray | None = None) -> torch.Tensor:
+        ids = torch.from_numpy(sentences.ids.astype(np.int64))
+        owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
+        weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]
+        return torch.zeros(len(sentences), self.vectors.shape[1]).index_add(0, owner, weighted)
+
+
+def test_the_loop_trains_any_encoder_of_ids_to_vectors(tmp_path: Path) -> None:
+    encoder, pairs, unseen = Weighted(2 * CONCEPTS, 32), translated(2000, seed=1), translated(300, seed=2)
+    settings = TrainSettings(**{**SMALL, "epochs": 6})
+
+    def error() -> float:
+        def vectors(rows: list[list[int]]) -> torch.Tensor:
+            return torch.nn.functional.normalize(encoder.encode(sentences(rows)), dim=1)
+
+        nearest = (vectors(unseen.source) @ vectors(unseen.target).T).argmax(dim=1)
+        return float((nearest != torch.arange(300)).float().mean())
+
+    before = error()
+    with torch_state(1), Records(tmp_path, 50) as records:
+        kept = Trainer(pairs, encoder, DenseAdam(encoder.parameters(), lr=0.01), settings, None, records).run()
+    assert before > 0.9 and error() < 0.1
+    assert set(kept) == {"vectors", "scores"}
+    assert encoder.scores.detach().abs().max() > 0.01  # all parameters were trained
