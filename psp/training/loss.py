@@ -82,7 +82,8 @@ class _Margin(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        return ctx.gradient.mul_(upstream), None, None, None
+        gradient: Tensor = ctx.gradient
+        return gradient if upstream == 1 else gradient * upstream, None, None, None
 
 
 @compiled(parallel=False, sums=True)

@@ -199,6 +199,8 @@ class _Window:
         everything = rows is None
         if rows is None:
             rows = np.flatnonzero(self._moved & (self._last < self.now))
+        elif (self._last[rows] == self.now).all():
+            return  # prepared before they were read, and about to be stepped
         count = self.now - self._base + 1
         with np.errstate(over="ignore"):
             sums = self._sums[:count, :ORDER].astype(self._number)
