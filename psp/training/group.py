@@ -16,6 +16,12 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from psp.errors import PspError
+
+
+class PartnerLost(PspError):
+    """Another process of the group has ended too early; why, it knows itself, or has been killed."""
+
 
 class Group:
     """This process among others.
@@ -36,7 +42,9 @@ class Group:
 
     @staticmethod
     def join(device: torch.device) -> Group:
-        """Meet the other processes; ends with the process."""
+        """Meet the other processes."""
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         return Group(device)
 
@@ -55,15 +63,18 @@ class Group:
     def gather_tensors(self, tensor: Tensor) -> list[Tensor]:
         """As :meth:`gather`, on the device of the group."""
         tensor = tensor.to(self._device).contiguous()
-        count = torch.tensor([len(tensor)], device=self._device)
-        counts = [torch.empty_like(count) for _ in range(self.size)]
-        dist.all_gather(counts, count)
-        lengths = [int(number) for number in counts]
+        lengths = [int(length) for length in self._all(torch.tensor([len(tensor)], device=self._device))]
         padded = tensor.new_zeros((max(lengths), *tensor.shape[1:]))  # collectives want equal shapes
         padded[: len(tensor)] = tensor
-        parts = [torch.empty_like(padded) for _ in range(self.size)]
-        dist.all_gather(parts, padded)
-        return [part[:length] for part, length in zip(parts, lengths, strict=True)]
+        return [part[:length] for part, length in zip(self._all(padded), lengths, strict=True)]
+
+    def _all(self, tensor: Tensor) -> list[Tensor]:
+        parts = [torch.empty_like(tensor) for _ in range(self.size)]
+        try:
+            dist.all_gather(parts, tensor)
+        except RuntimeError as error:
+            raise PartnerLost(f"process {self.rank} has lost the others: {error}") from error
+        return parts
 
     def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Replace each parameter's gradient by the sum over all processes: the same bits in each of them."""
