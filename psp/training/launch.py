@@ -1,0 +1,194 @@
+"""Training in one process or in several: torchrun starts those, and what became of them is told in one line.
+
+With ``train.processes`` or ``train.gpus`` above 1, ``python -m torch.distributed.run --standalone`` starts that many of
+:mod:`psp.training.worker`, which meet in :mod:`psp.training.group`. The job itself trains nothing then: it waits, passes
+Ctrl-C and SIGTERM on, and reports. No process outlives it, not even a job that is killed: each worker holds the read
+end of a pipe, its standard input, and ends when the job's end of it closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.errors import ConfigError, PspError
+from psp.files import read_json, write_json
+
+LOOK_EVERY = 0.2  # seconds, at whether somebody has asked to stop
+LAST_WORDS = 2000  # characters of torchrun's, where no process has said anything
+
+
+def count(train: Mapping[str, Any]) -> int:
+    """How many processes the keys ``processes`` and ``gpus`` of a block ``train`` ask for."""
+    return int(max(train["processes"], train["gpus"]))
+
+
+def check(train: Mapping[str, Any], where: str) -> None:
+    """Make sure that the keys about devices do not contradict each other.
+
+    Args:
+        train: the block ``train`` of the config, whole.
+        where: its place in the config, for the error.
+
+    Raises:
+        ConfigError: they do.
+    """
+    processes, gpus, device = train["processes"], train["gpus"], train["device"]
+    if processes > 1 and gpus:
+        raise ConfigError(
+            f"{where}: processes is {processes} and gpus is {gpus}; each GPU has a process of its own, so write "
+            f"`gpus: {gpus}` alone, or `processes: {processes}` alone for the CPU"
+        )
+    if gpus and device == "cpu":
+        raise ConfigError(f"{where}: gpus is {gpus}, but device is cpu; write `device: auto` or `gpus: 0`")
+    if max(processes, gpus) > 1 and ":" in device:
+        raise ConfigError(f"{where}: device is {device}, but there are several processes; write `device: auto`")
+    if processes > 1 and device == "cuda":
+        raise ConfigError(
+            f"{where}: processes is {processes}, which are processes on the CPU, but device is cuda; write "
+            f"`gpus: {processes}` and leave processes out"
+        )
+    if train["precision"] == "mixed" and (device == "cpu" or processes > 1):
+        raise ConfigError(
+            f"{where}: precision is mixed, which is for GPUs, but training is on the CPU; write `precision: float32`"
+        )
+
+
+def train_in_processes(
+    *, processes: int, gpus: int, threads: int, log: Path | str | None, **arguments: Any
+) -> dict[str, Any]:
+    """Train as :func:`psp.training.configured.train_configured` does, in as many processes as are asked for.
+
+    Args:
+        processes: on the CPU; each holds a copy of the table and its moments.
+        gpus: processes with a GPU each, where that is not 0.
+        threads: of all processes together; each has its share.
+        log: the job's log file, which process 0 goes on with; None = standard error.
+        arguments: all others of ``train_configured``.
+
+    Returns:
+        What train.json holds.
+
+    Raises:
+        ConfigError: there are fewer GPUs.
+        PspError: as ``train_configured``, or a process was killed.
+        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+    """
+    if gpus:
+        _look_for_gpus(gpus)
+    together = max(processes, gpus)
+    arguments["threads"] = max(threads // together, 1)
+    if together == 1:
+        from psp.training.configured import train_configured
+
+        return train_configured(**arguments)
+    with tempfile.TemporaryDirectory(prefix="psp-train-") as folder:
+        wanted = json.loads(json.dumps({"arguments": arguments, "log": log}, default=str))
+        write_json(Path(folder) / "arguments.json", wanted)
+        _run(Path(folder), together, environment(arguments["threads"], gpus))
+    return dict(read_json(Path(arguments["train_dir"]) / "train.json"))
+
+
+def command(processes: int, *program: str) -> list[str]:
+    """The command line of torchrun for processes on this machine, which find each other at a port that is free."""
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
+    return [*torchrun, f"--nproc-per-node={processes}", *program]
+
+
+def environment(threads: int, gpus: int) -> dict[str, str]:
+    """The variables for torchrun and the processes: this library, that many threads, a way to talk."""
+    variables = dict(os.environ)
+    library = str(Path(__file__).parents[2])
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, [library, variables.get("PYTHONPATH")]))
+    variables["PYTHONSAFEPATH"] = "1"  # a `psp` in the present folder may be another one
+    variables["OMP_NUM_THREADS"] = str(threads)  # torchrun would set 1, and say so
+    if not gpus:
+        variables["CUDA_VISIBLE_DEVICES"] = ""  # `device: auto` is the CPU then
+        if sys.platform == "linux":
+            # By the host's name gloo may find an address that a firewall guards.
+            variables.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    return variables
+
+
+def _look_for_gpus(wanted: int) -> None:
+    import torch
+
+    if (there := torch.cuda.device_count()) < wanted:
+        raise ConfigError(
+            f"train.gpus: {wanted}, but torch {torch.__version__} sees {there} GPUs. Write `gpus: {there}`"
+        )
+
+
+def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
+    """Run torchrun to its end, with its files in ``folder``; raises what ended the training, if that was not its end.
+
+    Torchrun has a session of its own: Ctrl-C at a terminal reaches this process alone, which tells process 0, which
+    decides for all.
+    """
+    from psp.training.checkpoint import StopRequest
+
+    program = ["-m", "psp.training.worker", str(folder / "arguments.json")]
+    with StopRequest().listening() as stop, (folder / "torchrun.txt").open("wb") as words:
+        torchrun = subprocess.Popen(
+            command(processes, *program),
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=2,  # the processes' way to our standard error; see the worker
+            stderr=words,
+            start_new_session=True,
+        )
+        assert torchrun.stdin is not None
+        with torchrun.stdin:  # leaving this block, by whatever way, ends all processes
+            told = False
+            while torchrun.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    torchrun.wait(LOOK_EVERY)
+                if stop.signal is not None and not told and (pid := _states(folder, 1)[0].get("pid")):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGTERM)
+                    told = True
+        _report(folder, processes, stop.signal)
+
+
+def _states(folder: Path, processes: int) -> list[dict[str, Any]]:
+    """What each process last told of itself."""
+    paths = [folder / f"rank-{rank}.json" for rank in range(processes)]
+    return [read_json(path) if path.exists() else {"end": None} for path in paths]
+
+
+def _report(folder: Path, processes: int, asked_by: int | None) -> None:
+    """Raise what ended the training, if that was not its end; ``asked_by`` is the signal that asked for it."""
+    from psp.training.checkpoint import Stopped
+
+    states = _states(folder, processes)
+    ends = [state["end"] for state in states]
+    again = "start the same training again to go on from the last checkpoint"
+    if all(end == "done" for end in ends):
+        return
+    if "error" in ends:
+        raise PspError(states[ends.index("error")]["message"])
+    if "bug" in ends:
+        rank = ends.index("bug")
+        raise RuntimeError(f"process {rank} of {processes} failed\n{states[rank]['message']}")
+    silent = [rank for rank, end in enumerate(ends) if end is None]
+    if silent and asked_by is not None:
+        raise Stopped(f"training was stopped before it could write a checkpoint; {again}", asked_by)
+    if silent and any("pid" in state or state["end"] for state in states):
+        which = " and ".join(map(str, silent))
+        raise PspError(
+            f"process {which} of the {processes} that trained together was killed (by the system, if memory ran out);"
+            f" {again}"
+        )
+    if "stopped" in ends:
+        raise Stopped(states[ends.index("stopped")]["message"], asked_by or signal.SIGTERM)
+    words = (folder / "torchrun.txt").read_text(encoding="utf-8", errors="replace")
+    lost = [state["message"] for state in states if state["end"] == "lost"]
+    raise RuntimeError("\n".join(["the processes did not get to know each other", *lost, words[-LAST_WORDS:]]))

@@ -1,0 +1,69 @@
+"""One of several processes that train a model together: what torchrun starts for :mod:`psp.training.launch`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import traceback
+from pathlib import Path
+
+from psp import logs
+from psp.errors import PspError
+from psp.files import read_json, write_json
+
+#: The arguments of ``train_configured`` that are paths: JSON has none.
+PATHS = ("store", "sentencepiece_model", "out_dir", "train_dir", "heldout", "archive")
+
+
+def main(arguments_file: Path) -> int:
+    """Train as the file says; how that ended is told to the launcher by a file beside it.
+
+    Returns:
+        0 where all processes end alike; else torchrun is to end the others.
+    """
+    rank = int(os.environ["RANK"])
+    threading.Thread(target=_end_with_the_launcher, name="psp-launcher", daemon=True).start()
+    state_file = arguments_file.with_name(f"rank-{rank}.json")
+    write_json(state_file, {"end": None, "pid": os.getpid()})
+    wanted = read_json(arguments_file)
+    arguments = {key: Path(value) if key in PATHS and value else value for key, value in wanted["arguments"].items()}
+    if rank == 0:
+        # Torchrun's messages, of which people need none, go to the standard error that it has given us; what we have
+        # to say goes to the launcher's, which is our standard output.
+        os.dup2(1, 2)
+    logs.start(wanted["log"], logging.WARNING if rank else logging.INFO, process=rank)
+    end, message = _train(arguments)
+    write_json(state_file, {"end": end, "message": message})
+    return 0 if end in ("done", "stopped") else 1
+
+
+def _train(arguments: dict[str, object]) -> tuple[str, str]:
+    """Train, and say in a word how it ended, and what there is to tell."""
+    from psp.training.checkpoint import Stopped
+    from psp.training.configured import train_configured
+    from psp.training.group import PartnerLost
+
+    try:
+        train_configured(**arguments)  # type: ignore[arg-type]
+    except PartnerLost as error:
+        return "lost", str(error)
+    except Stopped as error:
+        return "stopped", str(error)
+    except PspError as error:
+        return "error", str(error)
+    except Exception:
+        return "bug", traceback.format_exc()
+    return "done", ""
+
+
+def _end_with_the_launcher() -> None:
+    """Wait until the launcher's end of the pipe closes, as it does however the launcher ends; nobody else ends us."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,97 @@
+"""What each process of the tests of a group does: trainings of a small made-up corpus, their results into a folder.
+
+    torchrun ... group_worker.py FOLDER SCENARIO ...
+
+By itself, without torchrun, it is the one process that several are compared with.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from small_pairs import CONCEPTS, ListSource, translated
+
+from psp.training import trainer as trainer_module
+from psp.training.batches import Pairs
+from psp.training.encoder import normal_table
+from psp.training.group import Group
+from psp.training.mining import Negatives, mine_by_kind
+from psp.training.records import Records
+from psp.training.settings import TrainSettings
+from psp.training.trainer import Trainer, mean_encoder, torch_state
+
+SMALL: dict[str, Any] = {
+    "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 1,
+}  # fmt: skip
+#: 3 x 7 + 1 pairs in mini-batches of 7: the last has one pair, fewer than there are processes.
+ODD = {"batch_size": 7, "megabatch": 3, "anneal": 1}
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "plain": {"negatives": "opposite"},
+    "dropout": {"dropout": 0.3},
+    "clip": {"clip": 0.2, "dropout": 0.1},
+    "source": {"directions": "source"},
+    "any": {"negatives": "any"},
+    "random": {"negatives": "random"},
+    "odd": {**ODD, "dropout": 0.2},
+    "own share": {"negatives": "opposite"},
+}
+
+
+def mine_own_share(pairs: Pairs, source: torch.Tensor, target: torch.Tensor, group: Group, **how: Any) -> Negatives:
+    """A wrong build: each process looks for negatives among its own share of the mega-batch alone."""
+    first, last = group.share(len(pairs))
+    rows = np.arange(first, last)
+    found = mine_by_kind(pairs.take(rows), source[first:last], target[first:last], **how)
+    sides = []
+    for side in (found.source, found.target):
+        of_all = np.where(side < 0, -1, side + first + np.where(side >= len(rows), len(pairs) - len(rows), 0))
+        sides.append(np.concatenate(group.gather(of_all)))
+    return Negatives(*sides)
+
+
+def mixed_kinds(count: int) -> ListSource:
+    """Bitext, and every third pair a paraphrase, of other words in part: equal vectors would be ties."""
+    pairs = translated(count, 1)
+    kinds = [i % 3 == 0 for i in range(count)]
+    sides = zip(pairs.source, pairs.target, kinds, strict=True)
+    return ListSource(pairs.source, [[*a[1:], (a[0] + 1) % CONCEPTS] if kind else b for i, (a, b, kind) in enumerate(sides)], kinds)
+
+
+def run(folder: Path, name: str, group: Group | None) -> None:
+    settings = TrainSettings(**{**SMALL, **SCENARIOS[name]})
+    pairs = mixed_kinds(22 * 6) if name == "odd" else translated(400, 1)
+    rank = group.rank if group else 0
+    mined: list[np.ndarray] = []
+    search = mine_own_share if name == "own share" else mine_by_kind
+
+    def watched(*positional: Any, **named: Any) -> Negatives:
+        found = search(*positional, **named)
+        mined.extend([found.source, found.target])
+        return found
+
+    out = folder / name / str(rank)
+    with torch_state(1), Records(out, settings.log_every) as records, mock.patch.object(
+        trainer_module, "mine_by_kind", watched
+    ):
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
+        trainer = Trainer(pairs, encoder, optimiser, settings, None, records, group=group)
+        table = trainer.run()["table"].numpy()
+    np.savez(out / "result.npz", table=table, mined=np.concatenate(mined))
+
+
+def main() -> None:
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    group = Group.join(torch.device("cpu")) if Group.wanted() else None
+    for name in names:
+        run(folder, name, group)
+    if group:
+        group.leave()
+
+
+if __name__ == "__main__":
+    main()
