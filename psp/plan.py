@@ -9,6 +9,7 @@ from typing import Any
 
 from psp.config import Config, Model
 from psp.parts import Part
+from psp.training import launch
 from psp.training.tune import Tuning
 
 GB = 1e9
@@ -50,9 +51,12 @@ def subword_mb(sample: int) -> float:
     return 500 + 3 * sample / 1000
 
 
-def train_mb(vocab_size: int, dim: int) -> float:
-    """Memory of training, in MB: weights, gradient, two moments, the best weights, a copy being written; the rest."""
-    return 2000 + 6 * 4 * vocab_size * dim / 1e6
+def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
+    """Memory of training, in MB: weights, gradient, two moments, the best weights, a copy being written; the rest.
+
+    Each of several processes has all of it.
+    """
+    return processes * (2000 + 6 * 4 * vocab_size * dim / 1e6)
 
 
 def largest(model: Model, key: str) -> Any:
@@ -128,14 +132,16 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "train": _train_seconds(kept, epochs, dim),
     }
     text = KEPT * read * TEXT_BYTES
+    processes = launch.count(settings["train"])
+    training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
         "",
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
         + (f"; unknown for {unlisted} corpora that list no pairs" if unlisted else ""),
         f"disk: about {(archives + 2.2 * text + 3 * table) / GB:.1f} GB at most, "
         f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
-        f"memory: {max(subword_mb(sample), train_mb(vocab, dim)) / 1000:.1f} GB for the largest job "
-        f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {train_mb(vocab, dim) / 1000:.1f}, others 1)",
+        f"memory: {max(subword_mb(sample), training) / 1000:.1f} GB for the largest job "
+        f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {training / 1000:.1f}{copies}, others 1)",
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
         + ")",

@@ -97,6 +97,7 @@ def mine_by_kind(
     mask_equal: bool,
     generator: np.random.Generator | None = None,
     group: Group | None = None,
+    reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
     """The negatives of a mega-batch in which bitext and paraphrases may stand side by side.
@@ -113,6 +114,7 @@ def mine_by_kind(
         mask_equal: as in :class:`Excluded`.
         generator: of random negatives.
         group: the processes that share this mega-batch; each has all of its vectors and gets all of its negatives.
+        reduced, chunk_rows: as in :func:`psp.training.nearest.nearest`.
     """
     found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
     for paraphrase in (False, True):
@@ -129,7 +131,7 @@ def mine_by_kind(
             part = draw(excluded, len(rows), generator)
         else:
             candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
-            part = mine(*vectors, excluded, candidates, group=group, chunk_rows=chunk_rows)
+            part = mine(*vectors, excluded, candidates, group=group, reduced=reduced, chunk_rows=chunk_rows)
         # Numbers among the 2m sentences of this kind to numbers among all 2n; -1, for none, is the last and stays.
         numbers = np.concatenate([rows, rows + len(pairs), [-1]])
         found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]

@@ -59,7 +59,8 @@ def mixed_kinds(count: int) -> ListSource:
     pairs = translated(count, 1)
     kinds = [i % 3 == 0 for i in range(count)]
     sides = zip(pairs.source, pairs.target, kinds, strict=True)
-    return ListSource(pairs.source, [[*a[1:], (a[0] + 1) % CONCEPTS] if kind else b for i, (a, b, kind) in enumerate(sides)], kinds)
+    target = [[*source[1:], (source[0] + 1) % CONCEPTS] if kind else other for source, other, kind in sides]
+    return ListSource(pairs.source, target, kinds)
 
 
 def run(folder: Path, name: str, group: Group | None) -> None:
@@ -75,8 +76,10 @@ def run(folder: Path, name: str, group: Group | None) -> None:
         return found
 
     out = folder / name / str(rank)
-    with torch_state(1), Records(out, settings.log_every) as records, mock.patch.object(
-        trainer_module, "mine_by_kind", watched
+    with (
+        torch_state(1),
+        Records(out, settings.log_every) as records,
+        mock.patch.object(trainer_module, "mine_by_kind", watched),
     ):
         encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
         trainer = Trainer(pairs, encoder, optimiser, settings, None, records, group=group)
