@@ -2,7 +2,7 @@
 
     torchrun ... group_worker.py FOLDER SCENARIO ...
 
-By itself, without torchrun, it is the one process that several are compared with.
+The tests import it for the one process that several are compared with.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "any": {"negatives": "any"},
     "random": {"negatives": "random"},
     "odd": {**ODD, "dropout": 0.2},
-    "own share": {"negatives": "opposite"},
+    "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 
 
@@ -89,11 +89,10 @@ def run(folder: Path, name: str, group: Group | None) -> None:
 
 def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
-    group = Group.join(torch.device("cpu")) if Group.wanted() else None
+    group = Group.join(torch.device("cpu"))
     for name in names:
         run(folder, name, group)
-    if group:
-        group.leave()
+    group.leave()
 
 
 if __name__ == "__main__":

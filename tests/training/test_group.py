@@ -1,0 +1,70 @@
+"""Several processes that train together, by torchrun and gloo on this machine, against one."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from group_worker import SCENARIOS, run
+
+from psp.training.launch import command, environment
+
+WORKER = Path(__file__).with_name("group_worker.py")
+SAME = [name for name in SCENARIOS if name != "own share"]
+#: The loss is written with 6 digits, of which the last may differ; a value of the table is about 1.
+LOSS, VALUE = 3e-5, 2e-6
+
+
+@pytest.fixture(scope="module", params=[2, pytest.param(3, marks=pytest.mark.slow)])
+def processes(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("alone")
+    for name in SAME:
+        run(folder, name, None)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory, processes: int) -> Path:
+    folder = tmp_path_factory.mktemp("together")
+    program = command(processes, str(WORKER), str(folder), *SCENARIOS)
+    variables = environment(threads=1, gpus=0)
+    variables["PYTHONPATH"] += f":{WORKER.parent}"
+    ended = subprocess.run(program, env=variables, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def losses(folder: Path) -> np.ndarray:
+    with (folder / "metrics.csv").open(newline="") as file:
+        return np.array([float(row["loss"]) for row in csv.DictReader(file)])
+
+
+def result(folder: Path) -> Any:
+    return np.load(folder / "result.npz")
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_several_processes_learn_as_one(alone: Path, together: Path, processes: int, name: str) -> None:
+    one, several = alone / name / "0", together / name / "0"
+    np.testing.assert_allclose(losses(several), losses(one), rtol=0, atol=LOSS)
+    np.testing.assert_array_equal(result(several)["mined"], result(one)["mined"])
+    np.testing.assert_allclose(result(several)["table"], result(one)["table"], rtol=0, atol=VALUE)
+    first = result(several)["table"].tobytes()
+    assert all(result(together / name / str(rank))["table"].tobytes() == first for rank in range(processes))
+
+
+def test_a_build_that_mines_its_own_share_alone_does_not(alone: Path, together: Path) -> None:
+    """What is compared above tells such a build from the right one."""
+    one, wrong = alone / "plain" / "0", together / "own share" / "0"
+    assert np.abs(losses(wrong) - losses(one)).max() > 1000 * LOSS
+    assert (result(wrong)["mined"] != result(one)["mined"]).mean() > 0.2
+    assert np.abs(result(wrong)["table"] - result(one)["table"]).max() > 1000 * VALUE
