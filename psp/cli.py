@@ -63,6 +63,14 @@ def _parser() -> argparse.ArgumentParser:
         "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="as in the config's train block"
     )
     added.add_argument("--development", type=Path, metavar="FILE", help="held-out pairs, by which the best is kept")
+    added.add_argument(
+        "--checkpoint",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="minutes, steps or keep, as in the config's train.checkpoint (default: every 10 minutes, two are kept)",
+    )
     added = command("show", _show, "Print a model's evaluation as a table.")
     added.add_argument("results", type=Path, help="its folder, such as results/fr")
     added = command("embed", _embed, "Embed sentences, one a line, into a NumPy file.")
@@ -116,9 +124,10 @@ def _languages(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from psp.training.settings import TrainSettings
+    from psp.training.settings import TrainSettings, When
 
-    settings = TrainSettings.from_mapping(_settings(options.set))  # before the slow imports
+    settings = TrainSettings.from_mapping(_settings("--set", options.set))  # before the slow imports
+    checkpoints = When.from_mapping(_settings("--checkpoint", options.checkpoint))
     out: Path = options.out.absolute()
     train_dir = options.train_dir or out.with_name(f"{out.name}-train")
     for name, folder in (("--out", out), ("--train-dir", train_dir)):
@@ -126,12 +135,10 @@ def _train(options: argparse.Namespace) -> None:
             raise ConfigError(f"{name} {folder}: a file is there; name a folder")
 
     from psp.evaluation.development import Development
-    from psp.files import sha256
     from psp.fingerprint import fingerprint
     from psp.training.loop import train
 
     development = Development.load(None, options.development) if options.development else None
-    seen = "" if development is None else sha256(options.development)
     report = train(
         options.pairs,
         options.sentencepiece,
@@ -145,21 +152,25 @@ def _train(options: argparse.Namespace) -> None:
             "lower_case": _lower_case(options.sentencepiece),
             "segment": {},
         },
+        checkpoints=checkpoints,
         # With other code or other development data a stopped training does not go on: it would be neither's.
-        identity=f"{fingerprint('psp.training', 'psp.evaluation.development')} {seen}",
+        identity={
+            "code": fingerprint("psp.training", "psp.evaluation.development"),
+            "development data": "" if development is None else development.sha256,
+        },
     )
     best = report["best"]
     score = "" if best is None else f", development score {best['score']:.2f} after {best['pairs']:,} pairs"
     print(f"{options.out}: a model trained on {report['pairs_seen']:,} pairs{score}; metrics are in {train_dir}")
 
 
-def _settings(assignments: list[str]) -> dict[str, Any]:
+def _settings(option: str, assignments: list[str]) -> dict[str, Any]:
     """``key=value`` as the config would hold it; what is not JSON is a string."""
     settings = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not (key and equals):
-            raise ConfigError(f"--set {assignment}: write key=value, such as epochs=5")
+            raise ConfigError(f"{option} {assignment}: write key=value, such as epochs=5")
         try:
             settings[key] = json.loads(value)
         except json.JSONDecodeError:

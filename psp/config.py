@@ -24,10 +24,13 @@ from psp.languages import TATOEBA
 from psp.licences import permitted
 from psp.merging import merge
 from psp.parts import Part, closest, resolve
+from psp.training import launch
 from psp.training.tune import Tuning
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
 BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "speed")
+#: Keys that make no other model: what differs in them alone from a recipe is the recipe.
+INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus")
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -125,7 +128,8 @@ class Config:
             settings[block] = merge(base, own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # whoever writes a grid means all of it
-            differences |= _differences(base, settings[block], block)
+            own_differences = _differences(base, settings[block], block)
+            differences |= {key: value for key, value in own_differences.items() if not key.startswith(INERT)}
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"]:
             recipes = self._defaults("train", recipe)
@@ -151,6 +155,7 @@ class Config:
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
         seed = entry.get("seed", self.raw.get("seed", 1))
+        launch.check(settings["train"], where=f"{where}.train")
         Tuning(**settings["tune"]).check(
             settings["train"], paraphrase={part.paraphrase for part in parts}, where=f"{where}.tune"
         )

@@ -11,7 +11,12 @@ from pathlib import Path
 
 
 class PspError(Exception):
-    """A mistake outside the code: one clear line for the person who can mend it."""
+    """A mistake outside the code: one clear line for the person who can mend it.
+
+    ``status`` is what a program that it ends exits with.
+    """
+
+    status = 1
 
 
 class ConfigError(PspError):

@@ -9,6 +9,7 @@ from psp.encoders import encoder_files
 from psp.errors import ConfigError, PspError
 from psp.filters import custom
 from psp.fingerprint import fingerprint
+from psp.training import launch
 from snakemake.exceptions import WorkflowError
 
 try:
@@ -42,6 +43,11 @@ def setting(*keys):
         return value
 
     return get
+
+
+def uncompared(*keys):
+    """A param that makes no other result: of a function that takes `input`, Snakemake compares no values."""
+    return lambda wildcards, input: setting(*keys)(wildcards)
 
 
 def attribute(name):
@@ -148,8 +154,15 @@ def subword_mb(wildcards, input):
 
 
 def train_mb(wildcards, input):
-    """Training's memory grows with its table."""
+    """Training's memory grows with its table, of which each process has a copy."""
     return plan.train_mb(
         model(wildcards)["subword"]["vocab_size"],
         plan.largest(model(wildcards), "dim"),
+        launch.count(model(wildcards)["train"]),
     )
+
+
+def train_threads(wildcards):
+    """The threads of all processes of a training."""
+    train = model(wildcards)["train"]
+    return train["threads"] * launch.count(train)

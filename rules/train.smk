@@ -31,11 +31,12 @@ def tuned(wildcards):
 
 
 def shaping(wildcards):
-    """The train block without what changes no model: threads are the rule's own, and metrics may come more often."""
+    """The train block without what changes no model: threads are the rule's own, metrics may come more often."""
+    others = ("threads", "processes", "gpus", "log_every", "checkpoint", "tune")
     return {
         key: value
         for key, value in model(wildcards)["train"].items()
-        if key not in ("threads", "log_every", "tune")
+        if key not in others
     }
 
 
@@ -56,9 +57,10 @@ rule train:
         "results/{model}/logs/train.log",
     benchmark:
         "results/{model}/benchmarks/train.tsv"
-    threads: lambda wildcards: model(wildcards)["train"]["threads"]
+    threads: train_threads
     resources:
         mem_mb=mem_mb(train_mb),
+        gpu=setting("train", "gpus"),
         runtime=runtime(2880),
     params:
         # What the search decides comes from tune.json: its value in the config is not used.
@@ -67,7 +69,6 @@ rule train:
             for key, value in shaping(wildcards).items()
             if key not in model(wildcards).tuned
         },
-        log_every=setting("train", "log_every"),
         development=setting("development"),
         languages=attribute("languages"),
         lower_case=setting("filters", "lower_case"),
@@ -75,6 +76,10 @@ rule train:
         recipe=attribute("recipe"),
         seed=attribute("seed"),
         code=fingerprint("psp.training.configured"),
+        log_every=uncompared("train", "log_every"),
+        checkpoint=uncompared("train", "checkpoint"),
+        processes=uncompared("train", "processes"),
+        gpus=uncompared("train", "gpus"),
     message:
         "Training {wildcards.model}"
     script:

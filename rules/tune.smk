@@ -18,7 +18,9 @@ def point_settings(wildcards):
 def point_mb(wildcards, input):
     """A point's memory, as for training; the width may be searched too."""
     return plan.train_mb(
-        model(wildcards)["subword"]["vocab_size"], point_settings(wildcards)["dim"]
+        model(wildcards)["subword"]["vocab_size"],
+        point_settings(wildcards)["dim"],
+        launch.count(model(wildcards)["train"]),
     )
 
 
@@ -37,9 +39,10 @@ rule tune_point:
         "results/{model}/benchmarks/tune/{point}.tsv"
     wildcard_constraints:
         point=r"[^/]+",
-    threads: lambda wildcards: model(wildcards)["train"]["threads"]
+    threads: train_threads
     resources:
         mem_mb=mem_mb(point_mb),
+        gpu=setting("train", "gpus"),
         runtime=runtime(720),
     params:
         train=point_settings,
@@ -53,7 +56,10 @@ rule tune_point:
         # Of a function that takes `input`, Snakemake does not compare the value with the last run's. So another point
         # in the grid, or more rows in metrics.csv, train no point again that is there.
         tuning=lambda wildcards, input: tuning(wildcards),
-        log_every=lambda wildcards, input: model(wildcards)["train"]["log_every"],
+        log_every=uncompared("train", "log_every"),
+        checkpoint=uncompared("train", "checkpoint"),
+        processes=uncompared("train", "processes"),
+        gpus=uncompared("train", "gpus"),
     message:
         "Tuning {wildcards.model}: {wildcards.point}"
     script:

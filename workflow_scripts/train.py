@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from psp.logs import job
-from psp.training.configured import train_configured
+from psp.training.launch import train_in_processes
 from psp.training.tune import winner
 
 with job(snakemake.log[0]):
@@ -12,12 +12,12 @@ with job(snakemake.log[0]):
     if inputs.tune:
         settings |= winner(inputs.tune[0])
     heldout = inputs.get("heldout")
-    train_configured(
-        Path(inputs.store),
-        Path(inputs.sentencepiece),
-        Path(snakemake.output.config).parent,
-        Path(snakemake.output.report).parent,
-        settings,
+    train_in_processes(
+        store=Path(inputs.store),
+        sentencepiece_model=Path(inputs.sentencepiece),
+        out_dir=Path(snakemake.output.config).parent,
+        train_dir=Path(snakemake.output.report).parent,
+        settings=settings,
         sts=params.development["sts"],
         heldout=heldout and Path(heldout),
         archive=inputs.get("archive"),
@@ -26,4 +26,9 @@ with job(snakemake.log[0]):
         segment=params.segment,
         recipe=params.recipe,
         threads=snakemake.threads,
+        processes=params.processes,
+        gpus=params.gpus,
+        log=snakemake.log[0],
+        checkpoint=params.checkpoint,
+        code=params.code,
     )

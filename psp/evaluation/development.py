@@ -7,6 +7,8 @@ STS Benchmark's dev set is part of STS 2012 to 2016, so that choosing on it woul
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,12 @@ class Development:
                 "there is nothing to choose a model by: give a development STS set, a held-out slice, or both"
             )
         self.sts, self.heldout = sts, heldout
+
+    @property
+    def sha256(self) -> str:
+        """A hash of all its texts and scores."""
+        sts = self.sts and [list(self.sts.a), list(self.sts.b), [float(score) for score in self.sts.gold]]
+        return hashlib.sha256(json.dumps([sts, self.heldout]).encode()).hexdigest()
 
     @classmethod
     def load(cls, sts: str | Path | None, heldout: Path | str | None, archive: Path | str | None = None) -> Development:

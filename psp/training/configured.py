@@ -8,6 +8,7 @@ from typing import Any
 
 from psp.evaluation.development import Development
 from psp.training.loop import train
+from psp.training.settings import When
 
 
 def train_configured(
@@ -25,17 +26,21 @@ def train_configured(
     segment: Mapping[str, Mapping[str, Any]],
     recipe: str,
     threads: int,
+    checkpoint: Mapping[str, Any],
+    code: str,
 ) -> dict[str, Any]:
     """Train a model by its resolved config.
 
     Args:
         store, sentencepiece_model, out_dir, train_dir, threads: as for :func:`psp.training.loop.train`.
-        settings: the keys of the block ``train`` (without ``threads`` and ``tune``), and ``seed``.
+        settings: the keys of the block ``train`` (without ``threads``, ``tune`` and ``checkpoint``), and ``seed``.
         sts: the block ``development``'s: the name of a known set, a file, or None.
         heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
         archive: the STS archive, where ``sts`` is a set of it.
         languages, lower_case, recipe: the model's; they go into its config.json.
         segment: the block ``segment``; languages that are not segmented when the model is used are left out.
+        checkpoint: the keys of ``train.checkpoint``.
+        code: the fingerprint of the code. With other code, or other development data, a checkpoint is not gone on from.
 
     Returns:
         What train.json holds.
@@ -46,13 +51,14 @@ def train_configured(
     settings = dict(settings)
     init_from = settings.pop("init_from")
     languages = list(languages)
+    development = Development.load(sts, heldout, archive) if sts or heldout else None
     return train(
         store,
         sentencepiece_model,
         out_dir,
         train_dir,
         settings,
-        Development.load(sts, heldout, archive) if sts or heldout else None,
+        development,
         threads=threads,
         model_config={
             "languages": languages,
@@ -65,4 +71,6 @@ def train_configured(
             "recipe": recipe,
         },
         init_from=Path(init_from) if init_from else None,
+        checkpoints=When(**checkpoint),
+        identity={"code": code, "development data": "" if development is None else development.sha256},
     )

@@ -19,12 +19,12 @@ from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.files import sha256, write_json
 from psp.model import Model, save_model
 from psp.subword import load_sentencepiece
-from psp.training.checkpoint import Checkpoints, When
+from psp.training.checkpoint import Checkpoints, sole
 from psp.training.encoder import Encoder
 from psp.training.group import Group
 from psp.training.initial import initial_table, vocabulary
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import TrainSettings, When
 from psp.training.text import open_source
 from psp.training.trainer import Evaluate, Trainer, mean_encoder, torch_state
 
@@ -51,7 +51,7 @@ def train(
     model_config: Mapping[str, Any],
     init_from: Path | None = None,
     checkpoints: When | None = None,
-    identity: str = "",
+    identity: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Train a model and write it; or go on with its training, where that was stopped or killed.
 
@@ -69,7 +69,7 @@ def train(
         model_config: goes into config.json (languages, lower_case, segmenter...).
         init_from: a model folder to take over rows from, for the pieces that both vocabularies have.
         checkpoints: when they are written. One is gone on from when all that the result depends on is as it was.
-        identity: what else the result depends on, such as the version of the code and of the development data.
+        identity: what else the result depends on: names and versions, such as of the code and of the development data.
 
     Returns:
         What train.json holds.
@@ -84,6 +84,8 @@ def train(
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     device = choose_device(settings.device)
+    if settings.precision == "mixed" and device.type == "cpu":
+        raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch_state(threads))
         pairs = open_source(store, sentencepiece_model, model_config["languages"], threads=threads)
@@ -102,18 +104,21 @@ def train(
         saved = Checkpoints(
             train_dir / "checkpoints",
             {
-                "settings": settings.as_dict(),
+                # Neither rows of metrics.csv that come more often nor `device: cpu` for `auto` train another model.
+                "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
                 "threads": threads,
                 "processes": 1 if group is None else group.size,
                 "device": device.type,
-                "store": sha256(store),
+                "pairs": sha256(store),
                 "sentencepiece": pairs.sentencepiece_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
                 "model": dict(model_config),
-                "others": identity,
+                **(identity or {}),
             },
             checkpoints or When(),
         )
+        if first:
+            stack.enter_context(sole(train_dir))
         found = saved.latest() if first else None
         if group is not None and group.first(found is not None) and not first:
             found = saved.latest()

@@ -311,6 +311,11 @@ class DenseAdam(torch.optim.Adam):
             self._sweep()
         return loss
 
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state; the next sweep comes when it would have come."""
+        super().load_state_dict(state_dict)
+        self._steps = max((int(state["step"]) for state in self.state.values()), default=0)
+
     def _sweep(self) -> None:
         for state in self.state.values():
             for name, nothing in NOTHING.items():

@@ -29,11 +29,13 @@ class Table:
         self._path, self._columns = path, columns
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)  # a process that outlived its Snakemake may write into that file still
             self._file: IO[bytes] = path.open("wb", buffering=0)
-            self._file.write(content)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; choose another folder", path) from error
-        if not content:
+        if content:
+            self._append(content)
+        else:
             self._write(columns)
 
     def row(self, values: Mapping[str, Any]) -> None:
@@ -46,7 +48,9 @@ class Table:
     def _write(self, cells: Any) -> None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(cells)
-        line = text.getvalue().encode()
+        self._append(text.getvalue().encode())
+
+    def _append(self, line: bytes) -> None:
         try:
             while line:  # a disk that fills takes a part, and only what comes after that is an error
                 line = line[self._file.write(line) :]
@@ -129,7 +133,7 @@ class Records:
             "megabatch": megabatch,
             "learning_rate": learning_rate,
         }
-        if self._steps == self._log_every:
+        if self._steps >= self._log_every:  # above, where training goes on with a smaller log_every
             self.flush()
 
     def mined(self, seconds: float) -> None:

@@ -8,13 +8,57 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from psp.errors import ConfigError
 
 
+class _Checked:
+    """Settings of a block of the config, ``BLOCK``, whose wrong values are told as the config's are."""
+
+    BLOCK: ClassVar[str]
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
+        """Settings from a block of a config; keys left out keep their defaults.
+
+        Raises:
+            ConfigError: an unknown key, or a value that is not allowed.
+        """
+        known = cls._defaults()
+        if unknown := [key for key in mapping if key not in known]:
+            raise ConfigError(f"{cls.BLOCK}.{unknown[0]}: no such key; allowed are {', '.join(known)}")
+        return cls(**mapping)
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # those who inherit are dataclasses
+        return {field.name: field.default for field in fields}
+
+    def _whole(self, key: str, at_least: int) -> None:
+        value = getattr(self, key)
+        if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
+            raise self._wrong(key, f"a whole number, at least {at_least}")
+
+    def _number(self, key: str, allowed: str, test: Callable[[float], bool]) -> None:
+        value = getattr(self, key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not test(value):
+            raise self._wrong(key, f"a number, {allowed}")
+        object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
+
+    def _choice(self, key: str, *allowed: str) -> None:
+        if getattr(self, key) not in allowed:
+            raise self._wrong(key, " or ".join(allowed))
+
+    def _wrong(self, key: str, allowed: str) -> ConfigError:
+        return ConfigError(
+            f"{self.BLOCK}.{key}: {getattr(self, key)!r} is not allowed; allowed is {allowed}. "
+            f"Write `{key}: {json.dumps(self._defaults()[key])}`"
+        )
+
+
 @dataclass(frozen=True)
-class TrainSettings:
+class TrainSettings(_Checked):
     """The paper's training by default (sections 3.2 and 4.1): margin loss, annealed mega-batches, constant Adam.
 
     Attributes:
@@ -36,10 +80,13 @@ class TrainSettings:
         init: ``normal`` draws the table from N(0, 1).
         seed: of the order, the initial table and dropout.
         device: ``auto`` is the GPU where torch sees one, else the CPU.
+        precision: ``mixed`` makes products on a GPU in bfloat16, and mines by candidates that it finds.
         dev_every: pairs between two evaluations on development data; None = once an epoch. The end is always one.
         select: which weights are kept: those of the ``best`` development score, or the ``last``.
         log_every: mini-batches between two rows of metrics.csv.
     """
+
+    BLOCK = "train"
 
     epochs: int = 25
     batch_size: int = 128
@@ -56,6 +103,7 @@ class TrainSettings:
     init: str = "normal"
     seed: int = 1
     device: str = "auto"
+    precision: str = "float32"
     dev_every: int | None = None
     select: str = "best"
     log_every: int = 50
@@ -77,44 +125,37 @@ class TrainSettings:
         self._choice("init", "normal")
         if not (isinstance(self.device, str) and re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", self.device)):
             raise self._wrong("device", "auto, cpu, cuda or a numbered one as cuda:1")
+        self._choice("precision", "float32", "mixed")
         self._choice("select", "best", "last")
         if not isinstance(self.mask_equal, bool):
             raise self._wrong("mask_equal", "true or false")
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> TrainSettings:
-        """Settings from a config's ``train`` block; keys left out keep their defaults.
-
-        Raises:
-            ConfigError: an unknown key, or a value that is not allowed.
-        """
-        known = [field.name for field in dataclasses.fields(cls)]
-        if unknown := [key for key in mapping if key not in known]:
-            raise ConfigError(f"train.{unknown[0]}: no such key; allowed are {', '.join(known)}")
-        return cls(**mapping)
 
     def as_dict(self) -> dict[str, Any]:
         """All settings, in the order of their definition, ready for JSON."""
         return dataclasses.asdict(self)
 
-    def _whole(self, key: str, at_least: int) -> None:
-        value = getattr(self, key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < at_least:
-            raise self._wrong(key, f"a whole number, at least {at_least}")
 
-    def _number(self, key: str, allowed: str, test: Callable[[float], bool]) -> None:
-        value = getattr(self, key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or not test(value):
-            raise self._wrong(key, f"a number, {allowed}")
-        object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
+@dataclass(frozen=True)
+class When(_Checked):
+    """When checkpoints are written; none of it changes what is trained.
 
-    def _choice(self, key: str, *allowed: str) -> None:
-        if getattr(self, key) not in allowed:
-            raise self._wrong(key, " or ".join(allowed))
+    They are written between mega-batches, and at least a hundred mini-batches apart.
 
-    def _wrong(self, key: str, allowed: str) -> ConfigError:
-        default = {field.name: field.default for field in dataclasses.fields(self)}[key]
-        return ConfigError(
-            f"train.{key}: {getattr(self, key)!r} is not allowed; allowed is {allowed}. "
-            f"Write `{key}: {json.dumps(default)}`"
-        )
+    Attributes:
+        minutes: since the last one; None = not by time.
+        steps: mini-batches since the last one; None = not by steps.
+        keep: how many of the latest are kept.
+    """
+
+    BLOCK = "train.checkpoint"
+
+    minutes: float | None = 10.0
+    steps: int | None = None
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        if self.minutes is not None:
+            self._number("minutes", "above 0, or null for never", lambda value: value > 0)
+        if self.steps is not None:
+            self._whole("steps", at_least=1)
+        self._whole("keep", at_least=1)

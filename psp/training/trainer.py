@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -87,7 +88,7 @@ class Trainer:
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
         self._best_weights: dict[str, Tensor] | None = None
         self._next_evaluation = settings.dev_every
-        self._caught_up = 0  # the step at which all rows were up to date
+        self._rested = 0  # the step at which a checkpoint could be written
         self._epoch = 1
         self._taken = 0  # pairs of the epoch
         self._bar: Progress | None = None
@@ -102,7 +103,7 @@ class Trainer:
         epochs = [Epoch(self.source, self.settings.seed, n) for n in range(self._epoch, self.settings.epochs + 1)]
         total = self.settings.epochs * len(self.source)
         with contextlib.ExitStack() as stack:
-            stop = stack.enter_context(StopRequest().listening())
+            stop = stack.enter_context(StopRequest(one_of_many=self._group is not None).listening())
             for epoch, then in zip(epochs, [*epochs[1:], None], strict=True):
                 epoch.then = then
                 stack.enter_context(epoch)
@@ -128,8 +129,9 @@ class Trainer:
 
     def _rest(self, stop: StopRequest) -> None:
         """Between mega-batches: bring all rows up to date every so often, and write a checkpoint if it is time."""
-        if self.step - self._caught_up < CATCH_UP_EVERY:
+        if self.step - self._rested < CATCH_UP_EVERY:
             return
+        self._rested = self.step
         self._catch_up()
         stopping = stop.signal is not None
         due = self._checkpoints is not None and self._checkpoints.due(self.step)
@@ -139,12 +141,12 @@ class Trainer:
             self._save()
         if stopping:
             how = "start the same training again to go on from there" if self._checkpoints else "nothing was kept"
-            raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}")
+            number = stop.signal or signal.SIGTERM  # None: the process that was asked is another one of the group
+            raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}", number)
 
     def _catch_up(self) -> None:
         for table in self._parameters:
             self._optimiser.prepare(table, None)
-        self._caught_up = self.step
 
     def _megabatch(self, epoch: Epoch) -> None:
         size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch)
@@ -179,7 +181,8 @@ class Trainer:
     def _mine(self, pairs: Pairs, sentences: Sentences) -> Negatives:
         """The negatives of a mega-batch, with dropout off and the parameters of this moment."""
         settings = self.settings
-        vectors = self.encoder.encode(sentences)
+        with self._precision():
+            vectors = self.encoder.encode(sentences).float()
         # Unseen otherwise: NaN loses every comparison, and the cosine of a vector too long to measure is 0.
         if not _measurable(vectors):
             raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
@@ -192,7 +195,14 @@ class Trainer:
             mask_equal=settings.mask_equal,
             generator=np.random.default_rng([settings.seed, 0, self.step]),  # apart from the epochs' [seed, epoch]
             group=self._group,
+            reduced=True if settings.precision == "mixed" else None,
         )
+
+    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+        """With ``precision: mixed`` products are in bfloat16; weights and their gradients stay float32."""
+        if self.settings.precision == "float32":
+            return contextlib.nullcontext()
+        return torch.autocast(self._parameters[0].device.type, torch.bfloat16)
 
     def _minibatch(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
         """One step of the optimiser; the loss before it."""
@@ -204,9 +214,10 @@ class Trainer:
         own = rows[first:last]
         slots = np.concatenate([np.arange(first, last) + part * len(rows) for part in range(2 + len(sides))])
         texts = np.concatenate([own, own + len(sentences) // 2, *(side[own].clip(min=0) for side in sides)])
-        vectors = self.encoder(sentences.take(texts), self.step, slots)
-        valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
-        loss = margin_objective(vectors, valid, self.settings.margin, counts)
+        with self._precision():
+            vectors = self.encoder(sentences.take(texts), self.step, slots)
+            valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
+            loss = margin_objective(vectors, valid, self.settings.margin, counts)
         value = float(loss.detach())
         if self._group is not None:
             value = self._group.total(value)
@@ -229,7 +240,9 @@ class Trainer:
         if self._evaluate is None or not self.step or (history and history[-1]["step"] == self.step):
             return
         started = time.monotonic()
-        self._catch_up()
+        self._catch_up()  # in all processes alike: it rounds
+        if self._group is not None and self._group.rank:
+            return  # process 0 knows the scores, and keeps the best weights
         scores = dict(self._evaluate(self.encoder))
         score = float(scores["score"])
         if not math.isfinite(score):
@@ -281,21 +294,30 @@ class Trainer:
             DataError: the checkpoint is damaged.
         """
         state = checkpoint.state
-        self.step = self._caught_up = state["step"]
+        self.step = self._rested = state["step"]
         self.pairs, self.alone, self.lonely = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
         self._next_evaluation, self.best = state["next_evaluation"], state["best"]
+        # Tensors are copied into those that there are, or by clone(): one by one, and none stays a part of a file.
         with torch.no_grad():
             for name, weight in self.encoder.state_dict().items():
                 weight.copy_(checkpoint.tensor(f"encoder.{name}"))
-        restored: dict[int, dict[str, Any]] = {int(index): dict(of) for index, of in state["optimiser"].items()}
+        optimiser = self._optimiser.state_dict()
+        for index, numbers in state["optimiser"].items():
+            optimiser["state"].setdefault(int(index), {}).update(numbers)
         for name in checkpoint.names("optimiser."):
             _, index, key = name.split(".", 2)
-            restored.setdefault(int(index), {})[key] = checkpoint.tensor(name)
-        self._optimiser.load_state_dict({**self._optimiser.state_dict(), "state": restored})
+            of = optimiser["state"].setdefault(int(index), {})
+            if isinstance(of.get(key), Tensor):
+                of[key].copy_(checkpoint.tensor(name))
+            else:
+                of[key] = checkpoint.tensor(name).clone()
+        self._optimiser.load_state_dict(optimiser)
         if names := checkpoint.names("best."):
             device = self._parameters[0].device
-            self._best_weights = {name.removeprefix("best."): checkpoint.tensor(name).to(device) for name in names}
+            self._best_weights = {
+                name.removeprefix("best."): checkpoint.tensor(name).to(device, copy=True) for name in names
+            }
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
 
 

@@ -20,7 +20,8 @@ def test_defaults_are_the_papers() -> None:
 
 def test_keys_and_defaults_are_those_of_the_schema() -> None:
     properties = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]["train"]["properties"]
-    elsewhere = {"init_from", "threads", "tune"}  # arguments of train() rather than settings, and the workflow's
+    # Arguments of train() rather than settings, and the workflow's.
+    elsewhere = {"init_from", "threads", "processes", "gpus", "checkpoint", "tune"}
     ours = TrainSettings().as_dict()
     assert set(properties) - elsewhere == set(ours) - {"seed"}  # the seed is a key of the whole config
     assert {key: properties[key]["default"] for key in ours if key != "seed"} == {
