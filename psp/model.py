@@ -5,7 +5,8 @@ A sentence's vector is the mean of its subwords' rows of one table (paper, secti
 - ``model.safetensors``: one tensor, ``embedding.weight``, float32 (vocab_size, dim); row i belongs to piece i
 - ``sentencepiece.model``
 - ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
-  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version
+  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; and left_out, ids that are
+  passed over as unknown ones are, where there are such (imported models: pieces without a row)
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import sentencepiece
 from psp import __version__
 from psp.errors import DataError
 from psp.files import atomic, read_json, sha256, write_json
-from psp.subword import encode, load_sentencepiece
+from psp.subword import drop, encode, load_sentencepiece
 
 FORMAT, KIND = 1, "psp"
 TENSOR = "embedding.weight"
@@ -42,11 +43,13 @@ class Model:
     Args:
         weight: float32 (vocab_size, dim); kept, not copied.
         sentencepiece_model: path of the sentencepiece model.
-        config: of its keys, ``lower_case`` (default false) and ``segment`` (default {}) decide how text is read.
+        config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
+            decide how text is read.
         threads: of sentencepiece.
 
     Raises:
-        DataError: the table and the sentencepiece model do not belong together, or the config names two segmenters.
+        DataError: the table and the sentencepiece model do not belong together, or the config names two segmenters
+            or leaves out ids that there are not.
         PspError: the config names a segmenter that is not installed.
     """
 
@@ -66,6 +69,7 @@ class Model:
         self.unknown_id: int = self.sentencepiece.unk_id()
         self._lower_case = bool(self.config.get("lower_case", False))
         self._segmenter = _segmenter(self.config.get("segment") or {})
+        self._left_out = _left_out(self.config.get("left_out") or [], len(self.weight), self.unknown_id)
 
     @classmethod
     def load(cls, folder: Path | str, *, threads: int = 1) -> Model:
@@ -101,9 +105,9 @@ class Model:
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = 8192) -> np.ndarray:
         """Vectors of sentences, float32 (n, dim), in their order; none depends on another or on ``batch_size``.
 
-        Unknown pieces are left out; a text of nothing else has the unknown piece's row. A text without pieces (empty,
-        white space, invisible characters) has zeros. Where the model names a segmenter, it splits the texts that
-        hold Han ideographs, whatever their language, and leaves the others alone.
+        Unknown pieces, and those of the config's ``left_out``, are left out; a text of nothing else has the unknown
+        piece's row. A text without pieces (empty, white space, invisible characters) has zeros. Where the model names
+        a segmenter, it splits the texts that hold Han ideographs, whatever their language, and leaves the others alone.
 
         Args:
             texts: a list of str.
@@ -174,6 +178,8 @@ class Model:
             if (problem := _surrogate(texts, first)) is None:
                 raise
             raise DataError(problem) from error
+        if self._left_out is not None:
+            encoded = drop(encoded.ids, encoded.offsets, self._left_out[encoded.ids], self.unknown_id)
         return encoded.ids, encoded.offsets
 
     def _pool(self, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
@@ -330,6 +336,21 @@ def _segmenter(settings: Mapping[str, Any]) -> Any:
 
         return Segmenter(value["name"], cut_all=bool(value.get("cut_all", False)))
     return None
+
+
+def _left_out(ids: Any, pieces: int, unknown: int) -> np.ndarray | None:
+    """A mask over the pieces, bool; None, which costs nothing, for no ids."""
+    if not isinstance(ids, list) or not all(type(number) is int and 0 <= number < pieces for number in ids):
+        raise DataError(f"config.json: left_out is {str(ids)[:60]}, not a list of ids below {pieces}")
+    if unknown in ids:
+        raise DataError(
+            f"config.json: left_out holds {unknown}, the unknown piece, which stands for a text of no other"
+        )
+    if not ids:
+        return None
+    mask = np.zeros(pieces, bool)
+    mask[ids] = True
+    return mask
 
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:

@@ -262,20 +262,24 @@ def encode(processor: sentencepiece.SentencePieceProcessor, texts: list[str], th
     offsets = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=offsets[1:])
     ids = np.fromiter(itertools.chain.from_iterable(lists), np.int32, int(offsets[-1]))
-    return _drop_unknown(ids, offsets, processor.unk_id())
+    unknown = processor.unk_id()
+    return drop(ids, offsets, ids == unknown, unknown)
 
 
-def _drop_unknown(ids: np.ndarray, offsets: np.ndarray, unknown: int) -> Encoded:
-    keep = ids != unknown
-    if keep.all():
+def drop(ids: np.ndarray, offsets: np.ndarray, dropped: np.ndarray, unknown: int) -> Encoded:
+    """Flat ids without those where ``dropped`` (bool) is true; a sentence that loses all has one id, ``unknown``."""
+    if not dropped.any():
         return Encoded(ids, offsets, 0)
+    keep = ~dropped
     kept = _counts(keep, offsets)
-    only_unknown = (kept == 0) & (np.diff(offsets) > 0)
-    keep[offsets[:-1][only_unknown]] = True
-    kept[only_unknown] = 1
+    lost = (kept == 0) & (np.diff(offsets) > 0)
+    keep[offsets[:-1][lost]] = True
+    kept[lost] = 1
     shorter = np.zeros_like(offsets)
     np.cumsum(kept, out=shorter[1:])
-    return Encoded(ids[keep], shorter, int(len(ids) - shorter[-1]))
+    left = ids[keep]
+    left[shorter[:-1][lost]] = unknown
+    return Encoded(left, shorter, int(len(ids) - shorter[-1]))
 
 
 def _counts(mask: np.ndarray, offsets: np.ndarray) -> np.ndarray:

@@ -114,6 +114,25 @@ def test_unknown_pieces_are_left_out(model, tmp_path):
     np.testing.assert_array_equal(bare.embed_raw_text(["日", "日本🙂"]), bare.weight[[bare.unknown_id] * 2])
 
 
+@given(texts=st.lists(odd_text, max_size=12), data=st.data())
+def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, model, texts, data):
+    others = [number for number in range(len(table)) if number != model.unknown_id]
+    left_out = data.draw(st.sets(st.sampled_from(others)))
+    without = Model(table, sentencepiece_model, CONFIG | {"left_out": sorted(left_out)})
+    ids, offsets = without.ids(texts)
+    for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
+        pieces = model.sentencepiece.encode(text)
+        known = [number for number in pieces if number not in left_out | {model.unknown_id}]
+        assert ids[start:stop].tolist() == (known or [model.unknown_id] * bool(pieces))
+    assert np.array_equal(without.embed_raw_text(texts), model.pool(ids, offsets))
+
+
+@pytest.mark.parametrize("left_out", [[0], [3, 10**6], [-1], [True], ["3"], "3", {"3": 3}])
+def test_ids_that_cannot_be_left_out_are_refused(table, sentencepiece_model, left_out):
+    with pytest.raises(DataError, match=r"config\.json: left_out"):
+        Model(table, sentencepiece_model, CONFIG | {"left_out": left_out})
+
+
 def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, model):
     lower = Model(table, sentencepiece_model, CONFIG | {"lower_case": True})
     assert np.array_equal(lower.embed_raw_text(["The CAT Eats BREAD"]), model.embed_raw_text(["the cat eats bread"]))
