@@ -8,8 +8,9 @@ in float32, up to ties within float32's own rounding.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from psp.training.jit import compiled
 
 CHUNK_ROWS = 512  # of 12,800 columns: 13 MB in bfloat16; 256 to 2,048 are equally fast
 CAPACITY = 32  # candidates a query; one with more (near-copies of one text) is compared with everything in float32
+RANKED = 1 << 16  # candidates compared at a time by torch alone: at 1,024 dimensions 800 MB on a GPU
 BLOCK = 64  # similarities looked at together: 128 or 256 bytes
 ROUNDING = 2.0**-9  # of a number to bfloat16, relative
 SLACK = 1e-5  # of sums of 1,024 products in float32
@@ -90,7 +92,11 @@ def nearest(
 
 
 class _TorchSearch:
-    """By torch alone, in float32: on a GPU, where the product is a small part of training."""
+    """By torch alone, on any device: in float32, or in bfloat16 with candidates compared in float32.
+
+    The second is what tensor cores are for. It is not the default on a GPU: there the product is a small part of
+    training either way.
+    """
 
     def __init__(
         self, rows: Tensor, columns: Tensor, places: Places, first: int, both: bool, reduced: bool, chunk_rows: int
@@ -100,14 +106,47 @@ class _TorchSearch:
 
     def run(self) -> tuple[Nearest, Nearest]:
         of_rows, of_columns = Nearest.none(len(self.rows)), Nearest.none(len(self.columns))
-        for start in range(0, len(self.rows), self.chunk_rows):
-            chunk = self.rows[start : start + self.chunk_rows]
-            similarity = chunk @ self.columns.T
-            self.exclude(similarity, np.arange(start, start + len(chunk)) + self.first)
-            of_rows.offer(slice(start, start + len(chunk)), _found(similarity.max(dim=1)))
+        rows, columns = self.rows, self.columns
+        if self.reduced:
+            rows, columns = rows.bfloat16(), columns.bfloat16()
+            # As in _Search, where both vectors are rounded as much as they can be; and tensor cores cut off what others
+            # round, at each of the additions.
+            self._error = 2.02 * (2.02 * ROUNDING + rows.shape[1] * 2.0**-22)
+        for start in range(0, len(rows), self.chunk_rows):
+            these = slice(start, min(start + self.chunk_rows, len(rows)))
+            with _sums_in_float32():
+                similarity = rows[these] @ columns.T
+            self.exclude(similarity, np.arange(these.start, these.stop) + self.first)
+            of_rows.offer(these, self._best(similarity, self.rows[these], self.columns))
             if self.both:
-                of_columns.offer(slice(None), _found(similarity.max(dim=0)), shift=start + self.first)
+                found = self._best(similarity.T, self.columns, self.rows[these])
+                of_columns.offer(slice(None), found, shift=start + self.first)
         return of_rows, of_columns
+
+    def _best(self, similarity: Tensor, queries: Tensor, candidates: Tensor) -> Nearest:
+        """The best candidate of each query, given their similarities: -inf where excluded, maybe in bfloat16."""
+        largest = similarity.max(dim=1)
+        if not self.reduced:
+            return _found(largest)
+        top = largest.values.float()
+        near = (similarity >= (top - 2.02 * ROUNDING * top.abs() - self._error)[:, None]) & similarity.isfinite()
+        few = near.sum(dim=1) <= CAPACITY
+        query, candidate = (near & few[:, None]).nonzero(as_tuple=True)
+        cosine = torch.cat(
+            [
+                (queries[some] * candidates[other]).sum(dim=1)
+                for some, other in zip(query.split(RANKED), candidate.split(RANKED), strict=True)
+            ]
+        )
+        value = torch.full_like(top, -torch.inf).scatter_reduce(0, query, cosine, "amax")
+        equal = cosine == value[query]
+        index = torch.full_like(largest.indices, len(candidates)).scatter_reduce(
+            0, query[equal], candidate[equal], "amin"
+        )
+        for some in (~few).nonzero()[:, 0].split(self.chunk_rows):  # near-copies of one text
+            exact = (queries[some] @ candidates.T).masked_fill_(similarity[some].isneginf(), -torch.inf)
+            value[some], index[some] = exact.max(dim=1)
+        return Nearest(value.cpu().numpy(), index.cpu().numpy())
 
     def exclude(self, similarity: Tensor, numbers: npt.NDArray[np.int64]) -> None:
         excluded = tuple(torch.from_numpy(place).to(similarity.device) for place in self.places(numbers))
@@ -224,6 +263,18 @@ def _numbers(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if bits.dtype == np.int16:
         return (bits.astype(np.int32) << 16).view(np.float32)
     return bits.view(np.float32)
+
+
+@contextlib.contextmanager
+def _sums_in_float32() -> Iterator[None]:
+    """Let no GPU add up parts of a product in bfloat16, as torch allows by default: no bound holds then."""
+    flags = torch.backends.cuda.matmul
+    before = flags.allow_bf16_reduced_precision_reduction
+    flags.allow_bf16_reduced_precision_reduction = False
+    try:
+        yield
+    finally:
+        flags.allow_bf16_reduced_precision_reduction = before
 
 
 def _rounded_off(exact: Tensor, rounded: Tensor) -> float:

@@ -149,11 +149,36 @@ def test_one_side_alone() -> None:
 def test_torchs_own_path_chooses_the_same(kind: str) -> None:
     """The path of a GPU, on the CPU."""
     rng = np.random.default_rng(2)
-    rows, columns = vectors(rng, kind, 80, 16), vectors(rng, kind, 60, 16)
-    excluded = some({(i, i) for i in range(60)})
+    columns = vectors(rng, kind, 60, 16)
+    rows = columns[20:] if kind == "copies" else vectors(rng, kind, 40, 16)
+    excluded = some({(i, i) for i in range(60)} | {(20, j) for j in range(60)})  # the first row has none left
     similarity = rows.double().numpy() @ columns.double().numpy().T
-    similarity[np.arange(60), np.arange(60)] = -np.inf
+    similarity[np.arange(40), np.arange(20, 60)] = similarity[0] = similarity[:, 20] = -np.inf
     for reduced in (True, False):
-        of_rows, of_columns = module._TorchSearch(rows, columns, excluded, 0, True, reduced, 32).run()
+        of_rows, of_columns = module._TorchSearch(rows, columns, excluded, 20, True, reduced, 32).run()
         check(of_rows, similarity)
-        check(of_columns, similarity.T)
+        check(of_columns, similarity.T, shift=20)
+
+
+def test_torchs_own_path_compares_candidates_of_reduced_precision_again() -> None:
+    rng = np.random.default_rng(5)
+    rows, columns = vectors(rng, "random", 700, 64), vectors(rng, "random", 700, 64)
+    reduced, exact = (module._TorchSearch(rows, columns, nothing, 0, True, how, 256).run() for how in (True, False))
+    for ours, theirs in zip(reduced, exact, strict=True):
+        np.testing.assert_array_equal(ours.index, theirs.index)
+        np.testing.assert_allclose(ours.value, theirs.value, atol=ROUNDING)
+    alone = (rows.bfloat16() @ columns.bfloat16().T).max(dim=1).indices.numpy()
+    assert (alone != exact[0].index).any()
+
+
+def test_torchs_own_path_bounds_the_candidates_that_it_compares(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of near-copies all are candidates of each: they are compared by a product, as is any query with too many."""
+    rng = np.random.default_rng(1)
+    near = rng.standard_normal((1, 64)) + 1e-3 * rng.standard_normal((5 * CAPACITY, 64))
+    rows = functional.normalize(torch.from_numpy(near.astype(np.float32)), dim=1)
+    columns = torch.cat([rows, vectors(rng, "random", 40, 64)])
+    monkeypatch.setattr(module, "RANKED", 7)
+    of_rows, of_columns = module._TorchSearch(rows, columns, nothing, 0, True, True, 64).run()
+    similarity = rows.double().numpy() @ columns.double().numpy().T
+    check(of_rows, similarity)
+    check(of_columns, similarity.T)
