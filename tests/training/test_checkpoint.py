@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
@@ -11,7 +12,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,9 @@ TABLE = torch.arange(12.0).reshape(3, 4)
 IDENTITY = {"settings": {"dropout": 0.1, "epochs": 5}, "threads": 2, "device": "cpu", "code": "c" * 64}
 
 
-def saved(folder: Path, steps: list[int], best: int | None = None, **when: Any) -> Checkpoints:
+def saved(folder: Path, at: list[int], best: int | None = None, **when: Any) -> Checkpoints:
     checkpoints = Checkpoints(folder, IDENTITY, When(**when))
-    for step in steps:
+    for step in at:
         tensors = {"encoder.table": TABLE + step, "best.table": TABLE}
         checkpoints.save(step, tensors, {"best": {"step": best or step}}, {"metrics.csv": b"step\n"}, same="best")
     return checkpoints
@@ -236,8 +237,7 @@ MODEL = {"languages": ["en", "fr"], "lower_case": True, "segment": {}}
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("made")
-    sources, targets = corpus(305, seed=1)
-    targets[:9] = targets[:1] * 9  # now and then a mega-batch without a candidate, and equal texts
+    sources, targets = corpus(289, seed=1)  # an epoch's last mega-batch is a single pair
     data = make(folder, (sources, targets), 120)
     (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
     return data
@@ -270,12 +270,15 @@ def outputs(folder: Path) -> dict[str, bytes]:
     }
 
 
-def simple(object: Any) -> dict[str, Any]:
-    """The attributes that can change as training goes on, but for clocks."""
-    clocks = ("_start", "_since", "_new_steps", "_new_pairs", "_mining", "_elsewhere")
-    kinds = int | float | str | dict | list | None
-    found = {key: value for key, value in vars(object).items() if isinstance(value, kinds) and key not in clocks}
-    return {key: value.copy() if isinstance(value, dict | list) else value for key, value in found.items()}
+def plain(thing: Any) -> dict[str, str]:
+    """The attributes that are plain values, but for clocks, the bar, and what rates are made of."""
+    others = ("_start", "_since", "_new_steps", "_new_pairs", "_mining", "_elsewhere", "_bar")
+    found = {}
+    for key, value in vars(thing).items():
+        if key not in others:
+            with contextlib.suppress(TypeError):
+                found[key] = json.dumps(value)
+    return found
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -309,16 +312,16 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
 
     def noted(self: trainer.Trainer) -> None:
         save(self)
-        states[self.step] = (simple(self), simple(self.records))
+        states[self.step] = (plain(self), plain(self.records))
 
     def compared(self: trainer.Trainer, checkpoint: Checkpoint) -> None:
         resume(self, checkpoint)
         resumed.append(self.step)
         # Whatever changes in a trainer is in the checkpoint; a new attribute that is not shows here.
-        assert (simple(self), simple(self.records)) == states[self.step]
+        assert (plain(self), plain(self.records)) == states[self.step]
 
     report = run(tmp_path / "undisturbed")
-    assert report["passed_over"] or report["without_negative"]  # or the counters prove nothing
+    assert report["passed_over"] == report["epochs"]  # or that counter would prove nothing
     expected = outputs(tmp_path / "undisturbed")
 
     kept = tmp_path / "kept"
@@ -398,14 +401,14 @@ def resumed_at(job: Job) -> int:
     return int(lines[0].split("going on from step ")[1].split()[0]) if lines else 0
 
 
-def test_killed_at_each_thing_that_it_does_to_a_checkpoint(tmp_path: Path, job: Job) -> None:
-    places = iter(range(1, 1000))
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_at_each_thing_that_it_does_to_a_checkpoint(tmp_path: Path, job: Job, every: int) -> None:
+    places = iter(range(2, 1000, every))
     seen = set()
     while (killed := disturbed(job, tmp_path, die_at=next(places))).run() == -signal.SIGKILL:
         seen.add(resumed_at(killed))
-        assert len(killed.checkpoints()) <= 4  # those that are kept, a new one, and one that is about to be removed
     assert killed.results() == job.results()
-    assert len(seen) > 3  # it went on from several checkpoints
+    assert len(seen) > 2  # it went on from several checkpoints
 
 
 def kill_at_random(job: Job, folder: Path, seconds: float, kills: int) -> None:
@@ -478,14 +481,12 @@ def test_a_process_that_outlived_its_parent_and_the_next_one_do_not_mix(tmp_path
     assert disturbed(job, tmp_path).results() == job.results()
 
 
-def in_training(job: Job) -> Iterator[None]:
-    """Wait until a job has written its first row."""
+def wait_for_first_row(job: Job) -> None:
     metrics = job.folder / "train/metrics.csv"
     deadline = time.monotonic() + 60
     while not (metrics.exists() and metrics.read_bytes().count(b"\n") > 1):
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    yield
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -496,8 +497,8 @@ def test_a_signal_stops_it_with_a_checkpoint_that_says_how_to_go_on(tmp_path: Pa
     assert long.run() == 0
     stopped = dataclasses.replace(long, folder=tmp_path / "b")  # no checkpoint is due, and none was written yet
     process = stopped.start()
-    for _ in in_training(stopped):
-        os.kill(process.pid, number)
+    wait_for_first_row(stopped)
+    os.kill(process.pid, number)
     process.join()
     assert process.exitcode == 128 + number
     lines = [line for line in stopped.log().splitlines() if "WARNING" in line or "ERROR" in line]
@@ -518,8 +519,8 @@ def test_a_second_signal_stops_at_once(tmp_path: Path, job: Job) -> None:
         job, folder=tmp_path, catch_up=10**9, settings={**job.settings, "epochs": 10**4, "log_every": 1}
     )
     process = endless.start()
-    for _ in in_training(endless):
-        os.kill(process.pid, signal.SIGINT)
+    wait_for_first_row(endless)
+    os.kill(process.pid, signal.SIGINT)
     while "stopping soon" not in endless.log():
         time.sleep(0.002)
     os.kill(process.pid, signal.SIGINT)
