@@ -126,7 +126,7 @@ def train(
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if found is None else (found.state["records"], found.files(Records.FILES))
         records = stack.enter_context(Records(folder, settings.log_every, resume))
-        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records, saved, group)
+        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records, saved, group, folder)
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()

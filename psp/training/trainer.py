@@ -8,6 +8,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from torch import Tensor
 from psp.errors import PspError
 from psp.progress import Progress
 from psp.training import jit
+from psp.training.aside import Aside
 from psp.training.batches import Epoch, Pairs, Sentences, Source
 from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.encoder import Encoder, MeanEncoder
@@ -60,6 +62,7 @@ class Trainer:
         records: where metrics go.
         checkpoints: where to go on from, and where to write; None = nowhere.
         group: the processes that share the work.
+        folder: on whose disk the best weights so far are put aside; None = where temporary files are.
 
     Attributes:
         step: mini-batches so far.
@@ -79,6 +82,7 @@ class Trainer:
         records: Records,
         checkpoints: Checkpoints | None = None,
         group: Group | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.source, self.encoder, self.settings, self.records = source, encoder, settings, records
         self.step = self.pairs = self.alone = self.lonely = 0
@@ -86,7 +90,7 @@ class Trainer:
         self._optimiser, self._evaluate = optimiser, evaluate
         self._checkpoints, self._group = checkpoints, group
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
-        self._best_weights: dict[str, Tensor] | None = None
+        self._best_weights = Aside(folder)
         self._next_evaluation = settings.dev_every
         self._rested = 0  # the step at which a checkpoint could be written
         self._epoch = 1
@@ -125,7 +129,7 @@ class Trainer:
         self._catch_up()
         if not _measurable(*self._parameters):
             raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
-        return self.encoder.state_dict() if self._best_weights is None else self._best_weights
+        return self._best_weights.tensors() if self._best_weights else self.encoder.state_dict()
 
     def _rest(self, stop: StopRequest) -> None:
         """Between mega-batches: bring all rows up to date every so often, and write a checkpoint if it is time."""
@@ -250,11 +254,7 @@ class Trainer:
         if self.settings.select == "last" or self.best is None or score > self.best["score"]:
             self.best = {"step": self.step, "epoch": self._epoch, "pairs": self.pairs, **scores}
             if self.settings.select == "best":
-                weights = self.encoder.state_dict()
-                if self._best_weights is None:
-                    self._best_weights = {name: torch.empty_like(weight) for name, weight in weights.items()}
-                for name, weight in weights.items():
-                    self._best_weights[name].copy_(weight)
+                self._best_weights.put(self.encoder.state_dict())
         self.records.evaluation(self.step, self._epoch, self.pairs, scores, time.monotonic() - started)
         assert self._bar is not None
         self._bar.add(0, dev=f"{score:.2f}")
@@ -272,7 +272,7 @@ class Trainer:
                     tensors[f"optimiser.{index}.{key}"] = value
                 else:
                     numbers.setdefault(str(index), {})[key] = value
-        for name, weight in (self._best_weights or {}).items():
+        for name, weight in self._best_weights.tensors().items():
             tensors[f"best.{name}"] = weight
         state = {
             "pairs": self.pairs,
@@ -314,10 +314,7 @@ class Trainer:
                 of[key] = checkpoint.tensor(name).clone()
         self._optimiser.load_state_dict(optimiser)
         if names := checkpoint.names("best."):
-            device = self._parameters[0].device
-            self._best_weights = {
-                name.removeprefix("best."): checkpoint.tensor(name).to(device, copy=True) for name in names
-            }
+            self._best_weights.put({name.removeprefix("best."): checkpoint.tensor(name) for name in names})
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
 
 

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from psp.errors import DataError
+from psp.training.aside import Aside
+
+
+def test_what_was_put_aside_last_comes_back(tmp_path: Path) -> None:
+    aside = Aside(tmp_path)
+    assert not aside and aside.tensors() == {}
+    first = {"table": torch.randn(5, 3), "count": torch.tensor(7), "none": torch.zeros(0, 4)}
+    aside.put(first)
+    first["table"].zero_()  # a copy was taken
+    second = {"table": torch.randn(5, 3), "count": torch.tensor(8), "none": torch.zeros(0, 4)}
+    kept = aside.tensors()
+    assert kept["table"].any() and kept["count"] == 7
+    aside.put(second)
+    for name, weight in aside.tensors().items():
+        assert weight.dtype == second[name].dtype
+        assert torch.equal(weight, second[name])
+    assert list(tmp_path.iterdir()) == []  # no name that a killed process could leave behind
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="put aside"):
+        Aside(tmp_path / "missing").put({"table": torch.zeros(2, 2)})
+
+
+def test_a_full_disk_is_told() -> None:
+    class Full(Aside):
+        def __init__(self) -> None:
+            super().__init__()
+            self._files["table"] = (Path("/dev/full").open("r+b", buffering=0), torch.float32, torch.Size([4, 4]))  # noqa: SIM115
+
+    with pytest.raises(DataError, match="free space"):
+        Full().put({"table": torch.zeros(4, 4)})
