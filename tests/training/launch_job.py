@@ -1,0 +1,16 @@
+"""A job of the workflow without Snakemake: launch_job.py ARGUMENTS.json, those of ``train_in_processes``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from psp.logs import job
+from psp.training.launch import train_in_processes
+
+arguments = json.loads(Path(sys.argv[1]).read_text())
+for key in ("store", "sentencepiece_model", "out_dir", "train_dir", "heldout"):
+    arguments[key] = Path(arguments[key])
+with job(arguments["log"]):
+    train_in_processes(**arguments)

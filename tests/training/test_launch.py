@@ -1,0 +1,282 @@
+"""Jobs that train in two processes: what they make, what they say, and that nothing of them stays behind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from test_train_loop import Made, corpus, make
+
+from psp.errors import ConfigError
+from psp.files import read_json
+from psp.model import load_model
+from psp.training.launch import check, count, train_in_processes
+
+SETTINGS: dict[str, Any] = {
+    "epochs": 14, "batch_size": 16, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+    "dropout": 0.1, "init_from": None,
+}  # fmt: skip
+RESULTS = ("model/model.safetensors", "model/config.json", "train/metrics.csv", "train/dev.csv", "train/train.json")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    found = make(folder, corpus(1200, seed=1), 400)
+    heldout = "".join(f"{source}\t{target}\t0\n" for source, target in zip(*found.unseen, strict=True))
+    (folder / "heldout.tsv").write_text(heldout, encoding="utf-8", newline="\n")
+    return found
+
+
+@dataclass
+class Job:
+    """A job in a session of its own, as Snakemake's are not: what a person does to them is done to it alone."""
+
+    folder: Path
+    made: Made
+    processes: int = 2
+    settings: dict[str, Any] = field(default_factory=dict)
+    running: subprocess.Popen[str] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        return {
+            "store": self.made.store,
+            "sentencepiece_model": self.made.sentencepiece,
+            "out_dir": self.folder / "model",
+            "train_dir": self.folder / "train",
+            "settings": {**SETTINGS, **self.settings},
+            "sts": None,
+            "heldout": self.made.store.with_name("heldout.tsv"),
+            "archive": None,
+            "languages": ["en", "fr"],
+            "lower_case": True,
+            "segment": {},
+            "recipe": "psp",
+            "checkpoint": {"minutes": None, "steps": 1, "keep": 2},
+            "code": "1",
+            "threads": self.processes,
+            "processes": self.processes,
+            "gpus": 0,
+            "log": self.folder / "train.log",
+        }
+
+    def start(self) -> Job:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.folder / "arguments.json"
+        file.write_text(json.dumps(self.arguments(), default=str))
+        self.running = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("launch_job.py")), str(file)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        return self
+
+    @property
+    def pid(self) -> int:
+        assert self.running is not None
+        return self.running.pid
+
+    def family(self) -> list[psutil.Process]:
+        """Torchrun and the processes that it has started."""
+        return psutil.Process(self.pid).children(recursive=True)
+
+    def workers(self) -> dict[int, psutil.Process]:
+        found = [process for process in self.family() if "torch.distributed.run" not in process.cmdline()]
+        return {int(process.environ()["RANK"]): process for process in found}
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        assert self.running is not None
+        deadline = time.monotonic() + 300
+        while not (found := what()):
+            assert self.running.poll() is None, f"it has ended: {self.running.stdout and self.running.stdout.read()}"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        return found
+
+    def wait_for_checkpoint(self) -> set[Path]:
+        """Until there is one that was not there before."""
+        before = set(self.checkpoints())
+        return set(self.wait_for(lambda: set(self.checkpoints()) - before))
+
+    def checkpoints(self) -> list[Path]:
+        return sorted((self.folder / "train/checkpoints").glob("step-*"))
+
+    def end(self, family: list[psutil.Process] | None = None) -> str:
+        """What it said in the end; none of its processes is there any more."""
+        assert self.running is not None
+        family = self.family() if family is None else family
+        said, _ = self.running.communicate(timeout=300)
+        _, alive = psutil.wait_procs(family, timeout=60)
+        assert not alive
+        return said
+
+    @property
+    def status(self) -> int | None:
+        assert self.running is not None
+        return self.running.returncode
+
+    def results(self) -> dict[str, bytes]:
+        return {name: (self.folder / name).read_bytes() for name in RESULTS}
+
+
+@pytest.fixture
+def job(tmp_path: Path, made: Made) -> Iterator[Job]:
+    jobs = Job(tmp_path / "job", made)
+    yield jobs
+    if jobs.running is not None and jobs.running.poll() is None:
+        for process in [*jobs.family(), psutil.Process(jobs.pid)]:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
+    made_by = Job(tmp_path_factory.mktemp("undisturbed"), made).start()
+    said = made_by.end()
+    assert (made_by.status, said) == (0, "")
+    return made_by
+
+
+def test_two_processes_make_what_one_makes(undisturbed: Job, tmp_path: Path, made: Made) -> None:
+    alone = Job(tmp_path / "alone", made, processes=1)
+    report = train_in_processes(**alone.arguments())
+    both = read_json(undisturbed.folder / "train/train.json")
+    assert (report["processes"], both["processes"], both["threads"]) == (1, 2, 1)
+    assert {**both, "processes": 1, "best": None, "development": None} == {**report, "best": None, "development": None}
+    assert [row["score"] for row in both["development"]] == pytest.approx(
+        [row["score"] for row in report["development"]], abs=0.6
+    )  # an error in % of 2 x 200 sentences: a near-tie may fall the other way
+    weights = [load_model(job.folder / "model").weight for job in (alone, undisturbed)]
+    np.testing.assert_allclose(*weights, rtol=0, atol=1e-4)
+    curves = [(job.folder / "train/metrics.csv").read_text().splitlines() for job in (alone, undisturbed)]
+    for one, two in zip(*map(csv.DictReader, curves), strict=True):
+        assert float(two.pop("loss")) == pytest.approx(float(one.pop("loss")), abs=1e-4)
+        assert one == two
+    log = (undisturbed.folder / "train.log").read_text()
+    assert log.count("training on cpu") == 1  # process 0 alone tells how it goes
+    assert not (undisturbed.folder / "train/checkpoints").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"learning_rate": 1e30}, "training diverged"), ({"device": "cuda:7"}, "sees 0 GPUs")],
+    ids=["in all", "before they meet"],
+)
+def test_an_error_in_the_processes_is_one_line(job: Job, settings: dict[str, Any], words: str) -> None:
+    job.settings = settings
+    said = job.start().end()
+    assert job.status == 1
+    assert said.count("\n") == 1 and said.startswith("error: ") and words in said, said
+    assert "Traceback" not in (job.folder / "train.log").read_text()
+
+
+def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
+    """Process 0 writes, so it alone meets a folder in its way; the other waits for it."""
+    (job.folder / "train/metrics.csv").mkdir(parents=True)
+    said = job.start().end()
+    assert job.status == 1
+    assert said.count("\n") == 1 and "metrics.csv" in said, said
+
+
+@pytest.mark.slow
+def test_whatever_ends_it_the_same_command_goes_on_to_the_same_bytes(job: Job, undisturbed: Job) -> None:
+    # One process is killed.
+    job.start().wait_for_checkpoint()
+    family = job.family()
+    job.workers()[1].kill()
+    said = job.end(family)
+    assert job.status == 1
+    assert said.count("\n") == 1 and "process 1 of the 2" in said and "was killed" in said and "go on" in said, said
+
+    # All are killed at once.
+    job.start().wait_for_checkpoint()
+    family = job.family()
+    for process in [*family, psutil.Process(job.pid)]:
+        process.kill()
+    job.end(family)
+    assert job.status == -signal.SIGKILL
+
+    # The job alone is killed: the processes notice.
+    job.start().wait_for_checkpoint()
+    family = job.family()
+    psutil.Process(job.pid).kill()
+    job.end(family)
+
+    # Ctrl-C, and then a cluster's way to end a job: SIGTERM to all of its processes.
+    for number, everywhere in ((signal.SIGINT, False), (signal.SIGTERM, True)):
+        job.start().wait_for_checkpoint()
+        family = job.family()
+        last = job.checkpoints()[-1]
+        for pid in [process.pid for process in family if everywhere] + [job.pid]:
+            os.kill(pid, number)
+        said = job.end(family)
+        assert job.status == 128 + number
+        assert f"{number.name}: stopping soon" in said and "error: training was stopped at step" in said, said
+        assert said.count("\n") == 2, said
+        assert job.checkpoints()[-1] > last
+
+    assert job.start().end() == ""
+    assert job.results() == undisturbed.results()
+
+
+@pytest.mark.slow
+def test_trainings_side_by_side_do_not_meet(tmp_path: Path, made: Made, undisturbed: Job) -> None:
+    jobs = [Job(tmp_path / name, made).start() for name in "ab"]
+    assert [job.end() for job in jobs] == ["", ""]
+    assert jobs[0].results() == jobs[1].results() == undisturbed.results()
+
+
+KEYS = {"processes": 1, "gpus": 0, "device": "auto", "precision": "float32"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "write"),
+    [
+        ({"processes": 2, "gpus": 2}, "`gpus: 2` alone"),
+        ({"gpus": 1, "device": "cpu"}, "`device: auto` or `gpus: 0`"),
+        ({"gpus": 2, "device": "cuda:1"}, "`device: auto`"),
+        ({"processes": 2, "device": "cuda"}, "`gpus: 2`"),
+        ({"precision": "mixed", "device": "cpu"}, "`precision: float32`"),
+        ({"precision": "mixed", "processes": 2}, "`precision: float32`"),
+    ],
+    ids=str,
+)
+def test_keys_that_contradict_each_other_are_told(changes: dict[str, Any], write: str) -> None:
+    with pytest.raises(ConfigError, match=r"^models\.fr\.train: ") as caught:
+        check({**KEYS, **changes}, "models.fr.train")
+    assert write in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "processes"),
+    [
+        ({}, 1),
+        ({"processes": 3}, 3),
+        ({"gpus": 1}, 1),
+        ({"gpus": 4, "precision": "mixed"}, 4),
+        ({"device": "cuda:1"}, 1),
+    ],
+    ids=str,
+)
+def test_one_process_a_gpu_or_as_many_as_are_asked_for(changes: dict[str, Any], processes: int) -> None:
+    check({**KEYS, **changes}, "train")
+    assert count({**KEYS, **changes}) == processes
+
+
+def test_more_gpus_than_there_are_are_an_error(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
+        train_in_processes(**{**Job(tmp_path, made).arguments(), "processes": 1, "gpus": 99})
