@@ -1,7 +1,8 @@
 """The command ``psp``: what is done beside the workflow.
 
 ``psp plan``, ``psp pin`` and ``psp languages`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read
-what a run made; ``psp train`` trains a model by itself.
+what a run made; ``psp train`` trains a model by itself; ``psp import-checkpoint`` and ``psp export`` take models over
+from the published code, and to other libraries.
 """
 
 from __future__ import annotations
@@ -80,6 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     added = command("score", _score, "Print tab-separated pairs again, with the cosine of their sentences appended.")
     added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
     added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
+    added = command("import-checkpoint", _import_checkpoint, "Make a model of a checkpoint of the published code.")
+    added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the torch pickle; no code in it is run")
+    added.add_argument("sentencepiece", type=Path, metavar="SP.model", help="its sentencepiece model")
+    added.add_argument("out", type=Path, metavar="FOLDER", help="the model folder to write; must not exist")
     return parser
 
 
@@ -251,3 +256,13 @@ def _score(options: argparse.Namespace) -> None:
         pairs.append((columns[0], columns[1]))
     for line, cosine in zip(lines, load_model(options.model).score_raw_text(pairs), strict=True):
         sys.stdout.write(f"{line}\t{cosine:.4f}\n")
+
+
+def _import_checkpoint(options: argparse.Namespace) -> None:
+    from psp.importing import import_checkpoint
+
+    config = import_checkpoint(options.checkpoint, options.sentencepiece, options.out)
+    print(
+        f"{options.out}: {config['vocab_size']:,} pieces, {config['dim']} dimensions; "
+        f"{len(config['left_out'])} pieces have no row and are left out"
+    )

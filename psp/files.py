@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,11 +28,10 @@ def atomic(path: Path | str) -> Iterator[Path]:
         DataError: the disk is full, or the folder cannot be written to.
     """
     path = Path(path)
-    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
-    temporary = path.with_name(f".{path.name}.{host}.{os.getpid()}.part")
+    temporary = _beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path, host)
+        _remove_stale(path)
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
@@ -46,16 +46,54 @@ def atomic(path: Path | str) -> Iterator[Path]:
         raise
 
 
+@contextlib.contextmanager
+def new_folder(path: Path | str) -> Iterator[Path]:
+    """Give an empty folder beside ``path``; it becomes ``path`` when the block ends well, and else is removed.
+
+    Raises:
+        DataError: something is at ``path`` already, the disk is full, or nothing can be written there.
+    """
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        raise DataError("is there already; name another place, or remove it first", path)
+    temporary = _beside(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path)
+        temporary.mkdir()
+        yield temporary
+        temporary.rename(path)
+    except DataError as error:  # a file in it cannot be written: by the name that it would have had
+        raise DataError(str(error).replace(str(temporary), str(path))) from error
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.errno is None:
+            raise
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another place", path) from error
+    finally:
+        _remove(temporary)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+
+
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):  # the error on the way is the one to tell
-        path.unlink()
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
-def _remove_stale(path: Path, host: str) -> None:
-    pattern = re.compile(re.escape(f".{path.name}.{host}.") + r"(\d+)\.part")
+def _remove_stale(path: Path) -> None:
+    pattern = re.compile(re.escape(f".{path.name}.{_host()}.") + r"(\d+)\.part")
     for entry in path.parent.iterdir():
         if (match := pattern.fullmatch(entry.name)) and not _alive(int(match[1])):
-            entry.unlink(missing_ok=True)
+            _remove(entry)
 
 
 def _alive(pid: int) -> bool:

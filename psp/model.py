@@ -16,7 +16,7 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import safetensors
@@ -212,9 +212,33 @@ class Model:
                 out[chosen] = sums
 
 
-def load_model(path: Path | str, *, threads: int = 1) -> Model:
-    """Load a model's folder: :meth:`Model.load`."""
-    return Model.load(path, threads=threads)
+@overload
+def load_model(path: Path | str, *, threads: int = 1) -> Model: ...
+
+
+@overload
+def load_model(*, model_name: Path | str, sp_model: Path | str, threads: int = 1) -> tuple[Model, None]: ...
+
+
+def load_model(
+    path: Path | str | None = None,
+    *,
+    model_name: Path | str | None = None,
+    sp_model: Path | str | None = None,
+    threads: int = 1,
+) -> Model | tuple[Model, None]:
+    """Load a model's folder: :meth:`Model.load`.
+
+    Or, by the names that the published code has for them, one of its checkpoints and the sentencepiece model of that:
+    ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.importing`; this needs torch.
+    """
+    if path is not None and model_name is None and sp_model is None:
+        return Model.load(path, threads=threads)
+    if path is not None or model_name is None or sp_model is None:
+        raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
+    from psp.importing import load_checkpoint
+
+    return load_checkpoint(model_name, sp_model, threads=threads), None
 
 
 def save_model(
@@ -263,7 +287,10 @@ def save_model(
     except OSError as error:
         raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
     with atomic(folder / WEIGHTS) as temporary:
-        safetensors.numpy.save_file({TENSOR: table}, temporary)
+        try:
+            safetensors.numpy.save_file({TENSOR: table}, temporary)
+        except safetensors.SafetensorError as error:  # this, and no OSError, where the disk is full
+            raise DataError(f"cannot be written: {error}; free space or choose another folder", folder) from error
     with atomic(folder / SENTENCEPIECE) as temporary:
         temporary.write_bytes(serialised)
     write_json(folder / CONFIG, full)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from psp.errors import DataError
-from psp.files import atomic, atomic_text, read_json, sha256, write_json
+from psp.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -44,6 +44,26 @@ except DataError as error:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "made/folder"
+    with new_folder(path) as temporary:
+        (temporary / "a").mkdir()
+        assert not path.exists()
+    assert [entry.name for entry in path.iterdir()] == ["a"]
+    with pytest.raises(DataError, match="folder: is there already"), new_folder(path):
+        pass
+    other = path.with_name("other")
+    with pytest.raises(RuntimeError), new_folder(other) as temporary:
+        (temporary / "half").write_text("half")
+        raise RuntimeError
+    with pytest.raises(DataError, match="other: cannot be written: No space left"), new_folder(other) as temporary:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    (path / "file").touch()
+    with pytest.raises(DataError, match="cannot be written"), new_folder(path / "file/folder"):
+        pass
+    assert [entry.name for entry in path.parent.iterdir()] == ["folder"]
+
+
 def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     path = tmp_path / "out.txt"
     code = f"""
@@ -67,6 +87,21 @@ with atomic({str(path)!r}) as temporary:
         temporary.write_bytes(b"second")
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.txt"]
     assert path.read_bytes() == b"second"
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
+    code = f"""
+import os, signal
+from psp.files import new_folder
+with new_folder({str(tmp_path / "out")!r}) as temporary:
+    (temporary / "half").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    with new_folder(tmp_path / "out"):
+        pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):
