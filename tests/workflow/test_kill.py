@@ -1,6 +1,8 @@
-"""kill -9 at any stage, run again: the same bytes as an undisturbed run."""
+"""kill -9 at any stage, or Ctrl-C in training; run again: the same bytes as an undisturbed run."""
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -20,6 +22,35 @@ OUTPUTS = (
 )
 
 
+@contextlib.contextmanager
+def running(project, target):
+    """Snakemake at work on a target, in a process group of its own."""
+    process = subprocess.Popen(
+        project.command(target),
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    finally:
+        process.wait()
+
+
+def wait_for(process, folder, pattern):
+    """Until a file or folder of that name is there."""
+    deadline = time.monotonic() + 300
+    while not any(folder.glob(pattern)):
+        assert process.poll() is None, "the run ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 @pytest.mark.parametrize(
     ("log", "whole_group"),
     [
@@ -29,30 +60,61 @@ OUTPUTS = (
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes(project, finished, log, whole_group):
-    process = subprocess.Popen(
-        project.command("results/demo/eval.json"),
-        cwd=project.folder,
-        env=project.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        started = project.folder / "results/demo" / log
-        deadline = time.monotonic() + 300
-        while not started.exists():
-            assert process.poll() is None, "the run ended before it could be killed"
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-    finally:
+    with running(project, "results/demo/eval.json") as process:
+        wait_for(process, project.folder / "results/demo", log)
         if whole_group:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-        process.wait()
     assert not (project.folder / "results/demo/eval.json").exists()
     project.run("--unlock")
     project.run("--rerun-incomplete", "results/demo/eval.json")
     assert project.digests(*OUTPUTS) == finished.digests(*OUTPUTS)
     leftovers = [path for path in (project.folder / "results").rglob(".*.part") if path.is_file()]
     assert leftovers == []
+
+
+TRAINED = ("model/model.safetensors", "model/config.json", "train/metrics.csv", "train/dev.csv", "train/train.json")
+
+
+def longer(workflow, folder):
+    """A copy of a finished run whose training is another one now, with a checkpoint every 100 mini-batches."""
+    shutil.copytree(workflow.folder, folder, symlinks=True)
+    copy = type(workflow)(folder)
+    old, new = "epochs: 2, dim: 16,", "epochs: 8, batch_size: 8, dim: 16, checkpoint: {steps: 100},"
+    copy.edit("tiny.yaml", old, new)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished, tmp_path_factory):
+    copy = longer(finished, tmp_path_factory.mktemp("undisturbed") / "copy")
+    copy.run("results/demo/train/train.json")
+    return copy
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_training_goes_on_from_its_checkpoint(finished, undisturbed, tmp_path, number):
+    project = longer(finished, tmp_path / "copy")
+    results = project.folder / "results/demo"
+    with running(project, "results/demo/train/train.json") as process:
+        wait_for(process, results, "train/checkpoints/step-*")
+        os.killpg(process.pid, number)  # as a terminal's Ctrl-C, which Snakemake and its job both hear
+    assert process.returncode != 0
+    if number == signal.SIGKILL:
+        project.run("--unlock")
+    else:
+        assert "start the same training again to go on from there" in (results / "logs/train.log").read_text()
+    project.run("--rerun-incomplete", "results/demo/train/train.json")
+    assert "INFO psp.training.trainer: going on from step " in (results / "logs/train.log").read_text()
+    assert project.digests(*TRAINED) == undisturbed.digests(*TRAINED)
+    assert not (results / "train/checkpoints").exists()
+
+
+def test_how_often_checkpoints_and_metrics_come_trains_nothing_again(undisturbed, tmp_path):
+    shutil.copytree(undisturbed.folder, tmp_path / "copy", symlinks=True)
+    project = type(undisturbed)(tmp_path / "copy")
+    project.edit("tiny.yaml", "{steps: 100}", "{minutes: 1, keep: 5}, log_every: 3")
+    assert project.planned("results/demo/train/train.json") == set()
+    project.edit("tiny.yaml", "batch_size: 8", "batch_size: 9")
+    assert "train" in project.planned("results/demo/train/train.json")
