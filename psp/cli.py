@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.errors import ConfigError, DataError
+from psp.exports import FORMS
 from psp.logs import job
 
 
@@ -85,6 +86,15 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the torch pickle; no code in it is run")
     added.add_argument("sentencepiece", type=Path, metavar="SP.model", help="its sentencepiece model")
     added.add_argument("out", type=Path, metavar="FOLDER", help="the model folder to write; must not exist")
+    added = command("export", _export, "Write a model in a form that another library loads.")
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.epilog = "forms:\n" + "\n".join(f"  {form}: {loads}" for form, loads in FORMS.items())
+    added.add_argument("form", choices=list(FORMS), metavar="FORM", help="one of those below")
+    added.add_argument("model", type=Path, metavar="MODEL", help="a model folder, such as results/fr/model")
+    added.add_argument("out", type=Path, metavar="OUT", help="a folder (of word2vec a file) that does not exist")
+    added.add_argument(
+        "--check", type=Path, metavar="FILE", help="sentences, one a line, to compare its tokenizer on (default: ours)"
+    )
     return parser
 
 
@@ -266,3 +276,11 @@ def _import_checkpoint(options: argparse.Namespace) -> None:
         f"{options.out}: {config['vocab_size']:,} pieces, {config['dim']} dimensions; "
         f"{len(config['left_out'])} pieces have no row and are left out"
     )
+
+
+def _export(options: argparse.Namespace) -> None:
+    from psp.exports import export
+    from psp.model import load_model
+
+    sentences = _lines(options.check) if options.check else None
+    print(f"{options.out}: {export(options.form, load_model(options.model), options.out, sentences)}")

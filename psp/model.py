@@ -279,25 +279,22 @@ def save_model(
         "recipe": None,
         "psp_version": __version__,
     }
-    if clash := sorted(key for key in config if key in full and key in _OURS and config[key] != full[key]):
+    if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
         raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
     full |= dict(config)
     try:
         (folder / CONFIG).unlink(missing_ok=True)
     except OSError as error:
         raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
-    with atomic(folder / WEIGHTS) as temporary:
-        try:
-            safetensors.numpy.save_file({TENSOR: table}, temporary)
-        except safetensors.SafetensorError as error:  # this, and no OSError, where the disk is full
-            raise DataError(f"cannot be written: {error}; free space or choose another folder", folder) from error
+    write_table(folder / WEIGHTS, TENSOR, table)
     with atomic(folder / SENTENCEPIECE) as temporary:
         temporary.write_bytes(serialised)
     write_json(folder / CONFIG, full)
     return full
 
 
-_OURS = {"format", "kind", "dim", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version"}
+#: Keys of config.json that save_model fills in.
+OURS = {"format", "kind", "dim", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version"}
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "dim": int,
     "vocab_size": int,
@@ -317,6 +314,19 @@ def _check_config(config: Any, path: Path) -> None:
     for key, kind in _TYPES.items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
+
+
+def write_table(path: Path, name: str, table: np.ndarray) -> None:
+    """Write a safetensors file of one tensor.
+
+    Raises:
+        DataError: the disk is full, or the folder cannot be written to.
+    """
+    with atomic(path) as temporary:
+        try:
+            safetensors.numpy.save_file({name: table}, temporary)
+        except safetensors.SafetensorError as error:  # this, and no OSError, where the disk is full
+            raise DataError(f"cannot be written: {error}; free space or choose another folder", path) from error
 
 
 def sha256_of(path: Path) -> str:

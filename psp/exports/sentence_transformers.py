@@ -1,0 +1,45 @@
+"""A model of sentence-transformers by way of psp: sentencepiece's own ids, and so the same vectors.
+
+The folder is an ordinary model's with three files more: ``psp.load_model`` loads it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.exports.common import readme, rows
+from psp.exports.static_embedding import CONFIG
+from psp.files import atomic, new_folder, write_json
+from psp.model import OURS, SENTENCEPIECE, Model, save_model
+
+MODULES = [{"idx": 0, "name": "0", "path": "", "type": "psp.exports.module.SubwordMean"}]
+CODE = """
+from sentence_transformers import SentenceTransformer
+
+# psp must be installed, and is what is trusted here: nothing in this folder is code.
+model = SentenceTransformer("this/folder", trust_remote_code=True)
+vectors = model.encode(["a red car", "une voiture rouge"])
+"""
+
+
+def write(model: Model, out: Path, sentences: Sequence[str]) -> str:
+    """Write the folder; see :func:`psp.exports.export`. ``sentences`` are not needed: nothing differs."""
+    said = "The vectors are those of psp, which must be installed."
+    with new_folder(out) as folder:
+        save(model, rows(model), folder)
+        write_json(folder / "config_sentence_transformers.json", CONFIG)
+        write_json(folder / "modules.json", MODULES)
+        readme(folder, model, CODE, said)
+    return said
+
+
+def save(model: Model, table: np.ndarray, folder: Path) -> dict[str, Any]:
+    """Save a model's folder with another table; returns its config."""
+    path = folder / SENTENCEPIECE
+    with atomic(path) as temporary:
+        temporary.write_bytes(model.sentencepiece.serialized_model_proto())
+    return save_model(folder, table, path, {key: value for key, value in model.config.items() if key not in OURS})
