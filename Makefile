@@ -9,7 +9,8 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 demo: install
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
-		results/demo/eval.json results/demo/compare.json results/demo/speed.json
+		results/demo/eval.json results/demo/compare.json results/demo/speed.json \
+		results/demo/learning_curve.png
 	@echo; psp show results/demo
 	@echo; echo "The cosine of a pair, by psp score:"
 	@printf '%s\t%s\n' \

@@ -21,7 +21,7 @@ DEDUPE_RATE = 175_000  # likewise
 MIX_RATE = 180_000
 SUBWORD_RATE = 29_000
 STORE_RATE = 125_000
-TRAIN_RATE = 2_300
+TRAIN_RATE = 9_000  # over 25 epochs with mega-batches of up to 60 mini-batches; other jobs ran beside it
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
@@ -52,11 +52,12 @@ def subword_mb(sample: int) -> float:
 
 
 def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
-    """Memory of training, in MB: weights, gradient, two moments, the best weights, a copy being written; the rest.
+    """Memory of training, in MB: weights, two moments, one of them being written, a gradient on a GPU; the rest.
 
-    Each of several processes has all of it.
+    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
+    and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
     """
-    return processes * (2000 + 6 * 4 * vocab_size * dim / 1e6)
+    return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
 
 
 def largest(model: Model, key: str) -> Any:
