@@ -100,6 +100,13 @@ def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
     }  # fmt: skip
 
 
+def test_what_trains_no_other_model_is_no_difference_from_the_recipe():
+    written = {"log_every": 7, "checkpoint": {"minutes": 3.5}, "threads": 3}
+    checked = config({"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": written}})
+    assert checked.model("fr")["train"]["checkpoint"] == {"minutes": 3.5, "steps": None, "keep": 2}
+    assert checked.model("fr").differences == {"train.threads": 3}  # in the last digits
+
+
 def test_a_search_shows_where_its_winner_is_taken():
     grid = {"margin": [0.3, 0.4]}
     models = {
@@ -255,6 +262,10 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {dropout: [0, 0.1, 0.3]"]),
         ({"tune": {"epochs": 0}}, ["tune.epochs", "at least 1", "`epochs: 2`"]),
         ({"train": {"tune": "yes"}}, ["train.tune", "true or false"]),
+        ({"train": {"checkpoint": {"minutes": 0}}}, ["train.checkpoint.minutes is 0", "above 0", "`minutes: 10`"]),
+        ({"train": {"checkpoint": {"steps": 1.5}}}, ["train.checkpoint.steps is 1.5", "whole number", "`steps: null`"]),
+        ({"train": {"checkpoint": {"keep": 0}}}, ["train.checkpoint.keep is 0", "at least 1", "`keep: 2`"]),
+        ({"train": {"checkpoint": {"hours": 1}}}, ["train.checkpoint.hours is not a key", "minutes"]),
         ({"models": fr(tune={"grid": {"negatives": ["auto", "opposite"]}})},
          ["models.fr.tune.grid: negatives=auto and negatives=opposite", "`grid: {negatives: [auto]}`"]),
         ({"models": fr(tune={"grid": {"anneal": [1, 2], "megabatch": [1]}})}, ["models.fr.tune.grid", "anneal"]),

@@ -25,6 +25,22 @@ def test_an_error_for_people_is_one_line_and_a_status(tmp_path, capsys):
     assert "is odd; mend it" in (tmp_path / "logs/a.log").read_text()
 
 
+def test_an_error_may_have_a_status_of_its_own(tmp_path):
+    error = DataError("is odd")
+    error.status = 143
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "a.log"):
+        raise error
+    assert caught.value.code == 143
+
+
+def test_ctrl_c_is_a_line_and_the_status_of_the_signal(tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "a.log"):
+        raise KeyboardInterrupt
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == "error: stopped at once, as asked by Ctrl-C or a signal\n"
+    assert "Traceback" not in (tmp_path / "a.log").read_text()
+
+
 def test_a_bug_keeps_its_traceback(tmp_path):
     with pytest.raises(ZeroDivisionError), job(tmp_path / "a.log"):
         _ = 1 / 0

@@ -436,9 +436,11 @@ def test_killed_at_random_moments(tmp_path: Path, job: Job) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", [{}, {"select": "last", "negatives": "random"}, {"dropout": 0.0}], ids=str)
-def test_killed_at_many_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any]) -> None:
-    job = dataclasses.replace(job, folder=tmp_path / "a", settings={**job.settings, **changes, "epochs": 6})
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("changes", [{}, {"select": "last", "negatives": "random"}], ids=str)
+def test_killed_at_many_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any], threads: int) -> None:
+    settings = {**job.settings, **changes, "epochs": 6}
+    job = dataclasses.replace(job, folder=tmp_path / "a", settings=settings, threads=threads)
     assert job.run() == 0
     assert len(set(kill_at_random(job, tmp_path / "b", kills=40))) > 5
 

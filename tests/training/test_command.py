@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -78,6 +82,8 @@ def test_a_vocabulary_with_capitals_keeps_them(tmp_path: Path, data: Path) -> No
         ("store.h5", ["--set", "dropout=1.5"], "train.dropout: 1.5 is not allowed; allowed is a number, at least 0"),
         ("store.h5", ["--set", "epochs=three"], "train.epochs: 'three' is not allowed"),
         ("store.h5", ["--set", "epochs"], "--set epochs: write key=value"),
+        ("store.h5", ["--checkpoint", "minutes"], "--checkpoint minutes: write key=value"),
+        ("store.h5", ["--checkpoint", "keep=0"], "train.checkpoint.keep: 0 is not allowed; allowed is a whole number"),
         ("store.h5", ["--set", "=1"], "--set =1: write key=value"),
         ("store.h5", ["--threads", "0"], "threads: 0 is not allowed"),
         ("store.h5", ["--languages", "en,de"], "store.h5 holds en,fr; leave it out"),
@@ -111,3 +117,35 @@ def test_a_file_where_the_model_should_go_is_told_at_once(
         train(data, tmp_path / "model", "store.h5", *QUICK)
     assert "a file is there; name a folder" in capsys.readouterr().err
     assert (tmp_path / "model").read_text() == "mine"
+
+
+def test_ctrl_c_and_the_same_command_again_give_the_same_model(tmp_path: Path, data: Path) -> None:
+    options = [*QUICK, "--set", "epochs=60", "dropout=0.1", "--checkpoint", "minutes=60", "keep=1"]
+    train(data, tmp_path / "whole/model", "store.h5", *options)
+    out = tmp_path / "model"
+    arguments = [
+        "train",
+        str(data / "store.h5"),
+        "--sentencepiece",
+        str(data / "sp.model"),
+        "--out",
+        str(out),
+        *options,
+    ]
+    code = f"from psp.cli import main; main({arguments!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    metrics = tmp_path / "model-train/metrics.csv"
+    while not (metrics.exists() and metrics.read_bytes().count(b"\n") > 1):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate()
+    assert process.returncode == 130
+    assert printed.splitlines()[-1].startswith("error: training was stopped at step ")
+    assert printed.endswith("start the same training again to go on from there\n")
+    assert not out.exists()
+    (checkpoint,) = (tmp_path / "model-train/checkpoints").iterdir()
+    main(arguments)
+    assert not checkpoint.exists()
+    for name in ("model/model.safetensors", "model-train/metrics.csv", "model-train/train.json"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
