@@ -5,9 +5,7 @@ from psp.curve import draw
 
 def test_the_plot_is_a_target_of_its_own(copy_of_finished, tmp_path):
     folder = copy_of_finished.folder
-    # The rule, whether or not the Snakefile includes it already: a second include does nothing.
-    (folder / "curve.smk").write_text('include: "Snakefile"\ninclude: "rules/curve.smk"\n')
-    output = copy_of_finished.run("--snakefile", "curve.smk", "--", "results/demo/learning_curve.png").output
+    output = copy_of_finished.run("results/demo/learning_curve.png").output
     assert "1 of 1 steps" in output  # nothing else is made again for it
     draw([("demo", folder / "results/demo/train")], tmp_path / "expected.png")
     assert (folder / "results/demo/learning_curve.png").read_bytes() == (tmp_path / "expected.png").read_bytes()
