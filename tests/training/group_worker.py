@@ -21,6 +21,7 @@ from psp.training.batches import Pairs
 from psp.training.encoder import normal_table
 from psp.training.group import Group
 from psp.training.mining import Negatives, mine_by_kind
+from psp.training.optimiser import DenseAdam
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
@@ -38,6 +39,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "any": {"negatives": "any"},
     "random": {"negatives": "random"},
     "odd": {**ODD, "dropout": 0.2},
+    "as on a GPU": {**ODD, "dropout": 0.2, "precision": "mixed"},  # but for the GPU, and NCCL
     "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 
@@ -65,7 +67,7 @@ def mixed_kinds(count: int) -> ListSource:
 
 def run(folder: Path, name: str, group: Group | None) -> None:
     settings = TrainSettings(**{**SMALL, **SCENARIOS[name]})
-    pairs = mixed_kinds(22 * 6) if name == "odd" else translated(400, 1)
+    pairs = mixed_kinds(22 * 6) if settings.batch_size == 7 else translated(400, 1)
     rank = group.rank if group else 0
     mined: list[np.ndarray] = []
     search = mine_own_share if name == "own share" else mine_by_kind
@@ -82,6 +84,9 @@ def run(folder: Path, name: str, group: Group | None) -> None:
         mock.patch.object(trainer_module, "mine_by_kind", watched),
     ):
         encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
+        if name == "as on a GPU":
+            encoder._compiled = False
+            optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
         trainer = Trainer(pairs, encoder, optimiser, settings, None, records, group=group)
         table = trainer.run()["table"].numpy()
     np.savez(out / "result.npz", table=table, mined=np.concatenate(mined))

@@ -1,0 +1,68 @@
+"""Mixed precision: what it computes in bfloat16, and where it is refused. Run on CPUs; its use is on GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from small_pairs import CONCEPTS, retrieval_error, translated
+from test_train_loop import CONFIG, Made, corpus, make
+
+from psp.errors import ConfigError
+from psp.training.batches import Sentences
+from psp.training.encoder import MeanEncoder, normal_table
+from psp.training.loop import train
+from psp.training.optimiser import DenseAdam
+from psp.training.records import Records
+from psp.training.settings import TrainSettings
+from psp.training.trainer import Trainer, torch_state
+
+
+class Projected(torch.nn.Module):
+    """The mean of pieces, times a matrix: a product, which is what mixed precision is for."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.mean = MeanEncoder(table)
+        self.mean._compiled = False
+        self.matrix = torch.nn.Parameter(torch.eye(table.shape[1]))
+        self.kinds: set[torch.dtype] = set()
+
+    def forward(self, sentences: Sentences, step: int, slots: npt.NDArray[np.int64] | None = None) -> torch.Tensor:
+        vectors = self.mean(sentences, step, slots) @ self.matrix
+        self.kinds.add(vectors.dtype)
+        return vectors.float()
+
+    def encode(self, sentences: Sentences) -> torch.Tensor:
+        with torch.no_grad():
+            vectors = self.mean.encode(sentences) @ self.matrix
+        self.kinds.add(vectors.dtype)
+        return vectors
+
+
+@pytest.mark.parametrize(("precision", "kind"), [("mixed", torch.bfloat16), ("float32", torch.float32)])
+def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precision: str, kind: torch.dtype) -> None:
+    settings = TrainSettings(
+        epochs=6, batch_size=32, megabatch=4, anneal=5, dim=48, learning_rate=0.01, precision=precision
+    )
+    encoder = Projected(normal_table(2 * CONCEPTS, 48, 1))
+    optimiser = DenseAdam(encoder.parameters(), lr=0.01)
+    with torch_state(1), Records(tmp_path, 50) as records:
+        weights = Trainer(translated(2000, 1), encoder, optimiser, settings, None, records).run()
+    assert encoder.kinds == {kind}
+    assert {weight.dtype for weight in weights.values()} == {torch.float32}
+    table = (weights["mean.table"] @ weights["matrix"]).numpy()
+    assert retrieval_error(table, translated(300, 2)) < 0.1
+
+
+def test_on_a_cpu_it_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    made: Made = make(tmp_path / "made", corpus(100, seed=1), 200)
+    with pytest.raises(ConfigError, match="`precision: float32`"):
+        train(
+            made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train",
+            {"precision": "mixed", "device": "cpu"}, None, threads=1, model_config=CONFIG,
+        )  # fmt: skip
+    assert not (tmp_path / "train").exists()
