@@ -15,6 +15,7 @@ from unittest import mock
 import numpy as np
 import torch
 from small_pairs import CONCEPTS, ListSource, translated
+from test_trainer import Weighted
 
 from psp.training import trainer as trainer_module
 from psp.training.batches import Pairs
@@ -40,6 +41,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "random": {"negatives": "random"},
     "odd": {**ODD, "dropout": 0.2},
     "as on a GPU": {**ODD, "dropout": 0.2, "precision": "mixed"},  # but for the GPU, and NCCL
+    "dense gradients": {"clip": 0.2},  # another encoder, of two parameters
     "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 
@@ -83,12 +85,16 @@ def run(folder: Path, name: str, group: Group | None) -> None:
         Records(out, settings.log_every) as records,
         mock.patch.object(trainer_module, "mine_by_kind", watched),
     ):
+        encoder: Any
         encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
         if name == "as on a GPU":
             encoder._compiled = False
             optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
-        trainer = Trainer(pairs, encoder, optimiser, settings, None, records, group=group)
-        table = trainer.run()["table"].numpy()
+        if name == "dense gradients":
+            encoder = Weighted(2 * CONCEPTS, settings.dim)
+            optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
+        weights = Trainer(pairs, encoder, optimiser, settings, None, records, group=group).run()
+    table = np.concatenate([weight.numpy().ravel() for weight in weights.values()])
     np.savez(out / "result.npz", table=table, mined=np.concatenate(mined))
 
 
