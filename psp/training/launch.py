@@ -170,7 +170,7 @@ def _report(folder: Path, processes: int, asked_by: int | None) -> None:
 
     states = _states(folder, processes)
     ends = [state["end"] for state in states]
-    again = "start the same training again to go on from the last checkpoint"
+    again = "start the same training again: it goes on from its last checkpoint, if there is one"
     if all(end == "done" for end in ends):
         return
     if "error" in ends:
@@ -182,10 +182,9 @@ def _report(folder: Path, processes: int, asked_by: int | None) -> None:
     if silent and asked_by is not None:
         raise Stopped(f"training was stopped before it could write a checkpoint; {again}", asked_by)
     if silent and any("pid" in state or state["end"] for state in states):
-        which = " and ".join(map(str, silent))
+        which = f"number {silent[0]} was" if len(silent) == 1 else f"numbers {' and '.join(map(str, silent))} were"
         raise PspError(
-            f"process {which} of the {processes} that trained together was killed (by the system, if memory ran out);"
-            f" {again}"
+            f"of the {processes} processes that train together, {which} killed (by the system, if memory ran out); {again}"
         )
     if "stopped" in ends:
         raise Stopped(states[ends.index("stopped")]["message"], asked_by or signal.SIGTERM)
