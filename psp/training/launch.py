@@ -184,7 +184,7 @@ def _report(folder: Path, processes: int, asked_by: int | None) -> None:
     if silent and any("pid" in state or state["end"] for state in states):
         which = f"number {silent[0]} was" if len(silent) == 1 else f"numbers {' and '.join(map(str, silent))} were"
         raise PspError(
-            f"of the {processes} processes that train together, {which} killed (by the system, if memory ran out); {again}"
+            f"of {processes} processes that train together {which} killed (by the system, if memory ran out); {again}"
         )
     if "stopped" in ends:
         raise Stopped(states[ends.index("stopped")]["message"], asked_by or signal.SIGTERM)
