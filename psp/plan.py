@@ -133,13 +133,16 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "train": _train_seconds(kept, epochs, dim),
     }
     text = KEPT * read * TEXT_BYTES
+    # Weights, two moments and the best weights, in those that are kept and in a new one.
+    checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
+    most = max(2.2 * text + 3 * table, kept * STORE_BYTES + checkpoints)
     processes = launch.count(settings["train"])
     training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
         "",
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
         + (f"; unknown for {unlisted} corpora that list no pairs" if unlisted else ""),
-        f"disk: about {(archives + 2.2 * text + 3 * table) / GB:.1f} GB at most, "
+        f"disk: about {(archives + most) / GB:.1f} GB at most, "
         f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
         f"memory: {max(subword_mb(sample), training) / 1000:.1f} GB for the largest job "
         f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {training / 1000:.1f}{copies}, others 1)",
