@@ -45,13 +45,13 @@ def write_mixed(path: Path, rows: Iterable[tuple[str, str, object]]) -> Path:
     return path
 
 
-def train_sentencepiece(path: Path, vocab_size: int = 150, **settings: object) -> Path:
+def train_sentencepiece(path: Path, vocab_size: int = 150, model_type: str = "unigram", **settings: object) -> Path:
     """A sentencepiece model of the small corpus, trained in this process."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(SENTENCES),
         model_writer=model,
-        model_type="unigram",
+        model_type=model_type,
         vocab_size=vocab_size,
         hard_vocab_limit=False,
         minloglevel=2,

@@ -18,8 +18,8 @@ CONDA = {
     "tensorboardX": "tensorboardx",
 }
 TOOLS_OF_DEVELOPERS = {"dev"}
-# Large packages for settings that are off by default; whoever switches them on is told the extra's name.
-OPTIONAL = {"use", "sentence-transformers"}
+# Large packages for what is off by default; whoever asks for it is told the extra's name.
+OPTIONAL = {"use", "sentence-transformers", "export", "export-check"}
 
 
 def wanted() -> dict[str, SpecifierSet]:

@@ -1,15 +1,19 @@
 """Every command and every line of code in the README does what it says."""
 
+import argparse
 import itertools
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 from opus_api import SWAHILI, opus_api
+
+import psp
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -66,6 +70,23 @@ def test_snakemake_commands_can_be_planned(project):
         assert "evaluate" in result.stdout + result.stderr
 
 
+def write_checkpoint(path, model, sp_model):
+    """The model as a checkpoint of the published code, and its sentencepiece model beside it."""
+    import torch
+
+    loaded = psp.load_model(model)
+    pieces = [loaded.sentencepiece.id_to_piece(number) for number in range(loaded.vocab_size)]
+    pieces[loaded.unknown_id] = "UUUNKKK"
+    content = {
+        "state_dict": {"embedding.weight": torch.from_numpy(loaded.weight[::-1].copy())},
+        "vocab": {piece: row for row, piece in enumerate(reversed(pieces))},
+        "vocab_fr": None,
+        "args": argparse.Namespace(lower_case=1),
+    }
+    torch.save(content, path)
+    shutil.copy(model / "sentencepiece.model", sp_model)
+
+
 def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "results").symlink_to(finished.folder / "results")
     (tmp_path / "config").symlink_to(finished.folder / "config")
@@ -73,12 +94,17 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     cars = [("red", "rouge"), ("green", "verte"), ("blue", "bleue"), ("white", "blanche")]
     (tmp_path / "pairs.tsv").write_text("".join(f"a {english} car\tune voiture {french}\n" for english, french in cars))
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith("psp languages")]
-    assert len(commands) == 4
+    assert len(commands) == 6
+    write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
     for command in [*commands, "psp show results/demo"]:
         run_psp(command, finished, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
     assert (tmp_path / "mine-train/metrics.csv").exists()
+    original, *others = (psp.load_model(tmp_path / name) for name in ("results/demo/model", "exported", "imported"))
+    cars = ["a red car", "une voiture rouge"]
+    for other in others:
+        assert np.array_equal(other.embed_raw_text(cars), original.embed_raw_text(cars))
     (code,) = blocks("python")
     code += "\nassert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1\n"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=finished.environment, check=True)
