@@ -264,7 +264,10 @@ main(["import-checkpoint", {str(published)!r}, {str(sp_model)!r}, {str(tmp_path 
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert f"{tmp_path / 'out'}: cannot be written" in result.stderr and os.strerror(errno.EFBIG) in result.stderr
+    assert (
+        f"{tmp_path / 'out/model.safetensors'}: cannot be written" in result.stderr
+        and os.strerror(errno.EFBIG) in result.stderr
+    )
     assert not list(tmp_path.iterdir())
 
 

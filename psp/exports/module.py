@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sentence_transformers.models import InputModule
+
+try:
+    from sentence_transformers.sentence_transformer.modules import InputModule
+except ModuleNotFoundError:  # before version 6
+    from sentence_transformers.models import InputModule
 
 from psp.exports.common import rows
 from psp.exports.sentence_transformers import save
