@@ -61,6 +61,7 @@ rule train:
     resources:
         mem_mb=mem_mb(train_mb),
         gpu=setting("train", "gpus"),
+        nodes=1,  # the processes of a training meet on one machine
         runtime=runtime(2880),
     params:
         # What the search decides comes from tune.json: its value in the config is not used.

@@ -43,6 +43,7 @@ rule tune_point:
     resources:
         mem_mb=mem_mb(point_mb),
         gpu=setting("train", "gpus"),
+        nodes=1,  # the processes of a training meet on one machine
         runtime=runtime(720),
     params:
         train=point_settings,
