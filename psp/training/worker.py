@@ -34,7 +34,10 @@ def main(arguments_file: Path) -> int:
         # to say goes to the launcher's, which is our standard output.
         os.dup2(1, 2)
     logs.start(wanted["log"], logging.WARNING if rank else logging.INFO, process=rank)
-    end, message = _train(arguments)
+    try:
+        end, message = _train(arguments)
+    except Exception:
+        end, message = "bug", traceback.format_exc()
     write_json(state_file, {"end": end, "message": message})
     return 0 if end in ("done", "stopped") else 1
 
@@ -53,8 +56,6 @@ def _train(arguments: dict[str, object]) -> tuple[str, str]:
         return "stopped", str(error)
     except PspError as error:
         return "error", str(error)
-    except Exception:
-        return "bug", traceback.format_exc()
     return "done", ""
 
 

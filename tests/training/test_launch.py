@@ -48,6 +48,7 @@ class Job:
     made: Made
     processes: int = 2
     settings: dict[str, Any] = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
     running: subprocess.Popen[str] | None = None
 
     def arguments(self) -> dict[str, Any]:
@@ -70,6 +71,7 @@ class Job:
             "processes": self.processes,
             "gpus": 0,
             "log": self.folder / "train.log",
+            **self.changes,
         }
 
     def start(self) -> Job:
@@ -190,6 +192,15 @@ def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
     said = job.start().end()
     assert job.status == 1
     assert said.count("\n") == 1 and "metrics.csv" in said, said
+
+
+@pytest.mark.slow
+def test_a_bug_in_the_processes_keeps_its_traceback(job: Job) -> None:
+    job.changes = {"languages": None}
+    said = job.start().end()
+    assert job.status == 1
+    log = (job.folder / "train.log").read_text()
+    assert "process 0 of 2 failed" in log and "bug in psp" in log and "TypeError" in log, log
 
 
 @pytest.mark.slow
