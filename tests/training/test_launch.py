@@ -197,7 +197,7 @@ def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
 @pytest.mark.slow
 def test_a_bug_in_the_processes_keeps_its_traceback(job: Job) -> None:
     job.changes = {"languages": None}
-    said = job.start().end()
+    job.start().end()
     assert job.status == 1
     log = (job.folder / "train.log").read_text()
     assert "process 0 of 2 failed" in log and "bug in psp" in log and "TypeError" in log, log
