@@ -7,7 +7,7 @@ mega-batch), ``encoder`` (ids in, one vector a sentence out), ``mining`` (which 
 ``initial`` (the table before training), ``records`` and ``board`` (what is written on the way), ``checkpoint`` and
 ``aside`` (what is needed to go on), ``group`` (several processes), ``trainer`` (the steps) and ``loop`` (files in,
 files out: :func:`psp.training.loop.train`). ``configured``, ``launch`` and ``worker`` start it as a config says;
-``tune`` is the search for settings. ``jit`` compiles the loops.
+``tune`` is the search for settings.
 """
 
 from __future__ import annotations

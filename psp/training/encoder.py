@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from psp.jit import compiled
 from psp.training.batches import Sentences
 from psp.training.hashing import mix
-from psp.training.jit import compiled
 
 BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.training.jit import compiled
+from psp.jit import compiled
 
 EPSILON = 1e-8  # each norm is at least this, as in torch's own cosine similarity
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.training.jit import compiled
+from psp.jit import compiled
 
 CHUNK_ROWS = 512  # of 12,800 columns: 13 MB in bfloat16; 256 to 2,048 are equally fast
 CAPACITY = 32  # candidates a query; one with more (near-copies of one text) is compared with everything in float32

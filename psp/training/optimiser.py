@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.training.jit import compiled
+from psp.jit import compiled
 
 WINDOW = 1024  # steps after which every row is brought up to date, whatever the caller does
 ORDER = 6  # terms of the series

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp import jit
 from psp.errors import PspError
 from psp.progress import Progress
-from psp.training import jit
 from psp.training.aside import Aside
 from psp.training.batches import Epoch, Pairs, Sentences, Source
 from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pairs import rows_of, sentences
 
+from psp.jit import set_threads
 from psp.training.batches import Sentences
 from psp.training.encoder import (
     MeanEncoder,
@@ -16,7 +17,6 @@ from psp.training.encoder import (
     noise_keys,
     normal_table,
 )
-from psp.training.jit import set_threads
 
 ROWS = [[3, 1, 1], [0], [], [2, 3, 4, 0, 1], [4]]
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional
 
+from psp.jit import set_threads
 from psp.training import nearest as module
-from psp.training.jit import set_threads
 from psp.training.nearest import CAPACITY, Nearest, nearest
 
 ROUNDING = 2e-6  # of a product in float32

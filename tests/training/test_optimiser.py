@@ -159,7 +159,7 @@ def test_a_state_is_gone_on_from() -> None:
 
 
 def test_the_number_of_threads_changes_no_byte() -> None:
-    from psp.training.jit import set_threads
+    from psp.jit import set_threads
 
     tables = []
     for threads in (1, 2):

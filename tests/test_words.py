@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import io
+import itertools
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import sentencepiece
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from psp import words
+from psp.words import LONGEST, WordCache, obstacle
+
+TEXTS = [
+    "the red car is slow, and the blue one is not",
+    "la voiture rouge est lente ; où est la gare ?",
+    "ΟΔΥΣΣΕΥΣ ΚΑΙ ΑΛΛΟΣ",
+    "хороший день, Москва",
+    "مرحبا بالعالم كيف حالك",
+    "你好世界。今天天气很好",
+    "नमस्ते दुनिया",
+    "I ﬁnd ½ of ａｂｃ ™ ©",
+]
+
+
+def trained(**settings: object) -> sentencepiece.SentencePieceProcessor:
+    """A model of some scripts; not of their capitals, so that there are unknown pieces."""
+    lines = [f"{text} {word}".lower() for text in TEXTS for word in " ".join(TEXTS).split()]
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=250, hard_vocab_limit=False, minloglevel=2,
+        **settings,
+    )  # fmt: skip
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+@pytest.fixture(scope="module")
+def processor() -> sentencepiece.SentencePieceProcessor:
+    return trained()
+
+
+def plain(processor: sentencepiece.SentencePieceProcessor, texts: list[str], lower: bool) -> list[list[int]]:
+    return processor.encode([text.lower() if lower else text for text in texts], out_type=int)
+
+
+def cached(cache: WordCache, texts: list[str]) -> list[list[int]]:
+    ids, offsets = cache.encode(texts)
+    assert ids.dtype == np.int32 and offsets.dtype == np.int64 and len(offsets) == len(texts) + 1
+    assert offsets[0] == 0 and offsets[-1] == len(ids)
+    return [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)]
+
+
+def score(processor: sentencepiece.SentencePieceProcessor, ids: list[int]) -> float:
+    return sum(processor.get_score(row) for row in ids)
+
+
+def agree(processor: sentencepiece.SentencePieceProcessor, ours: list[list[int]], theirs: list[list[int]]) -> int:
+    """How many differ; each of these must be a tie: the same text in pieces of the same score."""
+    others = 0
+    for mine, other in zip(ours, theirs, strict=True):
+        if mine != other:
+            others += 1
+            assert processor.decode(mine) == processor.decode(other)
+            assert score(processor, mine) == pytest.approx(score(processor, other), abs=1e-4)
+    return others
+
+
+ODD = [
+    "", " ", "  ", "a", " a", "a ", " a  b ", "\t", "a\tb", "\u3000a\u3000", "a\u3000 b", "\u2581", "a\u2581b",
+    "\u2581 \u2581a", "\u00a0x\u00a0", "\u200b", "a \u200b b", "\u200bx", "e\u0301 \u0301e", "a \u0308b",
+    "x \u00a8y", "\U0001f600 \U0001f468\u200d\U0001f469", "\x00", "a\x00b", "q q q", "ﷺ ﷺ", "ﬁ ﬁx", "ΑΣ ΑΣΑ Σ",
+    "İstanbul", "\ufeffa", "\x85", "a\x85b", "a\u2028b", "\r", "a\r b", "½ ½",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_odd_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, lower: bool) -> None:
+    cache = WordCache(processor, lower)
+    for _ in range(2):  # unknown words, and then known ones
+        assert cached(cache, ODD) == plain(processor, ODD, lower)
+        for text in ODD:
+            assert cached(cache, [text]) == plain(processor, [text], lower)
+    assert cached(cache, ["a\nb", "c"]) == plain(processor, ["a\nb", "c"], lower)
+    assert cached(cache, []) == []
+
+
+LETTERS = st.sampled_from(list(" \t abcdefghé̂́ʼ.,;!?0\u2581\u3000\u00a0\u200b½™ﬁΣσςاعب你好🙂\u0300\u0327¨İ\u0130"))
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(st.one_of(st.text(max_size=30), st.text(LETTERS, max_size=40)), min_size=1, max_size=8))
+def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, texts: list[str]) -> None:
+    for lower in (True, False):
+        if any("\ud800" <= letter <= "\udfff" for text in texts for letter in text):
+            with pytest.raises(UnicodeEncodeError):
+                WordCache(processor, lower).encode(texts)
+            continue
+        cache, expected = WordCache(processor, lower), plain(processor, texts, lower)
+        agree(processor, cached(cache, texts), expected)
+        agree(processor, cached(cache, texts), expected)
+
+
+def test_every_character_beside_a_space_is_encoded_as_in_its_sentence(
+    processor: sentencepiece.SentencePieceProcessor,
+) -> None:
+    """All characters of the first planes: no rule of the normalisation reaches across a space."""
+    cache = WordCache(processor, lower_case=False)
+    letters = [chr(code) for code in (*range(1, 0xD800), *range(0xE000, 0x20000, 7)) if chr(code) != "\n"]
+    for start in range(0, len(letters), 5000):
+        texts = [f"a {letter} {letter}b {letter}" for letter in letters[start : start + 5000]]
+        assert agree(processor, cached(cache, texts), plain(processor, texts, False)) <= 2
+
+
+def test_long_words_are_not_kept(processor: sentencepiece.SentencePieceProcessor) -> None:
+    cache = WordCache(processor, lower_case=True)
+    texts = ["a " + "b" * LONGEST + " c", "b" * (LONGEST + 1) + " a", "red " * 1000, "x" * 100_000]
+    for _ in range(2):
+        agree(processor, cached(cache, texts), plain(processor, texts, True))
+    assert len(cache) == 4  # a, b..., c, red
+
+
+def test_the_cache_starts_anew_when_it_is_full(
+    processor: sentencepiece.SentencePieceProcessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "MOST_WORDS", 50)
+    cache, rng = WordCache(processor, lower_case=True), np.random.default_rng(1)
+    sizes = []
+    for _ in range(60):
+        texts = [" ".join(map(str, rng.integers(0, 5000, 5))) for _ in range(4)]
+        agree(processor, cached(cache, texts), plain(processor, texts, True))
+        sizes.append(len(cache))
+    assert max(sizes) <= 50 + 20 and min(sizes[5:]) < 50
+
+
+def test_many_words_grow_the_lists(processor: sentencepiece.SentencePieceProcessor) -> None:
+    cache = WordCache(processor, lower_case=True)
+    texts = [f"{number} {number:x} wörd{number}" for number in range(20_000)]
+    expected = plain(processor, texts, True)
+    for start in range(0, len(texts), 3000):
+        assert agree(processor, cached(cache, texts[start : start + 3000]), expected[start : start + 3000]) < 5
+    assert len(cache) > 40_000
+    assert agree(processor, cached(cache, texts), expected) < 30
+
+
+def test_threads_take_turns(processor: sentencepiece.SentencePieceProcessor) -> None:
+    cache, failed = WordCache(processor, lower_case=True), []
+    expected = {seed: [f"{seed} {number} car" for number in range(seed, seed + 300)] for seed in range(4)}
+
+    def run(seed: int) -> None:
+        for _ in range(5):
+            if cached(cache, expected[seed]) != plain(processor, expected[seed], True):
+                failed.append(seed)
+
+    threads = [threading.Thread(target=run, args=(seed,)) for seed in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_it_can_be_sent_to_another_process(processor: sentencepiece.SentencePieceProcessor) -> None:
+    copy = pickle.loads(pickle.dumps(WordCache(processor, lower_case=True)))
+    assert cached(copy, TEXTS) == plain(processor, TEXTS, True)
+
+
+def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+    def made(**changes: object) -> str | None:
+        return obstacle(trained(**changes))
+
+    assert made() is None
+    assert made(normalization_rule_name="identity") is None
+    assert "cross spaces" in (made(split_by_whitespace=False) or "")
+    assert "end of words" in (made(treat_whitespace_as_suffix=True) or "")
+    assert "add_dummy_prefix" in (made(add_dummy_prefix=False) or "")
+    assert "remove_extra_whitespaces" in (made(remove_extra_whitespaces=False) or "")
+    rules = tmp_path_factory.mktemp("rules") / "rules.tsv"
+    rules.write_text("20 61\t62\n41\t61\n")  # " a" becomes "b"
+    assert "rules for a space" in (made(normalization_rule_tsv=str(rules)) or "")
+    rules.write_text("41 42\t61\n")
+    assert made(normalization_rule_tsv=str(rules)) is None
