@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,3 +19,16 @@ def psp_data() -> Path:
     if not Path(folder).is_dir():  # a skip would hide the mistake
         pytest.fail(f"PSP_DATA={folder} is not a folder")
     return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command that a test runs in this process sets logging up; the next test's output must not go there."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    root.setLevel(level)
+    for handler in list(root.handlers):
+        if type(handler) in (logging.StreamHandler, logging.FileHandler):  # pytest's own are of other classes
+            root.removeHandler(handler)
+            handler.close()
