@@ -3,6 +3,11 @@
 numba compiles at the first call, with its own LLVM (no compiler on the machine is asked), and keeps the result beside
 the source or in the user's cache. Loops are parallel over independent rows, and each row's sum has a fixed order, so
 the number of threads changes no byte.
+
+A function with ``prange`` is optimised once as it is compiled and once more as it is put into the cache, so that the
+process that compiles it runs other code than those that come after (numba 0.68; training differed in the last bits).
+Results must not depend on it: where a product is added to a sum, at most one of the two terms may be a product, so that
+there is one way to fuse them; and sums in any order have functions of their own, such as :func:`dot`, without prange.
 """
 
 from __future__ import annotations
@@ -44,6 +49,15 @@ def compiled(parallel: bool = True, sums: bool = False) -> Callable[[Callable[..
             return numba.njit(**options)(function)
 
     return decorate
+
+
+@compiled(parallel=False, sums=True)
+def dot(a, b):  # type: ignore[no-untyped-def]
+    """The dot product of two vectors of at least one number, in their own precision."""
+    total = a[0] * b[0]
+    for d in range(1, len(a)):
+        total += a[d] * b[d]
+    return total
 
 
 def set_threads(threads: int) -> int:

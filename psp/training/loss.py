@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.jit import compiled
+from psp.jit import compiled, dot
 
 EPSILON = 1e-8  # each norm is at least this, as in torch's own cosine similarity
 
@@ -86,15 +86,7 @@ class _Margin(torch.autograd.Function):
         return gradient if upstream == 1 else gradient * upstream, None, None, None
 
 
-@compiled(parallel=False, sums=True)
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = a[0] * b[0]
-    for d in range(1, len(a)):
-        total += a[d] * b[d]
-    return total
-
-
-@compiled(sums=True)
+@compiled()
 def _margin_terms(vectors, pairs, shares, margin, eps, losses, gradient):  # type: ignore[no-untyped-def]
     """Terms of the loss, weighted with ``shares``, and their gradient; each pair's rows are its own."""
     for i in numba.prange(pairs):
@@ -102,11 +94,11 @@ def _margin_terms(vectors, pairs, shares, margin, eps, losses, gradient):  # typ
             share = shares[direction * pairs + i]
             a, p, n = direction * pairs + i, (1 - direction) * pairs + i, (2 + direction) * pairs + i
             anchor, positive, negative = vectors[a], vectors[p], vectors[n]
-            length_a = max(math.sqrt(_dot(anchor, anchor)), eps)
-            length_p = max(math.sqrt(_dot(positive, positive)), eps)
-            length_n = max(math.sqrt(_dot(negative, negative)), eps)
-            near = _dot(anchor, positive) / (length_a * length_p)
-            far = _dot(anchor, negative) / (length_a * length_n)
+            length_a = max(math.sqrt(dot(anchor, anchor)), eps)
+            length_p = max(math.sqrt(dot(positive, positive)), eps)
+            length_n = max(math.sqrt(dot(negative, negative)), eps)
+            near = dot(anchor, positive) / (length_a * length_p)
+            far = dot(anchor, negative) / (length_a * length_n)
             term = margin - near + far
             if share == 0 or not term > 0:
                 continue
@@ -117,6 +109,11 @@ def _margin_terms(vectors, pairs, shares, margin, eps, losses, gradient):  # typ
             own_p = share * near / (length_p * length_p) if length_p > eps else share - share
             own_n = share * far / (length_n * length_n) if length_n > eps else share - share
             for d in range(len(anchor)):
-                gradient[a, d] += to_n * negative[d] - to_p * positive[d] + own_a * anchor[d]
-                gradient[p, d] += own_p * positive[d] - to_p * anchor[d]
-                gradient[n, d] += to_n * anchor[d] - own_n * negative[d]
+                # One product is added at a time: see psp.jit.
+                to_anchor = gradient[a, d] + to_n * negative[d]
+                to_anchor -= to_p * positive[d]
+                gradient[a, d] = to_anchor + own_a * anchor[d]
+                to_positive = gradient[p, d] + own_p * positive[d]
+                gradient[p, d] = to_positive - to_p * anchor[d]
+                to_negative = gradient[n, d] + to_n * anchor[d]
+                gradient[n, d] = to_negative - own_n * negative[d]

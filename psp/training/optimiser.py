@@ -259,7 +259,6 @@ class _Window:
             self._last,
             self._moved,
             self.now,
-            self._number(self._beta2),
             self._number(1 - self._beta1),
             self._number(1 - self._beta2),
             step_scale,
@@ -402,14 +401,14 @@ def _catch_up(  # type: ignore[no-untyped-def]
 
 @compiled()
 def _step(  # type: ignore[no-untyped-def]
-    rows, gradient, weight, first, second, last, moved, now, beta2, rest1, rest2, rate, scale, eps
+    rows, gradient, weight, first, second, last, moved, now, rest1, rest2, rate, scale, eps
 ):
     for i in numba.prange(len(rows)):
         row = rows[i]
         g, w, m, v = gradient[i], weight[row], first[row], second[row]
         for d in range(len(w)):
             m[d] += (g[d] - m[d]) * rest1
-            v[d] = v[d] * beta2 + g[d] * g[d] * rest2
+            v[d] += (g[d] * g[d] - v[d]) * rest2
             w[d] -= rate * m[d] / (math.sqrt(v[d]) * scale + eps)
         last[row] = now
         moved[row] = True

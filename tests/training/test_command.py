@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -149,3 +150,19 @@ def test_ctrl_c_and_the_same_command_again_give_the_same_model(tmp_path: Path, d
     assert not checkpoint.exists()
     for name in ("model/model.safetensors", "model-train/metrics.csv", "model-train/train.json"):
         assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [["dim=300", "dropout=0.1"], ["dim=37"]], ids=str)
+def test_the_process_that_compiles_gets_the_bytes_of_those_that_load_what_it_compiled(
+    tmp_path: Path, data: Path, settings: list[str]
+) -> None:
+    models = []
+    for name in ("compiles", "loads"):
+        arguments = ["train", str(data / "store.h5"), "--sentencepiece", str(data / "sp.model")]
+        arguments += ["--out", str(tmp_path / name), *QUICK, "--set", *settings]
+        code = f"from psp.cli import main; main({arguments!r})"
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+        models.append((tmp_path / name / "model.safetensors").read_bytes())
+    assert models[0] == models[1]
