@@ -336,7 +336,9 @@ def pearson(x: list[float], y: list[float]) -> float:
 
 VOWEL = "aeiouéèêâîôœAEIOUÉ"
 UNELIDED = re.compile(
-    rf"\b(?:je|me|te|se|ne|le|la|de|que|parce que|ma|ta|sa|ce|beau|nouveau) (?=[{VOWEL}])(?!onze|et )", re.I
+    rf"\b(?:je|me|te|se|ne|le|la|de|que|parce que|ma|ta|sa|ce) (?=[{VOWEL}])(?!onze|et )"
+    rf"|\b(?:beau|nouveau) (?=[{VOWEL}])(?!onze|et |en )",  # "il fait beau en Bretagne"
+    re.I,
 )
 UNCONTRACTED = re.compile(r"\b(?:de|à) les? ", re.I)
 
