@@ -152,6 +152,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
     return made_by
 
 
+@pytest.mark.slow
 def test_two_processes_make_what_one_makes(undisturbed: Job, tmp_path: Path, made: Made) -> None:
     alone = Job(tmp_path / "alone", made, processes=1)
     report = train_in_processes(**alone.arguments())
@@ -186,6 +187,7 @@ def test_an_error_in_the_processes_is_one_line(job: Job, settings: dict[str, Any
     assert "Traceback" not in (job.folder / "train.log").read_text()
 
 
+@pytest.mark.slow
 def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
     """Process 0 writes, so it alone meets a folder in its way; the other waits for it."""
     (job.folder / "train/metrics.csv").mkdir(parents=True)
