@@ -296,7 +296,9 @@ class DenseAdam(torch.optim.Adam):
         for group in self.param_groups:
             for table in group["params"]:
                 if table.grad is not None and table.grad.is_sparse:
-                    buffer = self._buffers.setdefault(table, torch.zeros_like(table))
+                    if table not in self._buffers:
+                        self._buffers[table] = torch.zeros_like(table)
+                    buffer = self._buffers[table]
                     rows, values = rows_and_values(table.grad)
                     buffer.index_copy_(0, rows, values)
                     table.grad = buffer
