@@ -16,9 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.errors import ConfigError, DataError
+from psp.commands import embed, lines, score
+from psp.errors import ConfigError
 from psp.exports import FORMS
 from psp.logs import job
+
+#: Commands with a file of their own under psp/commands, in the order of the help.
+COMMANDS = (embed, score)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -75,13 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     added = command("show", _show, "Print a model's evaluation as a table.")
     added.add_argument("results", type=Path, help="its folder, such as results/fr")
-    added = command("embed", _embed, "Embed sentences, one a line, into a NumPy file.")
-    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
-    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
-    added.add_argument("--out", required=True, type=Path, help="the .npy file to write: float32, a row a sentence")
-    added = command("score", _score, "Print tab-separated pairs again, with the cosine of their sentences appended.")
-    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
-    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
+    for module in COMMANDS:
+        module.add(command)
     added = command("import-checkpoint", _import_checkpoint, "Make a model of a checkpoint of the published code.")
     added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the torch pickle; no code in it is run")
     added.add_argument("sentencepiece", type=Path, metavar="SP.model", help="its sentencepiece model")
@@ -229,45 +228,6 @@ def _show(options: argparse.Namespace) -> None:
     print(table(read_json(options.results / "eval.json"), read_json(compare) if compare.exists() else None))
 
 
-def _lines(path: Path | None) -> list[str]:
-    from psp.text import read_lines
-
-    if path is None:
-        return list(read_lines(sys.stdin.buffer, "standard input"))
-    try:
-        with path.open("rb") as file:
-            return list(read_lines(file, path))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-
-
-def _embed(options: argparse.Namespace) -> None:
-    import numpy as np
-
-    from psp.files import atomic
-    from psp.model import load_model
-
-    vectors = load_model(options.model).embed_raw_text(_lines(options.file))
-    with atomic(options.out) as temporary, temporary.open("wb") as file:
-        np.save(file, vectors)
-    print(f"{len(vectors)} vectors of {vectors.shape[1]} numbers are in {options.out}")
-
-
-def _score(options: argparse.Namespace) -> None:
-    from psp.model import load_model
-
-    name = options.file or "standard input"
-    pairs: list[tuple[str, str]] = []
-    lines = _lines(options.file)
-    for number, line in enumerate(lines, start=1):
-        columns = line.split("\t")
-        if len(columns) < 2:
-            raise DataError("has one column; write two sentences with a tab between them", name, number)
-        pairs.append((columns[0], columns[1]))
-    for line, cosine in zip(lines, load_model(options.model).score_raw_text(pairs), strict=True):
-        sys.stdout.write(f"{line}\t{cosine:.4f}\n")
-
-
 def _import_checkpoint(options: argparse.Namespace) -> None:
     from psp.importing import import_checkpoint
 
@@ -282,5 +242,5 @@ def _export(options: argparse.Namespace) -> None:
     from psp.exports import export
     from psp.model import load_model
 
-    sentences = _lines(options.check) if options.check else None
+    sentences = lines(options.check) if options.check else None
     print(f"{options.out}: {export(options.form, load_model(options.model), options.out, sentences)}")

@@ -19,7 +19,7 @@ CONDA = {
 }
 TOOLS_OF_DEVELOPERS = {"dev"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.
-OPTIONAL = {"use", "sentence-transformers", "export", "export-check"}
+OPTIONAL = {"use", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers"}
 
 
 def wanted() -> dict[str, SpecifierSet]:
@@ -73,5 +73,18 @@ def test_importing_psp_stays_light():
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )
-    heavy = {"torch", "h5py", "scipy", "pandas", "snakemake", "fasttext", "jieba", "requests", "yaml", "tqdm", "xxhash"}
+    heavy = {
+        "torch",
+        "h5py",
+        "scipy",
+        "pandas",
+        "snakemake",
+        "fasttext",
+        "jieba",
+        "requests",
+        "yaml",
+        "tqdm",
+        "xxhash",
+        "numba",
+    }
     assert not loaded & heavy
