@@ -27,18 +27,19 @@ _FLOATS = {"contract", "nsz"}
 _SUMS = {"contract", "nsz", "reassoc"}
 
 
-def compiled(parallel: bool = True, sums: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def compiled(parallel: bool = True, sums: bool = False, fuse: bool = True) -> Callable[[Callable[..., Any]], Any]:
     """A decorator: compile the function, in parallel where it says ``numba.prange``.
 
     Args:
         parallel: the function has a loop over ``numba.prange``.
         sums: it adds up rows, in any order (the same one at every call).
+        fuse: a multiplication and an addition may become one operation, which rounds once.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         options: dict[str, Any] = {
             "parallel": parallel,
-            "fastmath": _SUMS if sums else _FLOATS,
+            "fastmath": _SUMS if sums else _FLOATS if fuse else False,
             "error_model": "numpy",
             "nogil": True,  # the thread that reads ahead goes on
         }

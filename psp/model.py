@@ -2,82 +2,109 @@
 
 A sentence's vector is the mean of its subwords' rows of one table (paper, section 2). A model is a folder:
 
-- ``model.safetensors``: one tensor, ``embedding.weight``, float32 (vocab_size, dim); row i belongs to piece i
+- ``model.safetensors``: ``embedding.weight``, float32, float16 or int8 (vocab_size, dim); row i belongs to piece i. Of
+  int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim): the numbers that rows or dimensions are to be
+  multiplied by
 - ``sentencepiece.model``
 - ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
-  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; and left_out, ids that are
-  passed over as unknown ones are, where there are such (imported models: pieces without a row)
+  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype where it is not
+  float32; and left_out, ids that are passed over as unknown ones are, where there are such (imported models: pieces
+  without a row)
+- ``README.md``: the model card, for people
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 import sentencepiece
 
 from psp import __version__
+from psp.accelerate import Accelerator
 from psp.errors import DataError
 from psp.files import atomic, read_json, sha256, write_json
 from psp.subword import drop, encode, load_sentencepiece
+from psp.table import DTYPES, Table, read_table, write_table
 
 FORMAT, KIND = 1, "psp"
-TENSOR = "embedding.weight"
+TENSOR, SCALE = "embedding.weight", "embedding.scale"
 WEIGHTS, SENTENCEPIECE, CONFIG = "model.safetensors", "sentencepiece.model", "config.json"
-
-# Rows are gathered into a buffer and added up from there, and the buffer must stay in a core's own cache. Measured at
-# 1024 dimensions (2 MB of L2), sentences/s for 128 KB to 1 MB: 132k 150k 170k (384 KB) 178k 180k (768 KB) 173k.
-BUFFER_BYTES = 768 << 10
+BATCH = 8192
+#: Sentences for which a thread is worth starting.
+MIN_PART = 512
 
 
 class Model:
     """A table of subword vectors and the sentencepiece model whose ids are its rows.
 
     Args:
-        weight: float32 (vocab_size, dim); kept, not copied.
+        weight: float32 (vocab_size, dim), or a :class:`psp.table.Table`; kept, not copied.
         sentencepiece_model: path of the sentencepiece model.
         config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
             decide how text is read.
-        threads: of sentencepiece.
+        threads: of sentencepiece, and of compiled pooling.
+        accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. By default where
+            it is installed, and there is enough text for it to pay.
 
     Raises:
         DataError: the table and the sentencepiece model do not belong together, or the config names two segmenters
             or leaves out ids that there are not.
-        PspError: the config names a segmenter that is not installed.
+        PspError: the config names a segmenter that is not installed; or ``accelerate`` is true, and numba is not
+            there.
     """
 
     def __init__(
         self,
-        weight: np.ndarray,
+        weight: np.ndarray | Table,
         sentencepiece_model: Path | str,
         config: Mapping[str, Any] | None = None,
         *,
         threads: int = 1,
+        accelerate: bool | None = None,
     ) -> None:
-        path = Path(sentencepiece_model)
-        self.sentencepiece: sentencepiece.SentencePieceProcessor = load_sentencepiece(path)
-        self.weight = _checked_table(weight, self.sentencepiece.get_piece_size(), path)
+        self.sentencepiece_model = Path(sentencepiece_model)
+        self.sentencepiece: sentencepiece.SentencePieceProcessor = load_sentencepiece(self.sentencepiece_model)
+        self.table = _checked_table(weight, self.sentencepiece.get_piece_size(), self.sentencepiece_model)
         self.config = dict(config or {})
         self.threads = threads
         self.unknown_id: int = self.sentencepiece.unk_id()
         self._lower_case = bool(self.config.get("lower_case", False))
         self._segmenter = _segmenter(self.config.get("segment") or {})
-        self._left_out = _left_out(self.config.get("left_out") or [], len(self.weight), self.unknown_id)
+        self._left_out = _left_out(self.config.get("left_out") or [], len(self.table), self.unknown_id)
+        self._accelerator = Accelerator(accelerate)
 
     @classmethod
-    def load(cls, folder: Path | str, *, threads: int = 1) -> Model:
-        """Load a model's folder.
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        dtype: str | None = None,
+        dim: int | None = None,
+        threads: int = 1,
+        accelerate: bool | None = None,
+    ) -> Model:
+        """Load a model's folder. The table is mapped from its file: processes that load it share its memory.
+
+        Args:
+            folder: the folder.
+            dtype: turn the table into "float32", "float16" or "int8" (default: as it was saved).
+            dim: keep the first so many dimensions (default: all).
+            threads: as of the class.
+            accelerate: as of the class.
 
         Raises:
             DataError: a file is missing, damaged, of another version, or does not fit the others.
             PspError: the model needs a segmenter that is not installed.
+            ValueError: ``dtype`` or ``dim`` cannot be had.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -86,23 +113,42 @@ class Model:
         _check_config(config, folder / CONFIG)
         if sha256_of(folder / SENTENCEPIECE) != config["sentencepiece_sha256"]:
             raise DataError("not the file of config.json; copy the whole folder", folder / SENTENCEPIECE)
-        weight = _read_table(folder / WEIGHTS)
-        shape = (config["vocab_size"], config["dim"])
-        if weight.shape != shape:
-            raise DataError(f"{weight.shape} numbers, {shape} in config.json; copy the whole folder", folder / WEIGHTS)
-        return cls(weight, folder / SENTENCEPIECE, config, threads=threads)
+        table = read_model_table(folder / WEIGHTS)
+        shape, dtype = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
+        if table.values.shape != shape or table.dtype != dtype:
+            raise DataError(
+                f"{table.dtype} {table.values.shape}, but {dtype} {shape} in config.json; copy the whole folder",
+                folder / WEIGHTS,
+            )
+        model = cls(table, folder / SENTENCEPIECE, config, threads=threads, accelerate=accelerate)
+        return model.quantized(dtype, dim)
 
     @property
     def dim(self) -> int:
         """The length of a vector."""
-        return int(self.weight.shape[1])
+        return self.table.dim
 
     @property
     def vocab_size(self) -> int:
         """The number of subwords, which are the table's rows."""
-        return len(self.weight)
+        return len(self.table)
 
-    def embed_raw_text(self, texts: Sequence[str], batch_size: int = 8192) -> np.ndarray:
+    @property
+    def dtype(self) -> str:
+        """What the table holds: float32, float16 or int8."""
+        return self.table.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the table."""
+        return self.table.nbytes
+
+    @property
+    def weight(self) -> np.ndarray:
+        """The table as float32 (vocab_size, dim); of float16 and int8 a new one at each call."""
+        return self.table.rows()
+
+    def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
         """Vectors of sentences, float32 (n, dim), in their order; none depends on another or on ``batch_size``.
 
         Unknown pieces, and those of the config's ``left_out``, are left out; a text of nothing else has the unknown
@@ -124,7 +170,62 @@ class Model:
             self._pool(*self._ids(texts[start:stop], start), out=vectors[start:stop])
         return vectors
 
-    def score_raw_text(self, pairs: Iterable[tuple[str, str]], batch_size: int = 4096) -> list[float]:
+    def encode(
+        self,
+        sentences: str | Sequence[str],
+        batch_size: int = BATCH,
+        *,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        show_progress_bar: bool | None = None,
+    ) -> np.ndarray:
+        """As sentence-transformers has it: the vector of a str, float32 (dim,), or those of several, (n, dim).
+
+        Args:
+            sentences: a str, or a list of them.
+            batch_size: texts encoded at a time.
+            normalize_embeddings: make each vector's length 1; one of zeros stays as it is.
+            truncate_dim: the first so many dimensions of each vector (before it is normalised).
+            show_progress_bar: default no.
+
+        Raises:
+            TypeError, DataError: as :meth:`embed_raw_text`.
+            ValueError: ``truncate_dim`` is not from 1 to the model's.
+        """
+        texts = _checked_texts([sentences] if isinstance(sentences, str) else sentences)
+        dim = self.dim if truncate_dim is None else truncate_dim
+        if not 1 <= dim <= self.dim:
+            raise ValueError(f"truncate_dim is {truncate_dim}; the model has {self.dim} dimensions")
+        vectors = np.empty((len(texts), dim), np.float32)
+        with _bar(bool(show_progress_bar), len(texts)) as done:
+            for start in range(0, len(texts), batch_size):
+                batch = np.empty((len(texts[start : start + batch_size]), self.dim), np.float32)
+                self._pool(*self._ids(texts[start : start + batch_size], start), out=batch)
+                batch = batch[:, :dim]
+                vectors[start : start + batch_size] = normalized(batch) if normalize_embeddings else batch
+                done(len(batch))
+        return vectors[0] if isinstance(sentences, str) else vectors
+
+    def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Cosines of all vectors of ``a`` (n, dim) with all of ``b`` (m, dim): float32 (n, m); 0 beside zeros.
+
+        One vector, (dim,), counts as (1, dim).
+        """
+        left, right = normalized(_vectors(a)), normalized(_vectors(b))
+        return np.clip(left @ right.T, -1, 1, dtype=np.float32)
+
+    def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The cosine of each vector of ``a`` (n, dim) with that of ``b`` (n, dim): float32 (n,); 0 beside zeros.
+
+        Raises:
+            ValueError: their numbers differ.
+        """
+        left, right = _vectors(a), _vectors(b)
+        if left.shape != right.shape:
+            raise ValueError(f"vectors of shape {left.shape} and {right.shape} are not pairs")
+        return _cosines(left, right).astype(np.float32)
+
+    def score_raw_text(self, pairs: Iterable[tuple[str, str]], batch_size: int = BATCH // 2) -> list[float]:
         """The cosine of each pair of texts, -1 to 1; 0 where a text has no pieces.
 
         Raises:
@@ -166,12 +267,43 @@ class Model:
         self._pool(ids, offsets, vectors)
         return vectors
 
-    def _ids(self, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
+    def quantized(self, dtype: str | None = None, dim: int | None = None) -> Model:
+        """A model with a smaller table of the same pieces; this one where nothing changes.
+
+        Args:
+            dtype: "float32", "float16" or "int8" (default: as it is). What is lost does not come back.
+            dim: the first so many dimensions (default: all).
+
+        Raises:
+            ValueError: one of the two cannot be had.
+        """
+        table = self.table.converted(dtype, dim)
+        if table is self.table:
+            return self
+        made = copy.copy(self)  # sentencepiece and its cache are shared
+        made.table, made.config = table, dict(self.config)
+        return made
+
+    def save(self, folder: Path | str) -> dict[str, Any]:
+        """Write the model as a folder: :func:`save_model`."""
+        config = {key: value for key, value in self.config.items() if key not in OURS}
+        return save_model(folder, self.table, self.sentencepiece_model, config)
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload the model: :func:`psp.hub.push`."""
+        from psp.hub import push
+
+        return push(self, repo_id, **options)
+
+    def prepared(self, texts: list[str]) -> list[str]:
+        """Texts as sentencepiece is given them: segmented and lower-cased, where the model does so."""
         # In this order, as the training text was prepared: jieba's words depend on the case of letters among them.
         if self._segmenter is not None:
             texts = [self._segmenter.segment(text) for text in texts]
-        if self._lower_case:
-            texts = [text.lower() for text in texts]
+        return [text.lower() for text in texts] if self._lower_case else texts
+
+    def _ids(self, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
+        texts = self.prepared(texts)
         try:
             encoded = encode(self.sentencepiece, texts, self.threads)
         except Exception as error:  # which class it is depends on sentencepiece's version
@@ -183,37 +315,30 @@ class Model:
         return encoded.ids, encoded.offsets
 
     def _pool(self, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-        """Sentences of the same number of pieces are pooled together: a gather and one sum over an axis.
-
-        Measured, sentences/s at 1024 dimensions: this 180k; a loop over sentences 105k; np.add.reduceat, which needs no
-        grouping, 57k at best.
-        """
-        lengths = np.diff(offsets)
-        order = np.argsort(lengths, kind="stable")
-        ordered = lengths[order]
-        edges = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), len(order)]
-        rows = max(1, BUFFER_BYTES // (4 * self.dim))
-        buffer = np.empty((max(rows, int(ordered[-1]) if len(ordered) else 0), self.dim), np.float32)
-        for start, stop in itertools.pairwise(edges):
-            pieces = int(ordered[start]) if stop > start else 0
-            if pieces == 0:
-                out[order[start:stop]] = 0.0
-                continue
-            within = np.arange(pieces)
-            step = max(1, rows // pieces)
-            for low in range(start, stop, step):
-                chosen = order[low : min(low + step, stop)]
-                flat = ids[(offsets[chosen][:, None] + within).ravel()]
-                gathered = buffer[: len(flat)]
-                # mode="clip" gathers straight into the buffer, "raise" by way of a copy; the ids are known to be good.
-                np.take(self.weight, flat, axis=0, out=gathered, mode="clip")
-                sums = np.add.reduce(gathered.reshape(len(chosen), pieces, -1), axis=1)
-                sums /= np.float32(pieces)
-                out[chosen] = sums
+        compiled = self._accelerator.pooling(len(out))
+        parts = min(self.threads, len(out) // MIN_PART) if compiled else 1
+        if parts < 2:
+            self.table.pool(ids, offsets, out, compiled)
+            return
+        edges = np.linspace(0, len(out), parts + 1).astype(int).tolist()
+        with ThreadPoolExecutor(parts) as pool:
+            list(
+                pool.map(
+                    lambda edge: self.table.pool(ids, offsets[edge[0] : edge[1] + 1], out[edge[0] : edge[1]], compiled),
+                    itertools.pairwise(edges),
+                )
+            )
 
 
 @overload
-def load_model(path: Path | str, *, threads: int = 1) -> Model: ...
+def load_model(
+    path: Path | str,
+    *,
+    dtype: str | None = None,
+    dim: int | None = None,
+    threads: int = 1,
+    accelerate: bool | None = None,
+) -> Model: ...
 
 
 @overload
@@ -225,24 +350,35 @@ def load_model(
     *,
     model_name: Path | str | None = None,
     sp_model: Path | str | None = None,
+    dtype: str | None = None,
+    dim: int | None = None,
     threads: int = 1,
+    accelerate: bool | None = None,
 ) -> Model | tuple[Model, None]:
-    """Load a model's folder: :meth:`Model.load`.
+    """Load a model's folder, or one of the Hugging Face Hub (``hf://user/name``, ``hf://user/name@revision``).
+
+    The other arguments are those of :meth:`Model.load`.
 
     Or, by the names that the published code has for them, one of its checkpoints and the sentencepiece model of that:
     ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.importing`; this needs torch.
     """
     if path is not None and model_name is None and sp_model is None:
-        return Model.load(path, threads=threads)
+        if str(path).startswith("hf://"):
+            from psp.hub import fetch
+
+            path = fetch(str(path))
+        return Model.load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
     if path is not None or model_name is None or sp_model is None:
         raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
+    if (dtype, dim, accelerate) != (None, None, None):
+        raise TypeError("load_model: dtype, dim and accelerate are for a model's folder; import the checkpoint first")
     from psp.importing import load_checkpoint
 
     return load_checkpoint(model_name, sp_model, threads=threads), None
 
 
 def save_model(
-    folder: Path | str, weight: np.ndarray, sentencepiece_model: Path | str, config: Mapping[str, Any]
+    folder: Path | str, weight: np.ndarray | Table, sentencepiece_model: Path | str, config: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write a model's folder; what an older one held is replaced. The same input gives the same bytes.
 
@@ -250,7 +386,7 @@ def save_model(
 
     Args:
         folder: where.
-        weight: (vocab_size, dim), saved as float32.
+        weight: (vocab_size, dim), saved as float32; or a table, saved as it is.
         sentencepiece_model: path of the sentencepiece model; copied.
         config: languages, lower_case, segment, recipe and what else should be on record; the other keys are filled in.
 
@@ -262,15 +398,15 @@ def save_model(
     """
     folder, source = Path(folder), Path(sentencepiece_model)
     processor = load_sentencepiece(source)
-    table = np.ascontiguousarray(_checked_table(weight, processor.get_piece_size(), source), np.float32)
-    if not np.isfinite(table).all():
+    table = _checked_table(weight, processor.get_piece_size(), source)
+    if not table.finite():
         raise DataError("the table holds values that are not finite numbers; it is not saved", folder)
     serialised = source.read_bytes()  # before anything is removed: it may lie in this very folder
     full = {
         "format": FORMAT,
         "kind": KIND,
-        "dim": table.shape[1],
-        "vocab_size": table.shape[0],
+        "dim": table.dim,
+        "vocab_size": len(table),
         "languages": [],
         "lower_case": False,
         "segment": {},
@@ -279,6 +415,8 @@ def save_model(
         "recipe": None,
         "psp_version": __version__,
     }
+    if table.dtype != "float32":
+        full["dtype"] = table.dtype
     if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
         raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
     full |= dict(config)
@@ -286,7 +424,7 @@ def save_model(
         (folder / CONFIG).unlink(missing_ok=True)
     except OSError as error:
         raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
-    write_table(folder / WEIGHTS, TENSOR, table)
+    write_table(folder / WEIGHTS, {TENSOR: table.values, **_scale(table)})
     with atomic(folder / SENTENCEPIECE) as temporary:
         temporary.write_bytes(serialised)
     write_json(folder / CONFIG, full)
@@ -294,7 +432,7 @@ def save_model(
 
 
 #: Keys of config.json that save_model fills in.
-OURS = {"format", "kind", "dim", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version"}
+OURS = {"format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version"}
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "dim": int,
     "vocab_size": int,
@@ -311,22 +449,11 @@ def _check_config(config: Any, path: Path) -> None:
         raise DataError('not the config of a psp model ("kind": "psp" is missing)', path)
     if config.get("format") != FORMAT:
         raise DataError(f"format {config.get('format')}, this psp reads {FORMAT}; install the psp that wrote it", path)
+    if config.get("dtype", "float32") not in DTYPES:
+        raise DataError(f"dtype is {config['dtype']!r}; there are {', '.join(DTYPES)}", path)
     for key, kind in _TYPES.items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
-
-
-def write_table(path: Path, name: str, table: np.ndarray) -> None:
-    """Write a safetensors file of one tensor.
-
-    Raises:
-        DataError: the disk is full, or the folder cannot be written to.
-    """
-    with atomic(path) as temporary:
-        try:
-            safetensors.numpy.save_file({name: table}, temporary)
-        except safetensors.SafetensorError as error:  # this, and no OSError, where the disk is full
-            raise DataError(f"cannot be written: {error}; free space or choose another folder", path) from error
 
 
 def sha256_of(path: Path) -> str:
@@ -341,25 +468,43 @@ def sha256_of(path: Path) -> str:
         raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
 
 
-def _read_table(path: Path) -> np.ndarray:
-    try:
-        tensors = safetensors.numpy.load_file(path)
-    except FileNotFoundError:
-        raise DataError("no such file; copy the model's whole folder", path) from None
-    except (OSError, safetensors.SafetensorError) as error:
-        raise DataError(f"cut short or damaged ({error}); copy it again", path) from None
-    weight = tensors.get(TENSOR)
-    if weight is None or weight.dtype != np.float32 or weight.ndim != 2:
-        raise DataError(f"no float32 table named {TENSOR} in it", path)
-    if not np.isfinite(weight).all():
+def _scale(table: Table) -> dict[str, np.ndarray]:
+    """The scale as it is saved: with the axis that it is multiplied along, so that any reader gets it right."""
+    if table.scale is None:
+        return {}
+    return {SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
+
+
+def read_model_table(path: Path) -> Table:
+    """The table of a model, mapped from its file.
+
+    Raises:
+        DataError: the file is missing or damaged, or holds no such table.
+    """
+    tensors = read_table(path)
+    values, scale = tensors.get(TENSOR), tensors.get(SCALE)
+    good = values is not None and values.ndim == 2 and values.shape[1] > 0 and str(values.dtype) in DTYPES
+    if good and values is not None and values.dtype == np.int8:
+        shapes = ((len(values), 1), (1, values.shape[1]))
+        good = scale is not None and scale.dtype == np.float32 and scale.shape in shapes
+    if not good or values is None:
+        raise DataError(f"no table of float32, float16 or int8 with its scale, named {TENSOR}, in it", path)
+    if values.dtype == np.int8 and scale is not None:
+        table = Table(values, np.array(scale).ravel(), by_row=scale.shape == (len(values), 1))
+    else:
+        table = Table(values)
+    if not table.finite():
         raise DataError("the table holds values that are not finite numbers; copy it again", path)
-    return weight
+    return table
 
 
-def _checked_table(weight: np.ndarray, pieces: int, path: Path) -> np.ndarray:
-    if weight.ndim != 2 or weight.shape[1] < 1 or len(weight) != pieces:
-        raise DataError(f"has {pieces} pieces, which a table of {weight.shape} does not fit; each needs a row", path)
-    return weight.astype(np.float32, copy=False)
+def _checked_table(weight: np.ndarray | Table, pieces: int, path: Path) -> Table:
+    shape = weight.values.shape if isinstance(weight, Table) else weight.shape
+    if len(shape) != 2 or shape[1] < 1 or shape[0] != pieces:
+        raise DataError(f"has {pieces} pieces, which a table of {shape} does not fit; each needs a row", path)
+    if isinstance(weight, Table):
+        return weight
+    return Table(np.ascontiguousarray(weight, np.float32))
 
 
 def _segmenter(settings: Mapping[str, Any]) -> Any:
@@ -415,3 +560,31 @@ def _cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     dots = np.einsum("ij,ij->i", a, b)
     norms = np.sqrt(np.einsum("ij,ij->i", a, a)) * np.sqrt(np.einsum("ij,ij->i", b, b))
     return np.clip(np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0), -1.0, 1.0)
+
+
+def normalized(vectors: np.ndarray) -> np.ndarray:
+    """Vectors of length 1, float32 (n, dim); those of zeros stay as they are."""
+    # The largest number first, so that no square over- or underflows.
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    scaled = np.divide(vectors, largest, out=np.zeros_like(vectors), where=largest > 0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return np.divide(scaled, lengths, out=scaled, where=lengths > 0)
+
+
+def _vectors(vectors: np.ndarray) -> np.ndarray:
+    found = np.asarray(vectors, np.float32)
+    found = found[None] if found.ndim == 1 else found
+    if found.ndim != 2:
+        raise ValueError(f"vectors of shape {found.shape}, not (dim,) or (n, dim)")
+    return found
+
+
+@contextlib.contextmanager
+def _bar(shown: bool, total: int) -> Iterator[Callable[[int], None]]:
+    if not shown:
+        yield lambda count: None
+        return
+    from psp.progress import Progress
+
+    with Progress("embedding", "sentences", total) as progress:
+        yield progress.add

@@ -19,8 +19,9 @@ from small_subword import SENTENCES, odd_text, reference_ids, train_sentencepiec
 
 import psp
 from psp.errors import DataError, PspError
-from psp.model import BUFFER_BYTES, Model, load_model, save_model
+from psp.model import Model, load_model, save_model
 from psp.subword import load_sentencepiece
+from psp.table import BUFFER_BYTES
 
 DIM = 12
 CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}

@@ -9,7 +9,8 @@ from typing import Any
 from psp.exports import tokenizer
 from psp.exports.common import readme
 from psp.files import atomic_text, new_folder, write_json
-from psp.model import Model, write_table
+from psp.model import Model
+from psp.table import write_table
 
 #: By its name of before version 6, which later ones still know.
 CLASS = "sentence_transformers.models.StaticEmbedding"
@@ -66,7 +67,7 @@ def write_static(
     if model.config.get("segment"):
         said.append("Chinese text is not segmented here as psp does: segment it before.")
     with new_folder(out) as folder:
-        write_table(folder / "model.safetensors", tensor, table)
+        write_table(folder / "model.safetensors", {tensor: table})
         with atomic_text(folder / "tokenizer.json") as file:
             file.write(made.to_str())
         write_json(folder / config[0], config[1])
