@@ -1,0 +1,81 @@
+"""The socket, the process that serves, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+import socket
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from psp.errors import ConfigError, PspError
+
+#: Seconds that requests under way have to be answered once the server is asked to end.
+GRACE = 2
+
+
+class Stopped(PspError):
+    """The server was asked to end by a signal; the process ends as one does that the signal has ended."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"ended, as asked by {'Ctrl-C' if number == signal.SIGINT else signal.Signals(number).name}")
+        self.status = 128 + number
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Ctrl-C and SIGTERM raise :class:`Stopped` in the block; uvicorn, while it serves, ends its requests first."""
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        raise Stopped(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address; port 0 is a free one.
+
+    Raises:
+        ConfigError: there is no such address here, or its port is taken or not for everyone.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family)
+    except (socket.gaierror, UnicodeError):
+        raise ConfigError(f"--host {host}: no such host; write 127.0.0.1, or an address of this machine") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            message = f"--port {port}: something listens there already; write another one, or 0 for one that is free"
+        elif error.errno == errno.EACCES:
+            message = f"--port {port}: not for everyone's programs; write one from 1024, or 0 for one that is free"
+        else:
+            message = f"--host {host} --port {port}: {error.strerror}; write --host 127.0.0.1, or another port"
+        raise ConfigError(message) from None
+
+
+def serve(application: ASGIApp, listener: socket.socket) -> None:
+    """Serve until a signal ends it; in :func:`ended_by_signals`, that raises :class:`Stopped`."""
+    config = uvicorn.Config(
+        application,
+        http="h11",  # always there, and strict
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        log_config=None,  # ours
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,  # nobody's word is taken for who asks
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
