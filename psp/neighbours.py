@@ -1,0 +1,225 @@
+"""Nearest neighbours by cosine, with faiss.
+
+faiss finds candidates with float32 products, whose last digits depend on the number of threads and of queries. Here a
+few more candidates are fetched than are asked for, and their cosines are computed again in float64; where they do not
+rule out that a row which was not fetched is nearer, more are fetched. So the result is that of a plain search in
+float64, ties by the lower number, for any number of threads and any division into batches.
+
+:class:`Clusters` is faster among millions, and approximate.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from psp.errors import DataError, PspError
+from psp.progress import Progress
+
+#: Of a block of rows: one in float32 at a time, when the rows are float16 or on disk; and of rows gathered in float64.
+BLOCK_BYTES = 32 << 20
+#: Candidates beyond those asked for. Of real sentences they are enough for all but one query in thousands.
+EXTRA = 16
+#: Queries that are compared with a block together. At 1,024 numbers and one core the products run at 150 GFLOP/s.
+QUERIES = 4096
+#: Numbers of candidates that are held for a batch of queries, while more are fetched.
+CANDIDATES = 1 << 22
+
+
+class Found(NamedTuple):
+    """The nearest rows of each query, the nearest first.
+
+    Attributes:
+        cosines: float64 (queries, k); 0 where nothing was found.
+        numbers: int64 (queries, k), rows' numbers; -1 where nothing was found, which only :class:`Clusters` does.
+    """
+
+    cosines: np.ndarray
+    numbers: np.ndarray
+
+
+def library() -> ModuleType:
+    """faiss.
+
+    Raises:
+        PspError: it is not installed.
+    """
+    try:
+        import faiss
+    except ModuleNotFoundError:
+        raise PspError("searching needs a package: pip install 'psp[search]'") from None
+    return faiss
+
+
+def use_threads(threads: int) -> None:
+    """Let faiss use so many threads. The results do not depend on it."""
+    library().omp_set_num_threads(threads)
+
+
+def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors of length 1, float32 (m, dim), and the numbers of those that have a length at all, int64 (m,)."""
+    wide = vectors.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    kept = np.flatnonzero(lengths > 0)
+    return (wide[kept] / lengths[kept, None]).astype(np.float32), kept
+
+
+def nearest(queries: np.ndarray, rows: np.ndarray, k: int, progress: Progress | None = None) -> Found:
+    """The k rows with the highest cosines to each query; all rows, where there are fewer.
+
+    Args:
+        queries: float32 or float16 (n, dim), of length 1.
+        rows: float32 or float16 (m, dim), of length 1; may be on disk.
+        k: 1 or more.
+        progress: counts queries.
+    """
+    k = min(k, len(rows))
+    found = Found(np.zeros((len(queries), k)), np.full((len(queries), k), -1, np.int64))
+    if k == 0:
+        return found
+    # How far a product of two such vectors in float32 may be from the exact one: dim roundings, each of half a unit.
+    error = (queries.shape[1] + 8) * 2.0**-24
+    for start in range(0, len(queries), QUERIES):
+        batch = np.ascontiguousarray(queries[start : start + QUERIES], np.float32)
+        waiting, wanted = np.arange(len(batch)), min(k + EXTRA, len(rows))
+        while len(waiting):
+            unsure = []
+            for part in np.array_split(waiting, math.ceil(len(waiting) * wanted / CANDIDATES)):
+                scores, numbers = _candidates(batch[part], rows, wanted)
+                cosines, numbers = _exact(batch[part], rows, numbers)
+                found.cosines[start + part], found.numbers[start + part] = cosines[:, :k], numbers[:, :k]
+                unsure.append(part[(wanted < len(rows)) & (cosines[:, k - 1] <= scores.min(axis=1) + error)])
+            waiting, wanted = np.concatenate(unsure), min(4 * wanted, len(rows))
+        if progress is not None:
+            progress.add(len(batch))
+    return found
+
+
+def _candidates(queries: np.ndarray, rows: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``wanted`` highest products of each query in float32, in any order: (n, wanted) products and numbers."""
+    faiss = library()
+    block_rows = max(1, BLOCK_BYTES // (4 * rows.shape[1]))
+    buffer = np.empty((min(block_rows, len(rows)), rows.shape[1]), np.float32)
+    best: tuple[np.ndarray, np.ndarray] | None = None
+    for start in range(0, len(rows), block_rows):
+        block = rows[start : start + block_rows]
+        if block.dtype != np.float32:
+            np.copyto(buffer[: len(block)], block)
+            block = buffer[: len(block)]
+        scores, numbers = faiss.knn(queries, block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        numbers += start
+        if best is not None:
+            scores, numbers = np.hstack([best[0], scores]), np.hstack([best[1], numbers])
+        if scores.shape[1] > wanted:
+            keep = np.argpartition(-scores, wanted - 1, axis=1)[:, :wanted]
+            scores, numbers = np.take_along_axis(scores, keep, 1), np.take_along_axis(numbers, keep, 1)
+        best = scores, numbers
+    assert best is not None
+    return best
+
+
+def _exact(queries: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> Found:
+    """The cosines of candidates in float64, and both in order; a number of -1 comes last."""
+    cosines = np.empty(numbers.shape)
+    step = max(1, BLOCK_BYTES // (8 * rows.shape[1] * max(1, numbers.shape[1])))
+    for start in range(0, len(queries), step):
+        part = slice(start, start + step)
+        # einsum without optimize is numpy's own loop: its sums do not depend on threads, as those of a BLAS do.
+        gathered = rows[numbers[part]].astype(np.float64)
+        np.einsum("qd,qkd->qk", queries[part].astype(np.float64), gathered, out=cosines[part])
+    np.clip(cosines, -1.0, 1.0, out=cosines)
+    cosines[numbers < 0] = -np.inf
+    order = np.lexsort((numbers, -cosines), axis=1)
+    cosines, numbers = np.take_along_axis(cosines, order, 1), np.take_along_axis(numbers, order, 1)
+    cosines[numbers < 0] = 0.0
+    return Found(cosines, numbers)
+
+
+class Clusters:
+    """An approximate search: rows in clusters, of which those nearest to the query are looked through.
+
+    An inverted file of faiss, whose rows are 8-bit integers: a quarter of the memory of float32, beside the rows, which
+    may be on disk, and give the cosines. Nothing but distance from the query makes it miss a row.
+    """
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+
+    @classmethod
+    def build(cls, rows: np.ndarray) -> Clusters:
+        """Make 2 * sqrt(rows) clusters, by k-means on 64 rows of each; the same rows give the same ones.
+
+        Args:
+            rows: float32 or float16 (m, dim), of length 1; at least one.
+        """
+        faiss = library()
+        count = min(len(rows), max(1, round(2 * math.sqrt(len(rows)))))
+        index = faiss.index_factory(rows.shape[1], f"IVF{count},SQ8", faiss.METRIC_INNER_PRODUCT)
+        index.cp.min_points_per_centroid = 1  # few rows are no reason for its warning
+        index.cp.spherical = True
+        sample = np.sort(np.random.default_rng(1).permutation(len(rows))[: 64 * count])
+        index.train(np.ascontiguousarray(rows[sample], np.float32))
+        block_rows = max(1, BLOCK_BYTES // (4 * rows.shape[1]))
+        for start in range(0, len(rows), block_rows):
+            index.add(np.ascontiguousarray(rows[start : start + block_rows], np.float32))
+        return cls(index)
+
+    def nearest(
+        self, queries: np.ndarray, rows: np.ndarray, k: int, probes: int, progress: Progress | None = None
+    ) -> Found:
+        """As :func:`nearest`, but rows outside of the ``probes`` nearest clusters are not found.
+
+        Args:
+            queries: float32 or float16 (n, dim), of length 1.
+            rows: those that this was built of.
+            k: 1 or more.
+            probes: clusters to look through.
+            progress: counts queries.
+        """
+        faiss = library()
+        k = min(k, len(rows))
+        wanted = min(k + EXTRA, len(rows))
+        parameters = faiss.SearchParametersIVF(nprobe=probes)
+        parts = []
+        for start in range(0, len(queries), QUERIES):
+            batch = np.ascontiguousarray(queries[start : start + QUERIES], np.float32)
+            _, numbers = self._index.search(batch, wanted, params=parameters)
+            found = _exact(batch, rows, numbers)
+            parts.append(Found(found.cosines[:, :k], found.numbers[:, :k]))
+            if progress is not None:
+                progress.add(len(batch))
+        if not parts:
+            return Found(np.zeros((0, k)), np.zeros((0, k), np.int64))
+        return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def save(self, path: Path) -> None:
+        """Write the clusters to a file.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        try:
+            library().write_index(self._index, str(path))
+        except RuntimeError:  # faiss says in it which line of its own failed
+            raise DataError("cannot be written; free space or choose another place", path) from None
+
+    @classmethod
+    def load(cls, path: Path) -> Clusters:
+        """Read them back.
+
+        Raises:
+            DataError: the file is missing, cut short or damaged.
+        """
+        faiss = library()
+        try:
+            return cls(faiss.read_index(str(path)))
+        except RuntimeError:
+            raise DataError("missing, cut short or damaged; make the index again", path) from None
+
+    def fits(self, rows: np.ndarray) -> bool:
+        """Whether it is of as many rows of that length."""
+        return bool((self._index.ntotal, self._index.d) == rows.shape)
