@@ -10,9 +10,15 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
+import threading
+from collections.abc import Callable
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from psp.errors import PspError
+
+if TYPE_CHECKING:
+    from psp.words import WordCache
 
 log = logging.getLogger(__name__)
 
@@ -25,29 +31,44 @@ class Accelerator:
 
     Args:
         wanted: from the first sentence on; never (False); or when it pays (None).
+        cache: makes the words' cache.
 
     Raises:
         PspError: it is wanted, and numba is not installed.
     """
 
-    def __init__(self, wanted: bool | None = None) -> None:
+    def __init__(self, wanted: bool | None, cache: Callable[[], WordCache]) -> None:
         self._seen = 0
-        self._pooling: ModuleType | None = None
+        self._wanted, self._cache_of = wanted, cache
+        self._lock = threading.Lock()
         self._never = wanted is False or importlib.util.find_spec("numba") is None
+        self.pooling: ModuleType | None = None
+        """:mod:`psp.pooling`, once it is in use."""
+        self.words: WordCache | None = None
+        """The cache, once it is in use, of a model that can have one."""
         if wanted and self._never:
             raise PspError("accelerate=True needs a package: pip install 'psp[fast]'")
         if wanted:
             self._load()
 
-    def pooling(self, sentences: int) -> ModuleType | None:
-        """:mod:`psp.pooling`, where it shall be used for so many sentences more."""
-        if self._pooling is None and not self._never:
+    def __reduce__(self) -> tuple[Any, ...]:  # neither a lock nor a module goes to another process
+        return Accelerator, (self._wanted, self._cache_of)
+
+    def expect(self, sentences: int) -> None:
+        """Count sentences that are about to be embedded."""
+        if self.pooling is None and not self._never:
             self._seen += sentences
             if self._seen >= (WORTH_LOADING if "numba" in sys.modules else WORTH_IMPORT):
                 self._load()
-        return self._pooling
 
     def _load(self) -> None:
-        import psp.pooling
+        with self._lock:
+            if self.pooling is not None:
+                return
+            import psp.pooling
 
-        self._pooling = psp.pooling
+            try:
+                self.words = self._cache_of()
+            except ValueError as error:
+                log.info("sentences are encoded by sentencepiece alone: %s", error)
+            self.pooling = psp.pooling

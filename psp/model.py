@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import sentencepiece
@@ -34,6 +34,9 @@ from psp.errors import DataError
 from psp.files import atomic, read_json, sha256, write_json
 from psp.subword import drop, encode, load_sentencepiece
 from psp.table import DTYPES, Table, read_table, write_table
+
+if TYPE_CHECKING:
+    from psp.words import WordCache
 
 FORMAT, KIND = 1, "psp"
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
@@ -80,7 +83,7 @@ class Model:
         self._lower_case = bool(self.config.get("lower_case", False))
         self._segmenter = _segmenter(self.config.get("segment") or {})
         self._left_out = _left_out(self.config.get("left_out") or [], len(self.table), self.unknown_id)
-        self._accelerator = Accelerator(accelerate)
+        self._accelerator = Accelerator(accelerate, self._words)
 
     @classmethod
     def load(
@@ -302,7 +305,15 @@ class Model:
             texts = [self._segmenter.segment(text) for text in texts]
         return [text.lower() for text in texts] if self._lower_case else texts
 
+    def _words(self) -> WordCache:
+        from psp.words import WordCache
+
+        return WordCache(self.sentencepiece, self._lower_case, self.config.get("left_out") or [])
+
     def _ids(self, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
+        self._accelerator.expect(len(texts))
+        if (words := self._accelerator.words) is not None:
+            return self._ids_by(words, texts, first)
         texts = self.prepared(texts)
         try:
             encoded = encode(self.sentencepiece, texts, self.threads)
@@ -314,8 +325,16 @@ class Model:
             encoded = drop(encoded.ids, encoded.offsets, self._left_out[encoded.ids], self.unknown_id)
         return encoded.ids, encoded.offsets
 
+    def _ids_by(self, words: WordCache, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._segmenter is not None:
+            texts = [self._segmenter.segment(text) for text in texts]
+        try:
+            return words.encode(texts, self.threads)
+        except UnicodeEncodeError as error:
+            raise DataError(_surrogate(texts, first) or str(error)) from error
+
     def _pool(self, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-        compiled = self._accelerator.pooling(len(out))
+        compiled = self._accelerator.pooling
         parts = min(self.threads, len(out) // MIN_PART) if compiled else 1
         if parts < 2:
             self.table.pool(ids, offsets, out, compiled)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp import words
-from psp.words import LONGEST, WordCache, obstacle
+from psp.unigram import obstacle
+from psp.words import LONGEST, WordCache
 
 TEXTS = [
     "the red car is slow, and the blue one is not",
@@ -31,8 +32,8 @@ def trained(**settings: object) -> sentencepiece.SentencePieceProcessor:
     lines = [f"{text} {word}".lower() for text in TEXTS for word in " ".join(TEXTS).split()]
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=250, hard_vocab_limit=False, minloglevel=2,
-        **settings,
+        sentence_iterator=iter(lines), model_writer=model, hard_vocab_limit=False, minloglevel=2,
+        **({"vocab_size": 250} | settings),
     )  # fmt: skip
     return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
 
@@ -42,8 +43,18 @@ def processor() -> sentencepiece.SentencePieceProcessor:
     return trained()
 
 
-def plain(processor: sentencepiece.SentencePieceProcessor, texts: list[str], lower: bool) -> list[list[int]]:
-    return processor.encode([text.lower() if lower else text for text in texts], out_type=int)
+def plain(
+    processor: sentencepiece.SentencePieceProcessor,
+    texts: list[str],
+    lower: bool,
+    left_out: frozenset[int] = frozenset(),
+) -> list[list[int]]:
+    """By sentencepiece, without the unknown piece and what else is left out; that alone where nothing else is."""
+    found = []
+    for ids in processor.encode([text.lower() if lower else text for text in texts], out_type=int):
+        kept = [number for number in ids if number != processor.unk_id() and number not in left_out]
+        found.append(kept or [processor.unk_id()] * bool(ids))
+    return found
 
 
 def cached(cache: WordCache, texts: list[str]) -> list[list[int]]:
@@ -51,21 +62,6 @@ def cached(cache: WordCache, texts: list[str]) -> list[list[int]]:
     assert ids.dtype == np.int32 and offsets.dtype == np.int64 and len(offsets) == len(texts) + 1
     assert offsets[0] == 0 and offsets[-1] == len(ids)
     return [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)]
-
-
-def score(processor: sentencepiece.SentencePieceProcessor, ids: list[int]) -> float:
-    return sum(processor.get_score(row) for row in ids)
-
-
-def agree(processor: sentencepiece.SentencePieceProcessor, ours: list[list[int]], theirs: list[list[int]]) -> int:
-    """How many differ; each of these must be a tie: the same text in pieces of the same score."""
-    others = 0
-    for mine, other in zip(ours, theirs, strict=True):
-        if mine != other:
-            others += 1
-            assert processor.decode(mine) == processor.decode(other)
-            assert score(processor, mine) == pytest.approx(score(processor, other), abs=1e-4)
-    return others
 
 
 ODD = [
@@ -90,7 +86,7 @@ def test_odd_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePiec
 LETTERS = st.sampled_from(list(" \t abcdefghé̂́ʼ.,;!?0\u2581\u3000\u00a0\u200b½™ﬁΣσςاعب你好🙂\u0300\u0327¨İ\u0130"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(texts=st.lists(st.one_of(st.text(max_size=30), st.text(LETTERS, max_size=40)), min_size=1, max_size=8))
 def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, texts: list[str]) -> None:
     for lower in (True, False):
@@ -99,8 +95,8 @@ def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePiec
                 WordCache(processor, lower).encode(texts)
             continue
         cache, expected = WordCache(processor, lower), plain(processor, texts, lower)
-        agree(processor, cached(cache, texts), expected)
-        agree(processor, cached(cache, texts), expected)
+        assert cached(cache, texts) == expected
+        assert cached(cache, texts) == expected
 
 
 def test_every_character_beside_a_space_is_encoded_as_in_its_sentence(
@@ -111,14 +107,14 @@ def test_every_character_beside_a_space_is_encoded_as_in_its_sentence(
     letters = [chr(code) for code in (*range(1, 0xD800), *range(0xE000, 0x20000, 7)) if chr(code) != "\n"]
     for start in range(0, len(letters), 5000):
         texts = [f"a {letter} {letter}b {letter}" for letter in letters[start : start + 5000]]
-        assert agree(processor, cached(cache, texts), plain(processor, texts, False)) <= 2
+        assert cached(cache, texts) == plain(processor, texts, False)
 
 
 def test_long_words_are_not_kept(processor: sentencepiece.SentencePieceProcessor) -> None:
     cache = WordCache(processor, lower_case=True)
     texts = ["a " + "b" * LONGEST + " c", "b" * (LONGEST + 1) + " a", "red " * 1000, "x" * 100_000]
     for _ in range(2):
-        agree(processor, cached(cache, texts), plain(processor, texts, True))
+        assert cached(cache, texts) == plain(processor, texts, True)
     assert len(cache) == 4  # a, b..., c, red
 
 
@@ -130,7 +126,7 @@ def test_the_cache_starts_anew_when_it_is_full(
     sizes = []
     for _ in range(60):
         texts = [" ".join(map(str, rng.integers(0, 5000, 5))) for _ in range(4)]
-        agree(processor, cached(cache, texts), plain(processor, texts, True))
+        assert cached(cache, texts) == plain(processor, texts, True)
         sizes.append(len(cache))
     assert max(sizes) <= 50 + 20 and min(sizes[5:]) < 50
 
@@ -140,9 +136,9 @@ def test_many_words_grow_the_lists(processor: sentencepiece.SentencePieceProcess
     texts = [f"{number} {number:x} wörd{number}" for number in range(20_000)]
     expected = plain(processor, texts, True)
     for start in range(0, len(texts), 3000):
-        assert agree(processor, cached(cache, texts[start : start + 3000]), expected[start : start + 3000]) < 5
+        assert cached(cache, texts[start : start + 3000]) == expected[start : start + 3000]
     assert len(cache) > 40_000
-    assert agree(processor, cached(cache, texts), expected) < 30
+    assert cached(cache, texts) == expected
 
 
 def test_threads_take_turns(processor: sentencepiece.SentencePieceProcessor) -> None:
@@ -173,6 +169,9 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
 
     assert made() is None
     assert made(normalization_rule_name="identity") is None
+    assert "not a unigram" in (made(model_type="bpe") or "")
+    assert "single bytes" in (made(byte_fallback=True, vocab_size=500) or "")
+    assert "of the user's" in (made(user_defined_symbols=["<x>"]) or "")
     assert "cross spaces" in (made(split_by_whitespace=False) or "")
     assert "end of words" in (made(treat_whitespace_as_suffix=True) or "")
     assert "add_dummy_prefix" in (made(add_dummy_prefix=False) or "")
@@ -182,3 +181,71 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
     assert "rules for a space" in (made(normalization_rule_tsv=str(rules)) or "")
     rules.write_text("41 42\t61\n")
     assert made(normalization_rule_tsv=str(rules)) is None
+
+
+@given(texts=st.lists(st.text(LETTERS, max_size=30), min_size=1, max_size=6), data=st.data())
+def test_ids_are_left_out_as_unknown_ones_are(
+    processor: sentencepiece.SentencePieceProcessor, texts: list[str], data: st.DataObject
+) -> None:
+    left_out = frozenset(data.draw(st.sets(st.integers(3, processor.get_piece_size() - 1))))
+    cache = WordCache(processor, False, left_out)
+    assert cached(cache, texts) == plain(processor, texts, False, left_out)
+    assert cached(pickle.loads(pickle.dumps(cache)), texts) == plain(processor, texts, False, left_out)
+
+
+@pytest.fixture(scope="module")
+def ties() -> sentencepiece.SentencePieceProcessor:
+    """A model of two letters, in which most words can be cut in several ways of nearly the same score."""
+    rng = np.random.default_rng(1)
+    lines = [" ".join("".join(rng.choice(["a", "b"], rng.integers(1, 9))) for _ in range(8)) for _ in range(400)]
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=60, hard_vocab_limit=False, minloglevel=2
+    )
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+def test_where_rounding_chooses_sentencepiece_does(
+    ties: sentencepiece.SentencePieceProcessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_away, whole = [], WordCache._whole
+    monkeypatch.setattr(
+        WordCache, "_whole", lambda self, texts, threads: given_away.extend(texts) or whole(self, texts, threads)
+    )
+    rng = np.random.default_rng(2)
+
+    def word() -> str:
+        return "".join(rng.choice(["a", "b"], rng.integers(1, 30)))
+
+    # Long texts have large sums, which are rounded coarsely.
+    texts = [" ".join(word() for _ in range(size)) for size in (1, 2, 5, 10, 100, 1000, 5000) for _ in range(20)]
+    cache = WordCache(ties, False)
+    assert cached(cache, texts) == plain(ties, texts, False)
+    assert 0 < len(given_away) < len(texts)
+    # Each word for itself is certain more often than its text.
+    ours = cached(WordCache(ties, False), " ".join(texts).split(" "))
+    together = [list(itertools.chain(*ours[:count])) for count in (1000, 10_000)]
+    theirs = plain(ties, [" ".join(" ".join(texts).split(" ")[:count]) for count in (1000, 10_000)], False)
+    assert together != theirs  # so the texts above are a test of the doubt
+
+
+def test_very_long_words_and_texts(processor: sentencepiece.SentencePieceProcessor) -> None:
+    texts = ["ab" * 600_000, "red car " * 130_000, "你好" * 700, "é" * 3000, "ﷺ" * 1300, "a"]
+    cache = WordCache(processor, True)
+    assert cached(cache, texts) == plain(processor, texts, True)
+
+
+def test_an_interrupted_lookup_leaves_no_word_without_its_pieces(
+    processor: sentencepiece.SentencePieceProcessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = WordCache(processor, False)
+    cached(cache, ["a car"])
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WordCache, "_segmented", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            cached(cache, ["the red car"])
+    assert cached(cache, ["the red car", "a"]) == plain(processor, ["the red car", "a"], False)
