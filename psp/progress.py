@@ -100,8 +100,11 @@ def _clock(seconds: float) -> str:
     return str(datetime.timedelta(seconds=round(seconds)))
 
 
-def _bar(progress: Progress) -> tqdm[NoReturn]:
-    from tqdm import tqdm  # only where there is a terminal to draw on
+def _bar(progress: Progress) -> tqdm[NoReturn] | None:
+    try:
+        from tqdm import tqdm  # only where there is a terminal to draw on
+    except ImportError:  # what uses a model does not need it: the log's lines tell
+        return None
 
     class Bar(tqdm):
         """tqdm's own rate jumps between mining and steps, and it cuts off figures rather than the bar."""

@@ -6,8 +6,16 @@ every start of ``psp``: what is slow to import is imported by ``run``.
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import importlib.util
+import logging
+import os
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from psp.errors import DataError
 from psp.text import read_lines
@@ -26,3 +34,65 @@ def lines(path: Path | None) -> list[str]:
             return list(read_lines(file, path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def jobs(command: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
+    command.add_argument(
+        "--jobs", type=_positive, default=1, metavar="N", help="processes that share the table (default: 1)"
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is below 1")
+    return number
+
+
+def for_several(jobs: int) -> bool | None:
+    """``accelerate`` of a model for that many processes: compiled code is imported once, before they are started."""
+    return True if jobs > 1 and importlib.util.find_spec("numba") is not None else None
+
+
+class StandardOutput:
+    """Takes bytes, and has none of its own when they are written."""
+
+    def write(self, data: bytes | memoryview, text: bytes = b"") -> None:
+        """Write ``data``; ``text``, that a file of vectors may hold too, is not written.
+
+        Raises:
+            BrokenPipeError: nobody reads any more.
+            DataError: the disk is full.
+        """
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the buffer still holds would fail once more at the end
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise DataError(f"cannot be written: {error.strerror}", "standard output") from None
+
+
+class _Terminated(KeyboardInterrupt):
+    pass
+
+
+@contextlib.contextmanager
+def ending_well() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does, what is half-written removed; a closed pipe ends the program quietly."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except _Terminated:
+        logging.getLogger("psp").error("stopped at once, as asked by SIGTERM")
+        raise SystemExit(128 + signal.SIGTERM) from None
+    except BrokenPipeError:  # as Unix tools end; Python ignores the signal that ends them
+        raise SystemExit(128 + signal.SIGPIPE) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

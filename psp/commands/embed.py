@@ -3,28 +3,65 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from psp.commands import lines
+from psp.commands import StandardOutput, ending_well, for_several, jobs
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("embed", run, "Embed sentences, one a line, into a NumPy file.")
-    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
-    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
-    added.add_argument("--out", required=True, type=Path, help="the .npy file to write: float32, a row a sentence")
+    from psp.streaming.vectorfile import DTYPES, FORMATS
+
+    added = command("embed", run, "Write a vector for each line of text, in the lines' order.")
+    added.set_defaults(level=logging.INFO)  # it may take hours: where no terminal shows a bar, lines tell
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument("file", nargs="?", type=Path, metavar="FILE", help="sentences, one a line (default: stdin)")
+    added.add_argument(
+        "--out", required=True, metavar="FILE", help="x.npy, x.parquet, or raw numbers: x.f32, x.f16, - for stdout"
+    )
+    added.add_argument("--format", choices=FORMATS, help="where the name does not tell")
+    added.add_argument("--dtype", choices=DTYPES, help="of the numbers written (default: float32)")
+    added.add_argument("--normalize", action="store_true", help="make each vector's length 1")
+    added.add_argument("--dim", type=int, metavar="N", help="the first N dimensions (default: all)")
+    added.add_argument("--table", choices=["float32", "float16", "int8"], help="use the table so (default: as saved)")
+    jobs(added)
 
 
 def run(options: argparse.Namespace) -> None:
     """Do it."""
-    import numpy as np
-
-    from psp.files import atomic
+    from psp.errors import ConfigError
     from psp.model import load_model
+    from psp.progress import Progress
+    from psp.streaming.chunks import opened
+    from psp.streaming.embedding import Embed
+    from psp.streaming.processes import in_order
+    from psp.streaming.vectorfile import STDOUT, settings, vector_file
 
-    vectors = load_model(options.model).embed_raw_text(lines(options.file))
-    with atomic(options.out) as temporary, temporary.open("wb") as file:
-        np.save(file, vectors)
-    print(f"{len(vectors)} vectors of {vectors.shape[1]} numbers are in {options.out}")
+    form, dtype = settings(options.out, options.format, options.dtype)
+    stdout = options.out == STDOUT
+    if stdout and sys.stdout.isatty():
+        raise ConfigError("--out -: numbers are nothing for a terminal; write > FILE after it, or name a file")
+    with ending_well(), opened(options.file) as source:
+        try:
+            model = load_model(
+                options.model, dtype=options.table, dim=options.dim, accelerate=for_several(options.jobs)
+            )
+        except ValueError as error:  # of --dim
+            raise ConfigError(f"--dim or --table: {error}") from None
+        work = Embed(model, source.name, dtype, normalize=options.normalize)
+        rows = 0
+        with (
+            nullcontext(StandardOutput()) if stdout else vector_file(options.out, form, model.dim, dtype) as writer,
+            in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room) as done,
+            Progress(f"embedding {source.name}", "sentences") as bar,
+        ):
+            for chunk, vectors in done:
+                writer.write(vectors, chunk.text)
+                rows += chunk.rows
+                bar.add(chunk.rows, **source.read_so_far())
+    if not stdout:
+        print(f"{rows:,} vectors of {model.dim} numbers, {dtype}, are in {options.out}")

@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
 
-from psp.commands import lines
-from psp.errors import DataError
+from psp.commands import StandardOutput, ending_well, for_several, jobs
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("score", run, "Print tab-separated pairs again, with the cosine of their sentences appended.")
-    added.add_argument("model", type=Path, help="a model folder, such as results/fr/model")
-    added.add_argument("file", nargs="?", type=Path, help="a text file (default: standard input)")
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="lines of two columns or more, the texts first (default: stdin)",
+    )
+    jobs(added)
 
 
 def run(options: argparse.Namespace) -> None:
     """Do it."""
     from psp.model import load_model
+    from psp.progress import Progress
+    from psp.streaming.chunks import opened
+    from psp.streaming.embedding import Score
+    from psp.streaming.processes import in_order
 
-    name = options.file or "standard input"
-    pairs: list[tuple[str, str]] = []
-    text = lines(options.file)
-    for number, line in enumerate(text, start=1):
-        columns = line.split("\t")
-        if len(columns) < 2:
-            raise DataError("has one column; write two sentences with a tab between them", name, number)
-        pairs.append((columns[0], columns[1]))
-    for line, cosine in zip(text, load_model(options.model).score_raw_text(pairs), strict=True):
-        sys.stdout.write(f"{line}\t{cosine:.4f}\n")
+    with ending_well(), opened(options.file) as source:
+        work = Score(load_model(options.model, accelerate=for_several(options.jobs)), source.name)
+        with contextlib.ExitStack() as stack:
+            done = stack.enter_context(in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room))
+            # A filter says nothing but its lines, unless it is watched: on a terminal that they do not go to.
+            watched = sys.stderr.isatty() and not sys.stdout.isatty()
+            bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None
+            output = StandardOutput()
+            for chunk, scored in done:
+                output.write(scored)
+                if bar is not None:
+                    bar.add(chunk.rows, **source.read_so_far())
