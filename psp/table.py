@@ -140,12 +140,15 @@ class Table:
 
     def _sums(self, gathered: np.ndarray, flat: np.ndarray, sentences: int) -> np.ndarray:
         """Sums of so many rows each, float32 (sentences, dim)."""
-        shape = (sentences, -1, self.dim)
-        if self.scale is None:
-            return np.add.reduce(gathered.astype(np.float32, copy=False).reshape(shape), axis=1)
-        if self.by_row:
-            return np.add.reduce((gathered * self.scale[flat][:, None]).reshape(shape), axis=1)
-        return np.add.reduce(gathered.reshape(shape), axis=1, dtype=np.int32).astype(np.float32) * self.scale
+        parts = gathered.reshape(sentences, -1, self.dim)
+        if self.scale is not None and not self.by_row:
+            return np.add.reduce(parts, axis=1, dtype=np.int32).astype(np.float32) * self.scale
+        if self.scale is not None:
+            parts = parts * self.scale[flat].reshape(sentences, -1, 1)
+        parts = parts.astype(np.float32, copy=False)
+        if self.dim == 1:  # numbers that lie side by side are not added one after another by reduce
+            return np.add.accumulate(parts, axis=1)[:, -1]
+        return np.add.reduce(parts, axis=1)
 
 
 def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, Table]:
