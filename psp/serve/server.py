@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -59,7 +60,9 @@ def listen(host: str, port: int) -> socket.socket:
         elif error.errno == errno.EACCES:
             message = f"--port {port}: not for everyone's programs; write one from 1024, or 0 for one that is free"
         else:
-            message = f"--host {host} --port {port}: {error.strerror}; write --host 127.0.0.1, or another port"
+            message = (
+                f"--host {host} --port {port}: {os.strerror(error.errno or 0)}; write --host 127.0.0.1, or another port"
+            )
         raise ConfigError(message) from None
 
 
