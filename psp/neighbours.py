@@ -10,6 +10,7 @@ float64, ties by the lower number, for any number of threads and any division in
 
 from __future__ import annotations
 
+import logging
 import math
 from pathlib import Path
 from types import ModuleType
@@ -48,6 +49,7 @@ def library() -> ModuleType:
     Raises:
         PspError: it is not installed.
     """
+    logging.getLogger("faiss.loader").setLevel(logging.WARNING)  # it tells which of its libraries it tried
     try:
         import faiss
     except ModuleNotFoundError:

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from psp.commands import ending_well
 from psp.errors import ConfigError
 
 CHOICES = {
@@ -31,7 +32,12 @@ def add(command: Any) -> None:
     added.add_argument(
         "--out", required=True, type=Path, metavar="FILE", help="the pairs: source, target, margin, with tabs between"
     )
-    added.add_argument("--threshold", type=float, metavar="X", help="lowest margin (default: of ratio 1.06, else 0)")
+    added.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="lowest margin (default: 1.25 of ratio, 0.1 of distance, 0.5 of absolute)",
+    )
     added.add_argument("-k", type=int, default=4, metavar="N", help="neighbours of a sentence (default: 4)")
     added.add_argument(
         "--margin",
@@ -56,7 +62,7 @@ def run(options: argparse.Namespace) -> None:
     if options.probes is not None and options.index != "ivf":
         raise ConfigError("--probes: of --index ivf alone; the exact search looks at all sentences")
     if options.threshold is not None and not math.isfinite(options.threshold):
-        raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.06")
+        raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
 
     from psp.bitext import THRESHOLDS, mine_files
     from psp.model import load_model
@@ -64,18 +70,19 @@ def run(options: argparse.Namespace) -> None:
     from psp.search import NPROBE
 
     use_threads(options.threads)
-    counts = mine_files(
-        load_model(options.model, threads=options.threads),
-        options.source,
-        options.target,
-        options.out,
-        half=options.float16,
-        k=options.k,
-        margin=options.margin,
-        choose=options.pairs,
-        threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
-        probes=(options.probes or NPROBE) if options.index == "ivf" else None,
-    )
+    with ending_well():
+        counts = mine_files(
+            load_model(options.model, threads=options.threads),
+            options.source,
+            options.target,
+            options.out,
+            half=options.float16,
+            k=options.k,
+            margin=options.margin,
+            choose=options.pairs,
+            threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
+            probes=(options.probes or NPROBE) if options.index == "ivf" else None,
+        )
     print(
         f"{counts.pairs:,} pairs of {counts.sources:,} and {counts.targets:,} distinct sentences "
         f"({counts.source_lines:,} and {counts.target_lines:,} lines) are in {options.out}"

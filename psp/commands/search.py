@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from psp.commands import StandardOutput, ending_well
 from psp.errors import ConfigError, DataError
 from psp.text import clean, read_lines
 
@@ -65,19 +66,20 @@ def run(options: argparse.Namespace) -> None:
     from psp.search import NPROBE
 
     use_threads(options.threads)
-    model = load_model(options.model, threads=options.threads)
-    queries = _queries(options.queries)  # a missing file is told before the corpus is embedded
-    index = _index(options, model, LineFile(options.corpus))
-    if options.probes is not None and index.clusters is None:
-        raise ConfigError("--probes: the index has no clusters; make it with --index ivf")
-    out = sys.stdout.buffer
-    while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
-        found = index.search(batch, options.k, options.probes or NPROBE)
-        for query, hits in zip(batch, found, strict=True):
-            if not hits:
-                log.warning("%r: the model knows no word in it, so that it finds nothing", query)
-            out.write((_json(query, hits) if options.json else _table(query, hits)).encode())
-        out.flush()
+    out = StandardOutput()
+    with ending_well():
+        model = load_model(options.model, threads=options.threads)
+        queries = _queries(options.queries)  # a missing file is told before the corpus is embedded
+        index = _index(options, model, LineFile(options.corpus))
+        if options.probes is not None and index.clusters is None:
+            raise ConfigError("--probes: the index has no clusters; make it with --index ivf")
+        while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
+            found = index.search(batch, options.k, options.probes or NPROBE)
+            for query, hits in zip(batch, found, strict=True):
+                if not hits:
+                    log.warning("%r: the model knows no word in it, so that it finds nothing", query)
+            text = "".join(map(_json if options.json else _table, batch, found))
+            out.write(text.encode())
 
 
 def _check(options: argparse.Namespace) -> None:
