@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psp.errors import PspError
 
@@ -39,7 +39,7 @@ class Accelerator:
 
     def __init__(self, wanted: bool | None, cache: Callable[[], WordCache]) -> None:
         self._seen = 0
-        self._wanted, self._cache_of = wanted, cache
+        self.wanted, self._cache_of = wanted, cache
         self._lock = threading.Lock()
         self._never = wanted is False or importlib.util.find_spec("numba") is None
         self.pooling: ModuleType | None = None
@@ -50,9 +50,6 @@ class Accelerator:
             raise PspError("accelerate=True needs a package: pip install 'psp[fast]'")
         if wanted:
             self._load()
-
-    def __reduce__(self) -> tuple[Any, ...]:  # neither a lock nor a module goes to another process
-        return Accelerator, (self._wanted, self._cache_of)
 
     def expect(self, sentences: int) -> None:
         """Count sentences that are about to be embedded."""

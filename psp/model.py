@@ -10,13 +10,12 @@ A sentence's vector is the mean of its subwords' rows of one table (paper, secti
   {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype where it is not
   float32; and left_out, ids that are passed over as unknown ones are, where there are such (imported models: pieces
   without a row)
-- ``README.md``: the model card, for people
+- ``README.md``: the model card, for people (:mod:`psp.card`)
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
 import itertools
 import json
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import sentencepiece
 
-from psp import __version__
+from psp import __version__, card
 from psp.accelerate import Accelerator
 from psp.errors import DataError
 from psp.files import atomic, read_json, sha256, write_json
@@ -117,10 +116,10 @@ class Model:
         if sha256_of(folder / SENTENCEPIECE) != config["sentencepiece_sha256"]:
             raise DataError("not the file of config.json; copy the whole folder", folder / SENTENCEPIECE)
         table = read_model_table(folder / WEIGHTS)
-        shape, dtype = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
-        if table.values.shape != shape or table.dtype != dtype:
+        shape, saved_as = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
+        if table.values.shape != shape or table.dtype != saved_as:
             raise DataError(
-                f"{table.dtype} {table.values.shape}, but {dtype} {shape} in config.json; copy the whole folder",
+                f"{table.dtype} {table.values.shape}, but {saved_as} {shape} in config.json; copy the whole folder",
                 folder / WEIGHTS,
             )
         model = cls(table, folder / SENTENCEPIECE, config, threads=threads, accelerate=accelerate)
@@ -283,9 +282,21 @@ class Model:
         table = self.table.converted(dtype, dim)
         if table is self.table:
             return self
-        made = copy.copy(self)  # sentencepiece and its cache are shared
+        made = object.__new__(Model)  # sentencepiece, and what is compiled, are shared
+        made.__dict__.update(self.__dict__)
         made.table, made.config = table, dict(self.config)
+        if "dim" in made.config:  # it was read from a file
+            made.config |= {"dim": table.dim, "dtype": table.dtype}
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_accelerator"] = self._accelerator.wanted  # what is compiled, and the words, stay behind
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._accelerator = Accelerator(state["_accelerator"], self._words)
 
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder: :func:`save_model`."""
@@ -399,7 +410,9 @@ def load_model(
 def save_model(
     folder: Path | str, weight: np.ndarray | Table, sentencepiece_model: Path | str, config: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Write a model's folder; what an older one held is replaced. The same input gives the same bytes.
+    """Write a model's folder; what an older one held is replaced, but for a model card that a person has edited.
+
+    The same input gives the same bytes.
 
     ``config.json`` goes first and comes last: a folder that is half-written has none, and does not load.
 
@@ -446,6 +459,7 @@ def save_model(
     write_table(folder / WEIGHTS, {TENSOR: table.values, **_scale(table)})
     with atomic(folder / SENTENCEPIECE) as temporary:
         temporary.write_bytes(serialised)
+    card.write(folder, card.card(full))
     write_json(folder / CONFIG, full)
     return full
 

@@ -143,7 +143,8 @@ def test_the_folder_is_an_ordinary_model(published, sp_model, tmp_path, capsys):
     main(["import-checkpoint", str(published), str(sp_model), str(tmp_path / "made/out")])
     assert "; 4 pieces have no row" in capsys.readouterr().out
     folder = tmp_path / "made/out"
-    assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors", "sentencepiece.model"]
+    files = ["README.md", "config.json", "model.safetensors", "sentencepiece.model"]
+    assert sorted(file.name for file in folder.iterdir()) == files
     config = json.loads((folder / "config.json").read_text())
     schemas.check(config, "model", folder / "config.json")
     assert (config["lower_case"], config["imported_from"], config["dim"]) == (True, "model.pt", DIM)

@@ -6,6 +6,7 @@ import hashlib
 import io
 import itertools
 import json
+import pickle
 import subprocess
 import sys
 
@@ -62,6 +63,146 @@ def test_vectors_are_the_means_of_the_pieces_rows(model, texts, batch_size):
     vectors = model.embed_raw_text(texts, batch_size=batch_size)
     assert (vectors.shape, vectors.dtype) == ((len(texts), DIM), np.float32)
     np.testing.assert_allclose(vectors, reference(model, texts), rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module", params=["float32", "float16", "int8"])
+def two_ways(request, table, sentencepiece_model):
+    """A model in plain NumPy and sentencepiece, and the same in compiled code."""
+    plain = Model(table, sentencepiece_model, CONFIG | {"lower_case": True, "left_out": [5, 9]}, accelerate=False)
+    fast = Model(table, sentencepiece_model, plain.config, accelerate=True)
+    return plain.quantized(request.param), fast.quantized(request.param)
+
+
+@given(texts=st.lists(odd_text, max_size=20))
+def test_compiled_code_gives_the_same_bytes(two_ways, texts):
+    plain, fast = two_ways
+    assert fast.embed_raw_text(texts).tobytes() == plain.embed_raw_text(texts).tobytes()
+    pairs = list(itertools.pairwise(texts))
+    assert fast.score_raw_text(pairs) == plain.score_raw_text(pairs)
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+def test_threads_change_no_byte(table, sentencepiece_model, accelerate):
+    one = Model(table, sentencepiece_model, CONFIG, accelerate=accelerate)
+    several = Model(table, sentencepiece_model, CONFIG, threads=3, accelerate=accelerate)
+    texts = SENTENCES * 9
+    assert several.embed_raw_text(texts).tobytes() == one.embed_raw_text(texts).tobytes()
+
+
+def test_compiled_code_comes_in_when_it_pays(table, sentencepiece_model, monkeypatch):
+    from psp import accelerate
+
+    monkeypatch.setattr(accelerate, "WORTH_LOADING", 1000)
+    model = Model(table, sentencepiece_model, CONFIG)
+    first = model.embed_raw_text(SENTENCES[:400])
+    assert model._accelerator.pooling is None
+    again = model.embed_raw_text(SENTENCES[:400] * 2)[:400]
+    assert model._accelerator.pooling is not None and model._accelerator.words is not None
+    assert again.tobytes() == first.tobytes()
+
+
+def test_a_model_of_another_kind_of_pieces_is_accelerated_as_far_as_it_can_be(tmp_path, caplog):
+    path = train_sentencepiece(tmp_path / "bpe.model", model_type="bpe")
+    pieces = load_sentencepiece(path).get_piece_size()
+    rows = np.random.default_rng(3).standard_normal((pieces, DIM), dtype=np.float32)
+    fast = Model(rows, path, accelerate=True)
+    assert fast._accelerator.words is None and fast._accelerator.pooling is not None
+    plain = Model(rows, path, accelerate=False)
+    assert fast.embed_raw_text(SENTENCES).tobytes() == plain.embed_raw_text(SENTENCES).tobytes()
+
+
+def test_a_model_goes_to_another_process(two_ways):
+    for model in two_ways:
+        again = pickle.loads(pickle.dumps(model))
+        assert again.embed_raw_text(SENTENCES[:5]).tobytes() == model.embed_raw_text(SENTENCES[:5]).tobytes()
+
+
+@given(texts=st.lists(odd_text, max_size=12), dim=st.integers(1, DIM), normalize=st.booleans(), size=st.integers(1, 5))
+def test_encode_is_embedding_cut_and_normalised(model, texts, dim, normalize, size):
+    found = model.encode(texts, size, normalize_embeddings=normalize, truncate_dim=dim)
+    expected = model.embed_raw_text(texts)[:, :dim]
+    assert (found.shape, found.dtype) == ((len(texts), dim), np.float32)
+    if normalize:
+        lengths = np.linalg.norm(expected.astype(np.float64), axis=1, keepdims=True)
+        expected = np.divide(expected, lengths, out=np.zeros(expected.shape), where=lengths > 0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    for text, vector in zip(texts, found, strict=True):
+        alone = model.encode(text, normalize_embeddings=normalize, truncate_dim=dim)
+        assert alone.shape == (dim,) and np.array_equal(alone, vector)
+
+
+def test_encode_shows_a_bar_and_refuses_dimensions_that_there_are_not(model, capsys, caplog):
+    caplog.set_level("INFO")
+    assert model.encode(SENTENCES, show_progress_bar=True).shape == (len(SENTENCES), DIM)
+    assert f"embedding: {len(SENTENCES)}" in caplog.text.replace(",", "")
+    for dim in (0, DIM + 1):
+        with pytest.raises(ValueError, match="truncate_dim"):
+            model.encode("bread", truncate_dim=dim)
+
+
+@given(texts=st.lists(odd_text, min_size=1, max_size=8), scale=st.sampled_from([1e-30, 1.0, 1e30]))
+def test_similarities_are_cosines(model, texts, scale):
+    vectors = model.encode(texts)
+    found = model.similarity(vectors * np.float32(scale), vectors)
+    assert (found.shape, found.dtype) == ((len(texts), len(texts)), np.float32)
+    expected = [[model.score_raw_text([(a, b)])[0] for b in texts] for a in texts]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(model.similarity_pairwise(vectors, vectors), np.diag(expected), rtol=0, atol=1e-6)
+    assert model.similarity(vectors[0], vectors).shape == (1, len(texts))
+    with pytest.raises(ValueError, match="not pairs"):
+        model.similarity_pairwise(vectors, np.zeros((len(texts) + 1, DIM)))
+    with pytest.raises(ValueError, match="not \\(dim,\\)"):
+        model.similarity(np.zeros((1, 1, DIM)), vectors)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("dim", [None, 5])
+def test_smaller_tables_are_loaded_and_saved(folder, tmp_path, dtype, dim):
+    model = load_model(folder, dtype=dtype, dim=dim)
+    assert (model.dtype, model.dim) == (dtype, dim or DIM)
+    whole = load_model(folder)
+    assert whole.dtype == "float32" and whole.nbytes == 4 * whole.vocab_size * DIM
+    np.testing.assert_allclose(model.weight, whole.weight[:, :dim], rtol=0, atol=0.05)
+    config = model.save(tmp_path / "smaller")
+    assert config["dim"] == model.dim and config.get("dtype", "float32") == dtype
+    again = load_model(tmp_path / "smaller")
+    assert again.dtype == dtype and again.nbytes == model.nbytes
+    assert again.embed_raw_text(SENTENCES).tobytes() == model.embed_raw_text(SENTENCES).tobytes()
+    assert f"{model.dim} dimensions" in (card := (tmp_path / "smaller" / "README.md").read_text())
+    assert f"numbers in {dtype}" in card
+
+
+def test_a_quantised_model_that_does_not_say_so_is_refused(folder):
+    load_model(folder, dtype="int8").save(folder)
+    config = json.loads((folder / "config.json").read_text())
+    for changed, message in (
+        ({key: value for key, value in config.items() if key != "dtype"}, r"int8 .* but float32 .* in config\.json"),
+        (config | {"dtype": "float8"}, r"config\.json: dtype is 'float8'"),
+    ):
+        (folder / "config.json").write_text(json.dumps(changed))
+        with pytest.raises(DataError, match=message):
+            load_model(folder)
+    (folder / "config.json").write_text(json.dumps(config))
+    tensors = safetensors.numpy.load_file(folder / "model.safetensors")
+    for bad in (
+        {"embedding.weight": tensors["embedding.weight"]},
+        tensors | {"embedding.scale": tensors["embedding.scale"].ravel()},
+        tensors | {"embedding.scale": tensors["embedding.scale"].astype(np.float64)},
+    ):
+        safetensors.numpy.save_file(bad, folder / "model.safetensors")
+        with pytest.raises(DataError, match="no table of float32, float16 or int8 with its scale"):
+            load_model(folder)
+    tensors["embedding.scale"][3] = np.nan
+    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(DataError, match="not finite"):
+        load_model(folder)
+
+
+def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
+    model = load_model(folder)
+    assert not model.table.values.flags.owndata and not model.table.values.flags.writeable
+    (folder / "model.safetensors").rename(folder / "gone")  # what is mapped stays there
+    assert model.embed_raw_text(SENTENCES).any()
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=20), data=st.data())
@@ -256,7 +397,8 @@ def test_the_same_model_is_saved_as_the_same_bytes(folder, tmp_path, table, sent
     save_model(tmp_path / "again", table, sentencepiece_model, CONFIG)
     for file in folder.iterdir():
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
-    assert sorted(file.name for file in folder.iterdir()) == ["config.json", "model.safetensors", "sentencepiece.model"]
+    files = ["README.md", "config.json", "model.safetensors", "sentencepiece.model"]
+    assert sorted(file.name for file in folder.iterdir()) == files
 
 
 def test_a_model_can_be_saved_over_itself(folder, table):
