@@ -20,6 +20,9 @@ from typing import NoReturn
 from psp.errors import DataError
 from psp.text import read_lines
 
+#: Bytes of some 50,000 sentences: as many as are embedded in the time that importing numba takes.
+MUCH_TEXT = 4 << 20
+
 
 def lines(path: Path | None) -> list[str]:
     """The lines of a file, or of standard input.
@@ -50,9 +53,15 @@ def _positive(text: str) -> int:
     return number
 
 
-def for_several(jobs: int) -> bool | None:
-    """``accelerate`` of a model for that many processes: compiled code is imported once, before they are started."""
-    return True if jobs > 1 and importlib.util.find_spec("numba") is not None else None
+def for_several(jobs: int, size: int | None) -> bool | None:
+    """``accelerate`` of a model that several processes use: compiled code is imported once, before they are started.
+
+    Args:
+        jobs: processes; of one alone, the model decides.
+        size: bytes of text, where it is known: with little, nothing is gained.
+    """
+    much = size is None or size > MUCH_TEXT
+    return True if jobs > 1 and much and importlib.util.find_spec("numba") is not None else None
 
 
 class StandardOutput:

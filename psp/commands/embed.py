@@ -47,17 +47,16 @@ def run(options: argparse.Namespace) -> None:
         raise ConfigError("--out -: numbers are nothing for a terminal; write > FILE after it, or name a file")
     with ending_well(), opened(options.file) as source:
         try:
-            model = load_model(
-                options.model, dtype=options.table, dim=options.dim, accelerate=for_several(options.jobs)
-            )
-        except ValueError as error:  # of --dim
-            raise ConfigError(f"--dim or --table: {error}") from None
+            model = load_model(options.model, accelerate=for_several(options.jobs, source.size))
+            model = model.quantized(options.table, options.dim)
+        except ValueError as error:
+            raise ConfigError(f"--table and --dim: {error}") from None
         work = Embed(model, source.name, dtype, normalize=options.normalize)
         rows = 0
         with (
-            nullcontext(StandardOutput()) if stdout else vector_file(options.out, form, model.dim, dtype) as writer,
             in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room) as done,
-            Progress(f"embedding {source.name}", "sentences") as bar,
+            Progress(f"embedding {source.name}", "sentences") as bar,  # a thread draws it: after the processes' start
+            nullcontext(StandardOutput()) if stdout else vector_file(options.out, form, model.dim, dtype) as writer,
         ):
             for chunk, vectors in done:
                 writer.write(vectors, chunk.text)

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.streaming.processes import in_order
 
     with ending_well(), opened(options.file) as source:
-        work = Score(load_model(options.model, accelerate=for_several(options.jobs)), source.name)
+        work = Score(load_model(options.model, accelerate=for_several(options.jobs, source.size)), source.name)
         with contextlib.ExitStack() as stack:
             done = stack.enter_context(in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room))
             # A filter says nothing but its lines, unless it is watched: on a terminal that they do not go to.

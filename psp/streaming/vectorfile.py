@@ -180,10 +180,18 @@ def _parquet(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
     schema = pyarrow.schema(
         [pyarrow.field("text", pyarrow.string(), nullable=False), pyarrow.field("vector", vector, nullable=False)]
     )
-    # Vectors are noise to a compressor and to a dictionary: both would cost time and gain nothing.
-    with pyarrow.parquet.ParquetWriter(
-        path, schema, use_dictionary=False, compression={"text": "snappy", "vector.list.element": "none"}
-    ) as file:
-        writer = _Parquet(file, schema, dim, dtype)
-        yield writer
-        writer.flush()
+    with path.open("wb") as file:
+        # Vectors are noise to a compressor and to a dictionary: both would cost time and gain nothing.
+        inner = pyarrow.parquet.ParquetWriter(
+            file, schema, use_dictionary=False, compression={"text": "snappy", "vector.list.element": "none"}
+        )
+        try:
+            writer = _Parquet(inner, schema, dim, dtype)
+            yield writer
+            writer.flush()
+            inner.close()
+        except BaseException:
+            file.close()  # first, so that half a file gets no index
+            with contextlib.suppress(Exception):
+                inner.close()
+            raise

@@ -1,0 +1,79 @@
+"""``psp info``: what it says is what the model is."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+
+import pytest
+from small_subword import train_sentencepiece
+
+from psp.cli import main
+from psp.files import sha256
+from psp.model import load_model, save_model
+
+
+def info(capsys, *arguments):
+    main(["info", *map(str, arguments)])
+    return capsys.readouterr().out
+
+
+def test_what_a_model_is(small_model, capsys):
+    model = load_model(small_model)
+    digest = sha256(small_model / "sentencepiece.model")
+    assert json.loads(info(capsys, small_model, "--json")) == {
+        "format": 1,
+        "model": str(small_model),
+        "languages": ["en", "fr"],
+        "dim": 12,
+        "vocab_size": model.vocab_size,
+        "left_out": 0,
+        "dtype": "float32",
+        "table_bytes": model.vocab_size * 12 * 4,
+        "lower_case": False,
+        "segment": {},
+        "recipe": "psp",
+        "psp_version": model.config["psp_version"],
+        "sentencepiece_sha256": digest,
+        "accelerator": f"numba {metadata.version('numba')}",
+    }
+    printed = dict(line[2:].split(maxsplit=1) for line in info(capsys, small_model).splitlines()[1:])
+    assert printed["languages"] == "en, fr" and printed["dimensions"] == "12"
+    assert printed["table"] == f"float32, {model.nbytes:,} bytes"
+    assert printed["lower-casing"] == "no" and printed["segmenter"] == "none"
+    assert printed["sentencepiece"] == f"sha256 {digest}"
+
+
+def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("jieba")
+    table = load_model(small_model).quantized("int8").table
+    config = {"languages": [], "lower_case": True, "left_out": [3, 5], "recipe": None}
+    config["segment"] = {"zh": {"name": "jieba", "cut_all": True}}
+    save_model(tmp_path / "model", table, small_model / "sentencepiece.model", config)
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("psp.commands.info.metadata.version", missing)
+    said = info(capsys, tmp_path / "model")
+    for words in (
+        "languages     not on record",
+        f"{len(table):,}, of which 2 are left out",
+        f"int8, {table.nbytes:,} bytes",
+        "lower-casing  yes",
+        "jieba (zh, all words that it finds)",
+        "recipe        none",
+        "none: pip install 'psp[fast]'",
+    ):
+        assert words in said
+    assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"] is None
+
+
+def test_no_model(tmp_path, capsys):
+    train_sentencepiece(tmp_path / "sp.model")
+    with pytest.raises(SystemExit):
+        main(["info", str(tmp_path / "none")])
+    assert (
+        capsys.readouterr().err
+        == f"error: {tmp_path}/none: no such folder; a model is a folder with config.json in it\n"
+    )
