@@ -61,7 +61,7 @@ def embed(model: Model, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     ids, offsets = model.ids(texts)
     vectors, kept = unit(model.pool(ids, offsets))
     both = _understood(model, ids, offsets)[kept]
-    return vectors[both], kept[both]
+    return (vectors, kept) if both.all() else (vectors[both], kept[both])
 
 
 def _understood(model: Model, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:

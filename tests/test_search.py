@@ -320,3 +320,21 @@ def test_a_reader_that_has_enough_ends_it_quietly(folder):
             timeout=120,
         )  # fmt: skip
     assert (result.returncode, result.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_query_at_a_terminal_is_answered_at_once(folder):
+    pty = pytest.importorskip("pty", reason="there are no terminals here")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PSP_SEARCH, folder / "model", folder / "corpus.txt", "-k", "1"],
+        stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    os.close(theirs)
+    with process:
+        for query in ("the cat eats", "a dog"):
+            os.write(ours, f"{query}\n".encode())
+            assert process.stdout.readline().decode().startswith(f"{query}\t1\t")  # before there is an end
+        os.write(ours, b"\x04")
+        assert process.wait(60) == 0
+        assert process.stdout.read() == b""
+    os.close(ours)
