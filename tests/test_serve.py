@@ -26,7 +26,6 @@ from starlette.testclient import TestClient
 from psp.model import Model, load_model, save_model
 from psp.serve import Limits
 from psp.serve.app import application
-from psp.serve.guard import HEADERS
 from psp.subword import load_sentencepiece
 
 DIM = 12
@@ -376,8 +375,12 @@ def test_every_answer_has_the_headers_that_keep_others_out(client):
         client.post("/api/embed", json={}),
     ]
     for answer in answers:
-        for name, value in HEADERS.items():
-            assert name == "Content-Security-Policy" or answer.headers[name] == value
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cache-control"] == "no-store"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
         assert "access-control-allow-origin" not in answer.headers
@@ -416,6 +419,9 @@ def test_the_command_serves_the_model(server, model):
     assert server.ask("api/model", None, Host="evil.example")[0] == 403
 
 
+HEAD = b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
 def spoken(server, *parts):
     """What a raw connection is answered: all of it, or as far as the server goes."""
     host, port = server.address.removeprefix("http://").rstrip("/").split(":")
@@ -431,31 +437,20 @@ def spoken(server, *parts):
 
 
 def test_a_body_without_an_end_is_not_kept(server):
-    head = (
-        b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n"
-    )
-    answer = spoken(server, head, *[b"3e8\r\n" + b" " * 1000 + b"\r\n"] * 25)
+    answer = spoken(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *[b"3e8\r\n" + b" " * 1000 + b"\r\n"] * 25)
     assert answer.startswith(b"HTTP/1.1 413 ")
     assert b"the body is longer than 3,000 bytes" in answer
 
 
 def test_a_length_that_would_fill_the_memory_is_refused_at_once(server):
-    head = (
-        b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Content-Length: 99999999999\r\n\r\n"
-    )
-    assert spoken(server, head).startswith(b"HTTP/1.1 413 ")
+    assert spoken(server, HEAD + b"Content-Length: 99999999999\r\n\r\n").startswith(b"HTTP/1.1 413 ")
 
 
 def test_what_is_no_http_and_who_hangs_up_do_no_harm(server):
     assert spoken(server, b"HELO\r\n\r\n").startswith(b"HTTP/1.1 400 ")
     host, port = server.address.removeprefix("http://").rstrip("/").split(":")
-    head = (
-        b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
-    )
     with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(head + b"{")
+        connection.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")
     assert server.ask("api/model")[0] == 200
     assert server.process.poll() is None
 
@@ -471,6 +466,15 @@ def test_a_signal_ends_it_with_one_line_and_its_status(folder, number, status, w
             idle.sendall(b"GET /api/model HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert idle.recv(100).startswith(b"HTTP/1.1 200 ")
             assert server.end(number) == (status, f"error: ended, as asked by {who}\n")
+
+
+def test_a_request_without_an_end_does_not_keep_it_alive(folder):
+    with served(folder) as server:
+        host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")
+            assert server.ask("api/model")[0] == 200
+            assert server.end(signal.SIGTERM) == (143, "error: ended, as asked by SIGTERM\n")
 
 
 def failed(*arguments, before=""):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import re
 import shlex
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--host-resolver-rules=MAP rebound.example 127.0.0.1",
+    "--host-resolver-rules=MAP *.example 127.0.0.1",
 ]
 #: What would run if any text of the user's, or the model's name, were read as HTML.
 EVIL = [
@@ -206,16 +208,13 @@ def test_light_and_dark(opened):
 
 def test_a_narrow_screen_needs_no_scrolling_sideways(opened):
     page = opened(viewport={"width": 320, "height": 640})
-    compare(page, "m" * 60, "the cat " * 5)
+    compare(page, "m" * 60, "日" * 60)
     page.get_by_label("In these sentences").fill("bread" * 60)
     page.get_by_label("Look for").fill("bread")
     page.get_by_role("list", name="Sentences found").get_by_role("button").wait_for()
     page.locator("#pieces-b > span").first.wait_for()
     page.get_by_text("Ask from a program").click()
-    for element in page.locator("section, textarea, input, .piece, .track, #found button, .cosine, #curl").all():
-        box = element.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 320
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
 def test_the_commands_that_the_page_shows_do_what_they_say(page, server):
@@ -244,12 +243,24 @@ def test_a_server_that_has_ended_is_told(folder, browser):
 
 @pytest.fixture
 def elsewhere(browser):
-    """A page of another site."""
-    page = browser.new_page()
-    page.route("http://evil.example/*", lambda route: route.fulfill(body="<p>", content_type="text/html"))
-    page.goto("http://evil.example/")
-    yield page
-    page.close()
+    """A page of another site, whose server is on this machine too: what is elsewhere Chromium itself keeps out."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://evil.example:{other.server_port}/")
+        yield page
+        page.close()
+        other.shutdown()
 
 
 @pytest.mark.parametrize(
@@ -262,12 +273,9 @@ def elsewhere(browser):
     ],
 )
 def test_another_sites_page_is_answered_nothing(elsewhere, server, options):
-    statuses = []
-    elsewhere.on("response", lambda response: statuses.append(response.status))
     arguments = f"{json.dumps(server.address + 'api/embed')}, {json.dumps(options)}"
-    result = elsewhere.evaluate(f"fetch({arguments}).then(answer => answer.text(), error => 'refused')")
-    assert result == "refused"
-    assert set(statuses) <= {403, 405}  # 405: a GET without an Origin, as of a picture
+    got = elsewhere.evaluate(f"fetch({arguments}).then(answer => 'an answer', error => 'refused')")
+    assert got == "refused"
 
 
 def test_another_sites_page_cannot_frame_it(elsewhere, server):
@@ -279,7 +287,7 @@ def test_another_sites_page_cannot_frame_it(elsewhere, server):
 def test_a_name_that_was_made_to_point_here_does_not_reach_it(browser, server):
     page = browser.new_page()
     port = server.address.rstrip("/").rpartition(":")[2]
-    answer = page.goto(f"http://rebound.example:{port}/api/model")
+    answer = page.goto(f"http://evil.example:{port}/api/model")
     assert answer.status == 403
-    assert "this server does not go by the name 'rebound.example'" in page.locator("body").inner_text()
+    assert "this server does not go by the name 'evil.example'" in page.locator("body").inner_text()
     page.close()

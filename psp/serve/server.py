@@ -75,7 +75,7 @@ def serve(application: ASGIApp, listener: socket.socket) -> None:
         ws="none",
         lifespan="off",
         log_config=None,  # ours
-        log_level="warning",
+        log_level="critical",  # bugs are logged by the guard; of requests that are cut off nobody needs to hear
         access_log=False,
         proxy_headers=False,  # nobody's word is taken for who asks
         server_header=False,
