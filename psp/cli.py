@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.commands import embed, info, lines, mine, score, search, serve
+from psp.commands import embed, info, lines, mine, quantize, score, search, serve
 from psp.errors import ConfigError
 from psp.exports import FORMS
 from psp.logs import job
 
 #: Commands with a file of their own under psp/commands, in the order of the help.
-COMMANDS = (info, embed, score, search, mine, serve)
+COMMANDS = (info, embed, score, search, mine, quantize, serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -28,9 +28,11 @@ from psp.training import launch
 from psp.training.tune import Tuning
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
-BLOCKS = ("filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "speed")
+BLOCKS = (
+    "filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "quantize", "speed"
+)  # fmt: skip
 #: Keys that make no other model: what differs in them alone from a recipe is the recipe.
-INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus")
+INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.")
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

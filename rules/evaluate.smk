@@ -1,4 +1,4 @@
-# What the model is worth: test sets, the systems that need no training beside it, and its speed.
+# What the model is worth: test sets, the systems that need no training beside it, smaller tables, and its speed.
 def test_sets(wildcards):
     entry = downloads(model(wildcards))
     files = {}
@@ -103,6 +103,36 @@ rule compare:
         "Comparing {wildcards.model} with systems that need no training"
     script:
         "../workflow_scripts/compare.py"
+
+
+rule quantize:
+    input:
+        unpack(test_sets),
+        model=trained,
+    output:
+        "results/{model}/quantized.json",
+    log:
+        "results/{model}/logs/quantize.log",
+    benchmark:
+        "results/{model}/benchmarks/quantize.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(60),
+    params:
+        languages=attribute("languages"),
+        tatoeba=lambda wildcards: {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
+        },
+        tables=setting("quantize"),
+        settings=setting("evaluate"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.evaluation.quantized", "psp.model"),
+    message:
+        "Evaluating {wildcards.model} with smaller tables"
+    script:
+        "../workflow_scripts/quantize.py"
 
 
 rule speed:

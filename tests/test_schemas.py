@@ -21,6 +21,7 @@ from psp.corpora.download import Remote, fetch
 from psp.datareport import Source, report
 from psp.dedupe import dedupe_corpus, mix
 from psp.errors import DataError
+from psp.evaluation import quantized
 from psp.evaluation.baselines import compare
 from psp.evaluation.development import Development
 from psp.evaluation.run import evaluate_model
@@ -139,6 +140,9 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
     evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, **tests)
     # Without STS: the layout is that of eval.json, and it would be four times as long for each test below.
     compare(folder / "model", folder / "store.h5", folder / "compare.json", name="fr", **{**tests, "sts": None})
+    quantized.measure(
+        folder / "model", folder / "quantized.json", name="fr", dtypes=["int8"], dims=[4], **{**tests, "sts": None}
+    )
     measure_speed(folder / "model", folder / "store.h5", folder / "speed.json", sentences=100, repeats=3)
     # As a call of the library may do it: nothing but the figures, of which there are none.
     evaluate_model(folder / "model", folder.with_name("again") / "eval.json", name="again", languages=["xx"])
@@ -304,6 +308,10 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("eval", ("recipe",), "mine"),
         ("eval", ("data", "mix", "total", "kept"), -1),
         ("compare", ("systems", "untrained", "files", "graded", "pairs"), 0),
+        ("quantized", ("smaller", 0, "dtype"), "int4"),
+        ("quantized", ("smaller", 1, "scale"), "column"),
+        ("quantized", ("smaller", 0, "differences", "files/graded", "interval"), [0.1]),
+        ("quantized", ("smaller", 0, "differences"), {"files": {"difference": 1, "interval": None}}),
         ("train", ("best", "error"), 101),
         ("train", ("settings", "directions"), "neither"),
         ("filter", ("filters", "length", "min"), -1),
@@ -333,6 +341,8 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("eval", ("tatoeba", "fra", "eng-fra")),
         ("eval", ("train", "settings", "dim")),
         ("compare", ("systems", "word overlap")),
+        ("quantized", ("smaller", 1, "differences")),
+        ("quantized", ("whole", "scores", "tatoeba", "fra", "eng-fra")),
         ("train", ("best", "score")),
         ("mix", ("corpora", 0, "label")),
         ("tune", ("points", 0, "score")),

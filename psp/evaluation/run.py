@@ -11,15 +11,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from psp import testsets
 from psp.evaluation import bootstrap
 from psp.evaluation import sts as similarity
 from psp.evaluation import tatoeba as retrieval
-from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.files import write_json
 from psp.model import load_model
 
-__all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model"]
+__all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "main_figures"]
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +37,7 @@ def evaluate(
     files: Mapping[str, Path] | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    resampled: dict[str, Floats] | None = None,
 ) -> dict[str, Any]:
     r"""Run every test set that the languages allow.
 
@@ -45,6 +48,8 @@ def evaluate(
         tatoeba: language -> its two files (language's side, English side).
         files: the user's own STS sets, name -> file of ``score \t sentence \t sentence``.
         resamples, seed: of the bootstrap behind the 95% intervals of correlations.
+        resampled: filled with the main figure of each test in each resample, float64 (resamples,), by the names of
+            :func:`main_figures`. Systems see the same resamples, so that their differences can be taken one by one.
 
     Returns:
         ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``,
@@ -53,7 +58,7 @@ def evaluate(
     Raises:
         DataError: a file is missing or malformed, or the archive holds no STS data at all.
     """
-    run = _Run(scorer, frozenset(languages), resamples, seed)
+    run = _Run(scorer, frozenset(languages), resamples, seed, {} if resampled is None else resampled)
     body: dict[str, Any] = {
         "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
         "sts": {},
@@ -70,9 +75,23 @@ def evaluate(
     for language, paths in (tatoeba or {}).items():
         body["tatoeba"] |= run.tatoeba(language, paths)
     for name, path in (files or {}).items():
-        body["files"][name] = run.score(testsets.read_file(path, name), f"files/{name}").figures
+        body["files"][name] = run.correlation(testsets.read_file(path, name), f"files/{name}", f"files/{name}")
     body["skipped"] = run.skipped
     return body
+
+
+def main_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
+    """One figure a test of what :func:`evaluate` gives, None where it has none.
+
+    By name: ``sts`` (the mean Pearson of the years), ``semeval2017/<track>``, ``stsb/<part>`` and ``files/<name>``
+    (Pearson), ``tatoeba/<direction>`` (the error rate).
+    """
+    found = {"sts": body["sts"]["average"]["pearson_mean"]} if body["sts"] else {}
+    for part in ("semeval2017", "stsb", "files"):
+        found |= {f"{part}/{name}": figures["pearson"] for name, figures in body[part].items()}
+    for directions in body["tatoeba"].values():
+        found |= {f"tatoeba/{direction}": figures["error"] for direction, figures in directions.items()}
+    return found
 
 
 def evaluate_model(
@@ -100,15 +119,24 @@ def evaluate_model(
 
 
 class _Run:
-    """One evaluation: the system, what it covers, and what had to be skipped."""
+    """One evaluation: the system, what it covers, what had to be skipped, and the resampled figures."""
 
-    def __init__(self, scorer: Scorer, languages: frozenset[str], resamples: int, seed: int) -> None:
+    def __init__(
+        self, scorer: Scorer, languages: frozenset[str], resamples: int, seed: int, resampled: dict[str, Floats]
+    ) -> None:
         self.scorer, self.languages, self.resamples, self.seed = scorer, languages, resamples, seed
+        self.resampled = resampled
         self.skipped: list[dict[str, str]] = []
 
     def score(self, data: testsets.StsSet, name: str) -> similarity.Scored:
         log.info("%s: %d pairs", name, len(data))
         return similarity.score_set(self.scorer, data, name=name, resamples=self.resamples, seed=self.seed)
+
+    def correlation(self, data: testsets.StsSet, name: str, figure: str) -> dict[str, Any]:
+        """The figures of a set; ``name`` chooses its resamples, ``figure`` is that of :func:`main_figures`."""
+        scored = self.score(data, name)
+        self.resampled[figure] = 100 * scored.pearson
+        return scored.figures
 
     def skip(self, what: str, why: str) -> None:
         log.info("%s skipped: %s", what, why)
@@ -137,6 +165,9 @@ class _Run:
                 years[year] = similarity.score_year(year, scored)
         if not years:
             return {}
+        means = [drawn for found in years.values() if (drawn := found.resampled["pearson_mean"]) is not None]
+        if len(means) == len(years):
+            self.resampled["sts"] = 100 * np.mean(means, axis=0)
         return {year: found.body for year, found in years.items()} | {"average": similarity.average(years)}
 
     def tracks(self, source: testsets.StsSource) -> dict[str, Any]:
@@ -145,7 +176,7 @@ class _Run:
             if not self.covers(f"SemEval-2017 {track}", *languages):
                 continue
             try:
-                body[track] = self.score(source.semeval("2017", track), f"2017/{track}").figures
+                body[track] = self.correlation(source.semeval("2017", track), f"2017/{track}", f"semeval2017/{track}")
             except testsets.MissingSetError as error:
                 self.skip(f"SemEval-2017 {track}", str(error))
                 continue
@@ -159,7 +190,7 @@ class _Run:
             return body
         for part in testsets.BENCHMARK:
             try:
-                body[part] = self.score(source.benchmark(part), f"stsb/{part}").figures
+                body[part] = self.correlation(source.benchmark(part), f"stsb/{part}", f"stsb/{part}")
             except testsets.MissingSetError as error:
                 self.skip(f"STS Benchmark {part}", str(error))
         return body
@@ -173,4 +204,9 @@ class _Run:
             return {}
         foreign, english = testsets.read_tatoeba(*paths)
         log.info("Tatoeba %s-eng: %d pairs", iso3, len(foreign))
-        return {iso3: retrieval.score(self.scorer, foreign, english, iso3)}
+        found = retrieval.search(self.scorer, foreign, english, iso3)
+        for direction, (_, wrong) in found.items():
+            name = f"tatoeba/{direction}"
+            counts = bootstrap.resample_counts(len(wrong), self.resamples, self.seed, name)
+            self.resampled[name] = 100 * (counts @ wrong.astype(np.float64)) / len(wrong)
+        return {iso3: {direction: figures for direction, (figures, _) in found.items()}}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from psp.evaluation.bootstrap import wilson
 from psp.evaluation.scorers import Floats, Scorer
@@ -21,11 +22,23 @@ def score(scorer: Scorer, foreign: list[str], english: list[str], iso3: str) -> 
     Figures are ``error`` (%), ``interval``, ``errors``, ``duplicates`` (errors that found the right text elsewhere)
     and ``pairs``.
     """
+    return {direction: figures for direction, (figures, _) in search(scorer, foreign, english, iso3).items()}
+
+
+def search(
+    scorer: Scorer, foreign: list[str], english: list[str], iso3: str
+) -> dict[str, tuple[dict[str, Any], npt.NDArray[np.bool_]]]:
+    """As :func:`score`, and with each direction's figures its wrong queries: bool, shape (pairs,)."""
     similarity = scorer.cross(foreign, english)
     return {
-        f"{iso3}-eng": _figures(*count_errors(similarity, english)),
-        f"eng-{iso3}": _figures(*count_errors(similarity.T, foreign)),
+        f"{iso3}-eng": (_figures(*count_errors(similarity, english)), wrong(similarity)),
+        f"eng-{iso3}": (_figures(*count_errors(similarity.T, foreign)), wrong(similarity.T)),
     }
+
+
+def wrong(similarity: Floats) -> npt.NDArray[np.bool_]:
+    """Which queries find another candidate than their own: bool, shape (queries,); on a tie the first one is found."""
+    return np.argmax(similarity, axis=1) != np.arange(len(similarity))
 
 
 def count_errors(similarity: Floats, texts: list[str]) -> tuple[int, int, int]:

@@ -38,6 +38,7 @@ PLACES = {
     r"[^/]+/data\.json": "data",
     r"[^/]+/eval\.json": "eval",
     r"[^/]+/compare\.json": "compare",
+    r"[^/]+/quantized\.json": "quantized",
     r"[^/]+/speed\.json": "speed",
 }
 

@@ -11,8 +11,9 @@ import pytest
 
 from psp import testsets
 from psp.errors import DataError
+from psp.evaluation import bootstrap
 from psp.evaluation.report import table
-from psp.evaluation.run import EmbeddingScorer, evaluate
+from psp.evaluation.run import EmbeddingScorer, evaluate, main_figures
 
 RNG = np.random.default_rng(7)
 WORDS = [
@@ -102,6 +103,32 @@ def test_everything_an_english_model_can_do(archive):
     }
     assert body["conditions"] == {"confidence": 0.95, "resamples": 20, "seed": 0}
     json.dumps(body, allow_nan=False)
+
+
+def test_main_figures_are_resampled_under_their_names(archive, tmp_path):
+    (tmp_path / "mine").write_text("".join(f"{score}\t{sentence()}\t{sentence()}\n" for score in range(6)))
+    for side in ("fr", "en"):
+        (tmp_path / side).write_text("".join(f"{sentence()}\n" for _ in range(40)))
+    resampled = {}
+    body = run(
+        sts=archive, files={"mine": tmp_path / "mine"}, tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")},
+        resampled=resampled, resamples=200,
+    )  # fmt: skip
+    figures = main_figures(body)
+    assert list(figures) == [
+        "sts", "semeval2017/track5.en-en", "stsb/dev", "stsb/test", "files/mine", "tatoeba/fra-eng", "tatoeba/eng-fra"
+    ]  # fmt: skip
+    assert set(resampled) == set(figures)
+    assert figures["sts"] == body["sts"]["average"]["pearson_mean"]
+    assert bootstrap.interval(resampled["sts"]) == body["sts"]["average"]["pearson_mean_interval"]
+    for part in ("semeval2017", "stsb", "files"):
+        for name, found in body[part].items():
+            assert figures[f"{part}/{name}"] == found["pearson"]
+            assert bootstrap.interval(resampled[f"{part}/{name}"]) == found["pearson_interval"]
+    for direction, found in body["tatoeba"]["fra"].items():
+        assert figures[f"tatoeba/{direction}"] == found["error"]
+        assert resampled[f"tatoeba/{direction}"].mean() == pytest.approx(found["error"], abs=1.5)
+    assert main_figures(run(languages=["fr"])) == {}
 
 
 def test_tracks_need_both_languages(archive):

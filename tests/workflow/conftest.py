@@ -20,6 +20,7 @@ models:
     train: {epochs: 2, dim: 16, megabatch: 4, anneal: 4}
     development: {heldout: 100}
     evaluate: {resamples: 100}
+    quantize: {dims: [8]}
     speed: {sentences: 1000, repeats: 3}
 """
 
@@ -96,9 +97,7 @@ def project(tmp_path):
 def finished(tmp_path_factory):
     """A copy in which the tiny demo has run to its evaluation. Not to be changed: take ``copy_of_finished``."""
     workflow = copy_project(tmp_path_factory.mktemp("finished"))
-    workflow.run(
-        "results/demo/eval.json", "results/demo/data.json", "results/demo/compare.json", "results/demo/speed.json"
-    )
+    workflow.run(*(f"results/demo/{name}.json" for name in ("eval", "data", "compare", "quantized", "speed")))
     return workflow
 
 
