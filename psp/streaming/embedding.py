@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _VECTOR_BYTES = 8 << 20  # float32 vectors of a chunk
 _MOST_ROWS = 8192
+_TOO_LARGE = 65520  # what is rounded to float16 from there on is infinity
 _SCORE_BYTES = len("\t-1.0000\n")
 _NOT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"\t\n")
 
@@ -42,15 +44,25 @@ class Embed:
             return 0, error
         shape = (chunk.rows, self._model.dim)
         out = np.frombuffer(room, self._dtype, shape[0] * shape[1]).reshape(shape)
-        vectors = self._model.encode(texts, normalize_embeddings=self._normalize)
+        vectors = self._vectors(texts)
         try:
-            with np.errstate(over="raise"):
-                out[:] = vectors
+            if self._dtype.itemsize == 2 and "psp.pooling" in sys.modules:  # compiled code is in use already
+                from psp.streaming import halves
+
+                halves.write(vectors, out)
+            else:
+                with np.errstate(over="raise"):
+                    out[:] = vectors
         except FloatingPointError:
-            row = int(np.flatnonzero((np.abs(vectors) > np.finfo(self._dtype).max).any(axis=1))[0])
+            row = int(np.flatnonzero((np.abs(vectors) >= _TOO_LARGE).any(axis=1))[0])
             message = "its vector has numbers too large for float16; write float32"
             return 0, DataError(message, self._name, chunk.first + row)
         return out.nbytes, None
+
+    def _vectors(self, texts: list[str]) -> np.ndarray:
+        if self._normalize:
+            return self._model.encode(texts, normalize_embeddings=True)
+        return self._model.embed_raw_text(texts)  # encode would copy them
 
 
 class Score:
