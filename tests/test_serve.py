@@ -457,7 +457,7 @@ def test_what_is_no_http_and_who_hangs_up_do_no_harm(server):
 
 @pytest.mark.parametrize(
     ("number", "status", "who"),
-    [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")],
+    [(signal.SIGINT, 130, "Ctrl-C or a signal"), (signal.SIGTERM, 143, "SIGTERM")],
 )
 def test_a_signal_ends_it_with_one_line_and_its_status(folder, number, status, who):
     with served(folder) as server:
@@ -465,7 +465,7 @@ def test_a_signal_ends_it_with_one_line_and_its_status(folder, number, status, w
         with socket.create_connection((host, int(port))) as idle:  # as browsers keep them
             idle.sendall(b"GET /api/model HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert idle.recv(100).startswith(b"HTTP/1.1 200 ")
-            assert server.end(number) == (status, f"error: ended, as asked by {who}\n")
+            assert server.end(number) == (status, f"error: stopped at once, as asked by {who}\n")
 
 
 def test_a_request_without_an_end_does_not_keep_it_alive(folder):
@@ -474,7 +474,7 @@ def test_a_request_without_an_end_does_not_keep_it_alive(folder):
         with socket.create_connection((host, int(port))) as connection:
             connection.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")
             assert server.ask("api/model")[0] == 200
-            assert server.end(signal.SIGTERM) == (143, "error: ended, as asked by SIGTERM\n")
+            assert server.end(signal.SIGTERM) == (143, "error: stopped at once, as asked by SIGTERM\n")
 
 
 def failed(*arguments, before=""):
@@ -498,6 +498,16 @@ def test_an_address_that_is_not_here(folder):
     assert failed(folder, "--host", "no.such.host.invalid").startswith(
         "error: --host no.such.host.invalid: no such host"
     )
+
+
+def test_a_smaller_table(folder):
+    with served(folder, "--table", "int8", "--dim", "5") as server:
+        _, answer = server.ask("api/embed", {"texts": ["bread"]})
+        expected = load_model(folder, dtype="int8", dim=5).embed_raw_text(["bread"])
+        assert np.array_equal(np.array(answer["vectors"], np.float32), expected)
+        facts = server.ask("api/model")[1]
+        assert (facts["dtype"], facts["dim"]) == ("int8", 5)
+    assert failed(folder, "--port", "0", "--dim", "13").startswith("error: --table and --dim: ")
 
 
 def test_a_model_that_is_not_there(tmp_path):

@@ -9,7 +9,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from psp.errors import PspError
+from psp.commands import ending_well
+from psp.errors import ConfigError, PspError
 from psp.serve import Limits
 
 log = logging.getLogger(__name__)
@@ -18,7 +19,9 @@ log = logging.getLogger(__name__)
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("serve", run, "Serve a page to try a model, and a small JSON API, on this machine.")
-    added.add_argument("model", help="a model folder, such as results/fr/model")
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument("--table", choices=["float32", "float16", "int8"], help="use the table so (default: as saved)")
+    added.add_argument("--dim", type=int, metavar="N", help="the first N dimensions (default: all)")
     added.add_argument("--host", default="127.0.0.1", help="the address to listen at (default: this machine's own)")
     added.add_argument("--port", type=_port, default=8000, help="default: 8000; 0: one that is free")
     added.add_argument(
@@ -41,28 +44,27 @@ def run(options: argparse.Namespace) -> None:
     """Do it, until Ctrl-C or SIGTERM."""
     try:
         from psp.serve.app import application
-        from psp.serve.server import ended_by_signals, listen, serve
+        from psp.serve.server import listen, serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
         raise PspError("psp serve needs two packages: pip install 'psp[serve]'") from None
     from psp.model import load_model
 
-    with (
-        ended_by_signals(),
-        listen(options.host, options.port) as listener,
-    ):  # before the model: a taken port is told at once
-        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes)
+    # The socket comes before the model: that a port is taken is told at once.
+    with ending_well(), listen(options.host, options.port) as listener:
+        try:
+            model = load_model(options.model, dtype=options.table, dim=options.dim)
+        except ValueError as error:
+            raise ConfigError(f"--table and --dim: {error}") from None
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)
-        served = application(load_model(options.model), name, limits, names)
+        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes)
         if not local:
-            log.warning(
-                "--host %s: whoever can reach this machine can use the model; no password is asked", options.host
-            )
+            log.warning("--host %s: whoever can reach this machine can use the model, without a password", options.host)
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
-        serve(served, listener)
+        serve(application(model, name, limits, names), listener)
 
 
 def _name(model: str) -> str:

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import signal
 import socket
-from collections.abc import Iterator
-from types import FrameType
-from typing import NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from psp.errors import ConfigError, PspError
+from psp.errors import ConfigError
 
 #: Seconds that requests under way have to be answered once the server is asked to end.
 GRACE = 2
-
-
-class Stopped(PspError):
-    """The server was asked to end by a signal; the process ends as one does that the signal has ended."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"ended, as asked by {'Ctrl-C' if number == signal.SIGINT else signal.Signals(number).name}")
-        self.status = 128 + number
-
-
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Ctrl-C and SIGTERM raise :class:`Stopped` in the block; uvicorn, while it serves, ends its requests first."""
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise Stopped(number)
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -67,7 +39,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:
-    """Serve until a signal ends it; in :func:`ended_by_signals`, that raises :class:`Stopped`."""
+    """Serve until Ctrl-C or SIGTERM: requests are ended, then the signal is handled as it would have been without."""
     config = uvicorn.Config(
         application,
         http="h11",  # always there, and strict
