@@ -47,10 +47,9 @@ def jobs(command: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is below 1")
-    return number
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text} is no number of 1 or more")
+    return int(text)
 
 
 def for_several(jobs: int, size: int | None) -> bool | None:

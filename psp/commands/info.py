@@ -43,20 +43,24 @@ def _facts(model: Any) -> dict[str, Any]:
         "recipe": config.get("recipe"),
         "psp_version": config.get("psp_version"),
         "sentencepiece_sha256": config["sentencepiece_sha256"],
-        "accelerator": _accelerator(),
+        "accelerator": _accelerator(model),
     }
 
 
-def _accelerator() -> str | None:
-    """The version of numba; None where it is not installed."""
+def _accelerator(model: Any) -> dict[str, str | None]:
+    """The version of numba, None where it is not installed; and why words are not looked up, None where they are."""
     try:
-        return f"numba {metadata.version('numba')}"
+        version = metadata.version("numba")
     except metadata.PackageNotFoundError:
-        return None
+        return {"numba": None, "obstacle": "numba is not installed: pip install 'psp[fast]'"}
+    from psp.unigram import obstacle
+
+    return {"numba": version, "obstacle": obstacle(model.sentencepiece)}
 
 
 def _said(facts: dict[str, Any]) -> dict[str, str]:
     left_out = facts["left_out"]
+    numba, obstacle = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
     segmenters = (
         f"{setting['name']} ({language}{', all words that it finds' if setting.get('cut_all') else ''})"
         for language, setting in facts["segment"].items()
@@ -71,5 +75,6 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "recipe": facts["recipe"] or "none",
         "written by": f"psp {facts['psp_version']}",
         "sentencepiece": f"sha256 {facts['sentencepiece_sha256']}",
-        "accelerator": facts["accelerator"] or "none: pip install 'psp[fast]' makes it several times as fast",
+        "accelerator": f"numba {numba}" if numba else "none",
+        "words": f"by sentencepiece: {obstacle}" if obstacle else "each is encoded once, then looked up",
     }

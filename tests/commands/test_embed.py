@@ -134,10 +134,11 @@ def test_what_cannot_be_done_is_one_line(small_model, text, monkeypatch, capsys,
     assert [path.name for path in text.parent.iterdir()] == ["text.txt"] and text.read_bytes() == TEXT
 
 
-def test_no_processes_at_all(small_model, capsys):
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_no_number_of_processes(small_model, capsys, jobs):
     with pytest.raises(SystemExit):
-        main(["embed", str(small_model), "--out", "x.npy", "--jobs", "0"])
-    assert "argument --jobs: 0 is below 1" in capsys.readouterr().err
+        main(["embed", str(small_model), "--out", "x.npy", f"--jobs={jobs}"])
+    assert f"argument --jobs: {jobs} is no number of 1 or more" in capsys.readouterr().err
 
 
 LIMIT = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from importlib import metadata
 
+import numpy as np
 import pytest
 from small_subword import train_sentencepiece
 
 from psp.cli import main
 from psp.files import sha256
 from psp.model import load_model, save_model
+from psp.subword import load_sentencepiece
 
 
 def info(capsys, *arguments):
@@ -35,12 +37,13 @@ def test_what_a_model_is(small_model, capsys):
         "recipe": "psp",
         "psp_version": model.config["psp_version"],
         "sentencepiece_sha256": digest,
-        "accelerator": f"numba {metadata.version('numba')}",
+        "accelerator": {"numba": metadata.version("numba"), "obstacle": None},
     }
     printed = dict(line[2:].split(maxsplit=1) for line in info(capsys, small_model).splitlines()[1:])
     assert printed["languages"] == "en, fr" and printed["dimensions"] == "12"
     assert printed["table"] == f"float32, {model.nbytes:,} bytes"
     assert printed["lower-casing"] == "no" and printed["segmenter"] == "none"
+    assert printed["accelerator"].startswith("numba ") and printed["words"] == "each is encoded once, then looked up"
     assert printed["sentencepiece"] == f"sha256 {digest}"
 
 
@@ -63,10 +66,11 @@ def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, ca
         "lower-casing  yes",
         "jieba (zh, all words that it finds)",
         "recipe        none",
-        "none: pip install 'psp[fast]'",
+        "accelerator   none",
+        "by sentencepiece: numba is not installed: pip install 'psp[fast]'",
     ):
         assert words in said
-    assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"] is None
+    assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["numba"] is None
 
 
 def test_no_model(tmp_path, capsys):
@@ -77,3 +81,11 @@ def test_no_model(tmp_path, capsys):
         capsys.readouterr().err
         == f"error: {tmp_path}/none: no such folder; a model is a folder with config.json in it\n"
     )
+
+
+def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_path, capsys):
+    path = train_sentencepiece(tmp_path / "sp.model", model_type="char", vocab_size=40)
+    table = np.ones((load_sentencepiece(path).get_piece_size(), 4), np.float32)
+    save_model(tmp_path / "model", table, path, {"languages": ["en"]})
+    obstacle = json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["obstacle"]
+    assert obstacle and f"words         by sentencepiece: {obstacle}\n" in info(capsys, tmp_path / "model")
