@@ -140,19 +140,20 @@ rule speed:
         model=trained,
         store="results/{model}/store.h5",
     output:
-        "results/{model}/speed.json",
+        json="results/{model}/speed.json",
+        chart="results/{model}/speed.png",
     log:
         "results/{model}/logs/speed.log",
     benchmark:
         "results/{model}/benchmarks/speed.tsv"
     threads: lambda wildcards: workflow.cores or 1  # nothing may run beside a measurement
     resources:
-        mem_mb=mem_mb(2000),
+        mem_mb=mem_mb(8000),
         runtime=runtime(60),
     params:
         settings=setting("speed"),
-        code=fingerprint("psp.speed"),
+        code=fingerprint("psp.speed.run", "psp.speed.chart", "psp.speed.worker"),
     message:
-        "Measuring the speed of {wildcards.model}"
+        "Measuring the speed of {wildcards.model} and its peers"
     script:
         "../workflow_scripts/speed.py"

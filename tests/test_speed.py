@@ -1,21 +1,34 @@
-"""The speed measurement: what is measured and what is written, never how fast."""
+"""The speed measurement: what is measured, under which conditions, and what is written; never how fast."""
 
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
+import os
+import statistics
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from small_subword import PAIRS, train_sentencepiece, write_mixed
 
+from psp import schemas
 from psp.errors import DataError
 from psp.model import Model, save_model
-from psp.speed import measure_speed
+from psp.speed.conditions import usable_cores
+from psp.speed.process import THREAD_VARIABLES, Broken, Process
+from psp.speed.run import measure_speed
+from psp.speed.systems import OWN, PEERS, batches
+from psp.speed.table import markdown
+from psp.speed.worker import Worker
 from psp.store import write_store
 from psp.subword import load_sentencepiece
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True}
+NUMPY, NUMBA = "psp float32, NumPy", "psp float32, numba"
 
 
 def store(folder, model):
@@ -24,59 +37,126 @@ def store(folder, model):
     return folder / "store.h5"
 
 
-@pytest.fixture
-def trained(tmp_path):
-    model = train_sentencepiece(tmp_path / "sp.model")
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    model = train_sentencepiece(folder / "sp.model")
     pieces = load_sentencepiece(model).get_piece_size()
-    save_model(tmp_path / "model", np.ones((pieces, 8), np.float32), model, CONFIG)
-    return tmp_path / "model", store(tmp_path, model)
+    table = np.random.default_rng(1).standard_normal((pieces, 8)).astype(np.float32)
+    save_model(folder / "model", table, model, CONFIG)
+    return folder / "model", store(folder, model)
 
 
-@pytest.fixture
-def seen(monkeypatch):
-    """What the model was given to pool and to embed."""
-    calls = {"pool": [], "embed": []}
-    pool, embed = Model.pool, Model.embed_raw_text
-    monkeypatch.setattr(Model, "pool", lambda self, *given: calls["pool"].append(given) or pool(self, *given))
-    monkeypatch.setattr(Model, "embed_raw_text", lambda self, texts: calls["embed"].append(texts) or embed(self, texts))
-    return calls
+@pytest.fixture(scope="module")
+def measured(trained, tmp_path_factory):
+    """A measurement beside one peer whose export is whole and one whose is damaged."""
+    pytest.importorskip("model2vec")
+    pytest.importorskip("onnxruntime")
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "exports/onnx").mkdir(parents=True)
+    (folder / "exports/onnx/model.onnx").write_bytes(b"half a graph")
+    (folder / "exports/onnx/config.json").write_text("{}")
+    result = measure_speed(
+        *trained,
+        folder / "speed.json",
+        folder / "speed.png",
+        sentences=100,
+        batch_size=8,
+        repeats=3,
+        own=[NUMBA],
+        peers=["model2vec", "ONNX export"],
+        exports=folder / "exports",
+    )
+    return result, folder
 
 
-def test_sources_then_targets_of_the_first_pairs_as_text(trained, seen, tmp_path):
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=100, repeats=3)
-    assert seen["embed"] == [[pair[0] for pair in PAIRS[:50]] + [pair[1] for pair in PAIRS[:50]]] * 4
-    assert (result["sentences"], result["asked"], result["pairs_in_store"]) == (100, 100, len(PAIRS))
+def test_each_system_on_one_core_and_on_all(measured):
+    result, folder = measured
+    assert json.loads((folder / "speed.json").read_text()) == result
+    schemas.check(result, "speed")
+    counts = sorted({1, len(usable_cores())})
+    names = [NUMPY, NUMBA, "model2vec"]
+    assert [(row["name"], row["cores"]) for row in result["systems"]] == [(n, c) for c in counts for n in names]
+    for row in result["systems"]:
+        assert row["agreement"] == 1.0  # the same table, the same vectors
+        assert row["sentences"] == result["sentences"] == 100
+        assert row["load_seconds"] > 0 and row["resident_bytes"] > 1e7 and row["busy_cores"] > 0
+        assert (row["forward"] is None) == (row["name"] == "model2vec") == (row["no_forward"] is not None)
+        for rates in filter(None, (row["cold"], row["warm"], row["forward"])):
+            assert len(rates["passes"]) == 3 and rates["unit"] == "sentences/s"
+            assert rates["median"] == statistics.median(rates["passes"]) > 0
+            assert (rates["min"], rates["max"]) == (min(rates["passes"]), max(rates["passes"]))
+    assert [one["cores"] for one in result["memory"]] == counts
 
 
-def test_the_papers_protocol_is_sorted_batches(trained, seen, tmp_path):
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=100, batch_size=8, repeats=3)
-    assert len(seen["pool"]) == 4 * 13
-    one_pass = seen["pool"][:13]
-    assert [len(offsets) - 1 for _, offsets in one_pass] == [8] * 12 + [4]
-    lengths = np.concatenate([np.diff(offsets) for _, offsets in one_pass])
-    assert (np.diff(lengths) >= 0).all()
-    assert result["conditions"]["mean_pieces"] == pytest.approx(lengths.mean(), abs=1e-3)
-    model = Model.load(trained[0])
+def test_what_pooling_reads_beside_what_a_copy_moves(measured):
+    result, _ = measured
+    for row in result["systems"]:
+        if row["forward"] is None:
+            assert row["gathered"] is row["of_copy"] is None
+            continue
+        read = row["forward"]["median"] * result["conditions"]["mean_pieces"] * 8 * 4
+        copy = next(one["copy"]["median"] for one in result["memory"] if one["cores"] == row["cores"])
+        assert row["gathered"] == pytest.approx(read, rel=1e-3)
+        assert row["of_copy"] == pytest.approx(read / copy, rel=0.01, abs=0.001)
+
+
+def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
+    result, _ = measured
+    (broken,) = result["missing"]
+    assert broken["name"] == "ONNX export"
+    assert "its process ended with status 1" in broken["why"] and "model.onnx" in broken["why"]
+
+
+def test_many_processes_beside_one(measured):
+    result, _ = measured
+    cores = len(usable_cores())
+    if cores == 1:
+        assert result["processes"] is None
+        return
+    several = result["processes"]
+    assert (several["name"], several["processes"]) == (NUMBA, cores)
+    efficiency = several["all"]["median"] / several["one"]["median"] / cores
+    assert several["efficiency"] == pytest.approx(efficiency, abs=0.001)
+
+
+def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, trained):
+    result, _ = measured
     sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
-    assert sorted(np.concatenate([ids for ids, _ in one_pass])) == sorted(model.ids(sentences)[0])
-
-
-def test_a_small_store_is_measured_once_through(trained, seen, tmp_path):
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=10**6, repeats=3)
-    assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
-    assert len(seen["embed"][0]) == 2 * len(PAIRS)
-
-
-def test_rates_come_with_their_conditions(trained, tmp_path):
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=60, repeats=3)
-    assert json.loads((tmp_path / "speed.json").read_text()) == result
-    assert result["format"] == 1
-    for rates in (result["forward"], result["text"]):
-        assert 0 < rates["min"] <= rates["median"] <= rates["max"]
+    ids, _ = Model.load(trained[0]).ids(sentences)
     conditions = result["conditions"]
-    assert (conditions["dim"], conditions["dtype"], conditions["repeats"]) == (8, "float32", 3)
-    assert conditions["cpu"] and conditions["cores"] >= 1
-    assert set(conditions["versions"]) >= {"psp", "numpy", "sentencepiece", "python"}
+    assert conditions["mean_pieces"] == pytest.approx(len(ids) / 100, abs=1e-3)
+    assert conditions["mean_characters"] == pytest.approx(sum(map(len, sentences)) / 100, abs=1e-3)
+    assert conditions["rows_in_use"] == len(np.unique(ids))
+    assert result["source"] == f"the first 50 of {len(PAIRS)} pairs of its training data: Books"
+    assert (conditions["dim"], conditions["batch_size"], conditions["repeats"]) == (8, 8, 3)
+    assert conditions["cpu"] and set(conditions["versions"]) >= {"psp", "numpy", "model2vec", "python"}
+
+
+def test_the_table_and_the_chart(measured):
+    result, folder = measured
+    text = markdown(result)
+    rows = [line for line in text.split("\n") if line.startswith("| ")]
+    assert len(rows) == len(result["systems"]) + len({row["cores"] for row in result["systems"]})
+    assert len({row.count("|") for row in rows}) == 1
+    assert "Not measured: ONNX export" in text and "Books" in text
+    assert f"{result['systems'][0]['warm']['median']:,.0f} (" in rows[1]
+    picture = (folder / "speed.png").read_bytes()
+    assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
+
+
+def test_a_small_store_and_what_is_not_there(trained, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
+    monkeypatch.setattr("psp.speed.systems.GPUS", (str(tmp_path / "none"),))
+    result = measure_speed(*trained, tmp_path / "speed.json", sentences=10**6, repeats=3, **chosen)
+    assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
+    assert {row["name"] for row in result["systems"]} == {NUMPY}
+    assert result["missing"] == [
+        {"name": "model2vec", "why": "model2vec is not installed: pip install 'psp[peers]'"},
+        {"name": "EmbeddingBag, GPU", "why": "there is no GPU"},
+    ]
+    assert not (tmp_path / "speed.png").exists()
 
 
 def test_a_store_of_another_model_is_refused(trained, tmp_path):
@@ -87,10 +167,86 @@ def test_a_store_of_another_model_is_refused(trained, tmp_path):
     assert not (tmp_path / "speed.json").exists()
 
 
-def test_median_least_and_most_leave_the_first_pass_out(trained, tmp_path, monkeypatch):
-    seconds = [100.0, 1.0, 4.0, 2.0] * 2  # of each pass, as the clock will have it
-    readings = iter([time for length in seconds for time in (0.0, length)])
-    monkeypatch.setattr("psp.speed.time", SimpleNamespace(perf_counter=lambda: next(readings)))
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=100, repeats=3)
-    for rates in (result["forward"], result["text"]):
-        assert (rates["min"], rates["median"], rates["max"]) == (25.0, 50.0, 100.0)
+@pytest.fixture
+def task(trained, tmp_path):
+    """What the processes are given."""
+    texts = [source for source, _ in PAIRS]
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    ids, offsets = Model.load(trained[0]).ids(texts)
+    np.save(tmp_path / "ids.npy", ids)
+    np.save(tmp_path / "offsets.npy", offsets)
+    return {"folder": str(trained[0]), "task": str(tmp_path)}
+
+
+@pytest.mark.parametrize("name", [NUMPY, NUMBA])
+def test_one_core_is_one_core_for_every_thread(task, name):
+    core = usable_cores()[-1]
+    with Process(name, [core], **task) as process:
+        process.wait()
+        process.ask("load")
+        process.ask("text")
+        root = Path(f"/proc/{process._process.pid}")
+        allowed = {
+            line.split()[1]
+            for thread in (root / "task").iterdir()
+            for line in (thread / "status").read_text().split("\n")
+            if line.startswith("Cpus_allowed_list")
+        }
+        environment = (root / "environ").read_bytes().decode().split("\0")
+    assert allowed == {str(core)}
+    assert {f"{variable}=1" for variable in THREAD_VARIABLES} | {"TOKENIZERS_PARALLELISM=false"} <= set(environment)
+
+
+def test_slow_systems_embed_a_sample(task):
+    with Process(NUMPY, usable_cores(), **task) as process:
+        process.wait()
+        process.ask("load")
+        assert process.ask("sample", seconds=0.0) == {"sentences": 64}
+        assert process.ask("prepare", batch_size=8) == {}
+        assert process.ask("forward")["seconds"] > 0
+
+
+def test_cold_is_a_new_model(task):
+    worker = Worker(NUMBA, cores=usable_cores(), **task)
+    worker.load()
+    before = worker.system.model
+    assert worker.text()["seconds"] > 0
+    assert worker.system.model is before
+    worker.fresh()
+    assert worker.system.model is not before
+
+
+def test_a_process_that_dies_says_why(tmp_path):
+    with Process(NUMPY, usable_cores(), folder="/nowhere", task=str(tmp_path)) as process:
+        process.wait()
+        with pytest.raises(Broken, match=r"psp float32, NumPy: its process ended with status 1: .*/nowhere: no such"):
+            process.ask("load")
+    with Process(NUMPY, usable_cores(), folder="/nowhere", task=str(tmp_path)) as process:
+        process.wait()
+        os.kill(process._process.pid, 9)
+        with pytest.raises(Broken, match="status -9"):
+            process.ask("load")
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
+def test_batches_are_sorted_and_whole(lengths, size):
+    offsets = np.cumsum([0, *lengths])
+    texts = [f"{i} of {length}" for i, length in enumerate(lengths)]
+    of_texts, of_ids = batches(texts, np.arange(offsets[-1]), offsets, size)
+    assert [len(batch) for batch in of_texts] == [len(ends) - 1 for _, ends in of_ids]
+    assert all(len(batch) == size for batch in of_texts[:-1])
+    seen = [int(length) for _, ends in of_ids for length in np.diff(ends)]
+    assert seen == sorted(lengths)
+    flat = [text for batch in of_texts for text in batch]
+    assert sorted(flat) == sorted(texts) and [int(text.split()[-1]) for text in flat] == seen
+    for batch, (ids, ends) in zip(of_texts, of_ids, strict=True):
+        for text, first, last in zip(batch, ends, ends[1:], strict=False):
+            start = offsets[int(text.split()[0])]
+            assert ids[first:last].tolist() == list(range(start, start + last - first))
+
+
+def test_the_config_names_the_peers():
+    schema = yaml.safe_load((Path(__file__).parent.parent / "config/schema.yaml").read_text())
+    peers = schema["$defs"]["speed"]["properties"]["peers"]
+    assert tuple(peers["items"]["enum"]) == tuple(peers["default"]) == PEERS
+    assert OWN[0] == NUMPY

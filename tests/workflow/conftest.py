@@ -21,7 +21,7 @@ models:
     development: {heldout: 100}
     evaluate: {resamples: 100}
     quantize: {dims: [8]}
-    speed: {sentences: 1000, repeats: 3}
+    speed: {sentences: 1000, repeats: 3, peers: [model2vec]}
 """
 
 
