@@ -32,7 +32,7 @@ BLOCKS = (
     "filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "quantize", "speed"
 )  # fmt: skip
 #: Keys that make no other model: what differs in them alone from a recipe is the recipe.
-INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.")
+INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.")
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

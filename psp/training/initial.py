@@ -43,7 +43,7 @@ def initial_table(
     if not shared:
         raise DataError("shares no piece with the new vocabulary; leave init_from out", init_from)
     mine, theirs = (torch.tensor(rows) for rows in zip(*shared, strict=True))
-    table[mine] = torch.from_numpy(other.weight).float()[theirs]
+    table[mine] = torch.from_numpy(other.weight[theirs.numpy()])
     log.info("took over the rows of %d of %d pieces from %s", len(shared), len(pieces), init_from)
     return table, {"pieces": len(pieces), "taken_over": len(shared)}
 
