@@ -108,7 +108,7 @@ def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Mad
     assert board
     files -= board
     assert {str(path) for path in files} == {
-        "model/config.json", "model/model.safetensors", "model/sentencepiece.model",
+        "model/README.md", "model/config.json", "model/model.safetensors", "model/sentencepiece.model",
         "train/metrics.csv", "train/dev.csv", "train/timing.csv", "train/train.json",
     }  # fmt: skip
     for path in files - {Path("train/timing.csv")}:
