@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> None:
     if stdout and sys.stdout.isatty():
         raise ConfigError("--out -: numbers are nothing for a terminal; write > FILE after it, or name a file")
     with ending_well(), opened(options.file) as source:
+        model = load_model(options.model, accelerate=for_several(options.jobs, source.size))
         try:
-            model = load_model(options.model, accelerate=for_several(options.jobs, source.size))
             model = model.quantized(options.table, options.dim)
         except ValueError as error:
             raise ConfigError(f"--table and --dim: {error}") from None
