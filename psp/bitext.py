@@ -18,9 +18,9 @@ import numpy as np
 from psp.files import atomic_text
 from psp.linefile import LineFile
 from psp.model import Model
-from psp.neighbours import Clusters, Found, library, nearest
+from psp.neighbours import Found, library, nearest
 from psp.progress import Progress
-from psp.search import CHUNK, Block, embed, fill
+from psp.search import CHUNK, Block, embed, fill, linked
 from psp.text import clean
 
 #: From a pair's cosine and the mean of its neighbours' cosines.
@@ -75,12 +75,13 @@ def mine(
     margin: str = "ratio",
     choose: str = "max",
     threshold: float = 0.0,
-    probes: int | None = None,
+    effort: int | None = None,
 ) -> Mined:
     """Find the rows of two tables that translate each other.
 
     A candidate is a row with its neighbour of the highest margin. Cosines below 0 count as 0 in the means, and a pair
-    needs one above 0: so the ratio lies between 0 and 2 k. The result does not depend on the number of threads.
+    needs one above 0: so the ratio lies between 0 and 2 k. An exact search's result does not depend on the number of
+    threads.
 
     Args:
         source: float32 or float16 (n, dim), of length 1.
@@ -91,12 +92,12 @@ def mine(
             of each target; "intersection", those that are both; or "max", of all these by falling margin those with
             neither side in a pair yet.
         threshold: the lowest margin of a pair.
-        probes: clusters that are looked through, for an approximate search; None: it is exact.
+        effort: of an approximate search (:class:`psp.neighbours.Graph`); None: it is exact.
     """
     if not (len(source) and len(target)):
         return Mined(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    forward = _neighbours("searching forward", source, target, k, probes)
-    backward = _neighbours("searching backward", target, source, k, probes)
+    forward = _neighbours("searching forward", source, target, k, effort)
+    backward = _neighbours("searching backward", target, source, k, effort)
     means = [
         np.maximum(found.cosines, 0.0).sum(1) / (found.numbers >= 0).sum(1).clip(1) for found in (forward, backward)
     ]
@@ -117,11 +118,12 @@ def mine(
     return Mined(*(array[good] for array in found))
 
 
-def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, probes: int | None) -> Found:
+def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort: int | None) -> Found:
+    graph = None if effort is None else linked(rows)
     with Progress(what, "sentences", len(queries)) as bar:
-        if probes is None:
+        if graph is None or effort is None:
             return nearest(queries, rows, k, bar)
-        return Clusters.build(rows).nearest(queries, rows, k, probes, bar)
+        return graph.nearest(queries, rows, k, effort, bar)
 
 
 def _best(
@@ -164,7 +166,7 @@ def mine_files(
     margin: str = "ratio",
     choose: str = "max",
     threshold: float = 0.0,
-    probes: int | None = None,
+    effort: int | None = None,
 ) -> Counts:
     r"""Find translations in two files of sentences, and write them as lines ``source \t target \t margin``.
 
@@ -189,7 +191,7 @@ def mine_files(
     files = LineFile(source), LineFile(target)
     with atomic_text(out) as stream:
         rows, lines = zip(*(_vectors(model, file, dtype) for file in files), strict=True)
-        found = mine(*rows, k=k, margin=margin, choose=choose, threshold=threshold, probes=probes)
+        found = mine(*rows, k=k, margin=margin, choose=choose, threshold=threshold, effort=effort)
         pairs = zip(found.margins.tolist(), lines[0][found.sources], lines[1][found.targets], strict=True)
         for value, first, second in pairs:
             stream.write(f"{clean(files[0][first])}\t{clean(files[1][second])}\t{value:.6f}\n")

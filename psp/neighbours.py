@@ -5,7 +5,7 @@ few more candidates are fetched than are asked for, and their cosines are comput
 rule out that a row which was not fetched is nearer, more are fetched. So the result is that of a plain search in
 float64, ties by the lower number, for any number of threads and any division into batches.
 
-:class:`Clusters` is faster among millions, and approximate.
+:class:`Graph` is faster among hundreds of thousands, and approximate.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ EXTRA = 16
 QUERIES = 4096
 #: Numbers of candidates that are held for a batch of queries, while more are fetched.
 CANDIDATES = 1 << 22
+#: Of the graph: links of a row on each level, of which the lowest has twice as many; and rows that set the 8-bit scale.
+LINKS, SAMPLE = 32, 20_000
 
 
 class Found(NamedTuple):
@@ -38,7 +40,7 @@ class Found(NamedTuple):
 
     Attributes:
         cosines: float64 (queries, k); 0 where nothing was found.
-        numbers: int64 (queries, k), rows' numbers; -1 where nothing was found, which only :class:`Clusters` does.
+        numbers: int64 (queries, k), rows' numbers; -1 where nothing was found, which only :class:`Graph` does.
     """
 
     cosines: np.ndarray
@@ -148,51 +150,56 @@ def _exact(queries: np.ndarray, rows: np.ndarray, numbers: np.ndarray) -> Found:
     return Found(cosines, numbers)
 
 
-class Clusters:
-    """An approximate search: rows in clusters, of which those nearest to the query are looked through.
+class Graph:
+    """An approximate search, which goes from neighbour to neighbour towards the query: faiss's HNSW.
 
-    An inverted file of faiss, whose rows are 8-bit integers: a quarter of the memory of float32, beside the rows, which
-    may be on disk, and give the cosines. Nothing but distance from the query makes it miss a row.
+    It holds the rows once more, as 8-bit integers, and 64 links of each: a third of the memory of float32. The cosines
+    come from the rows themselves, which may be on disk. An inverted file would be built ten times as fast, but found
+    less: our vectors do not lie in clusters. Measured on 100,000 sentences of 1,024 numbers, recall of the 10 nearest
+    at 1 ms a query: 88%, and 65% with an inverted file; its best 32 of 632 clusters hold 68%.
     """
 
     def __init__(self, index: Any) -> None:
         self._index = index
 
     @classmethod
-    def build(cls, rows: np.ndarray) -> Clusters:
-        """Make 2 * sqrt(rows) clusters, by k-means on 64 rows of each; the same rows give the same ones.
+    def build(cls, rows: np.ndarray, progress: Progress | None = None) -> Graph:
+        """Link each row with its neighbours: 0.9 ms a row of 1,024 numbers on one core.
+
+        The same rows give the same graph on one thread alone.
 
         Args:
             rows: float32 or float16 (m, dim), of length 1; at least one.
+            progress: counts rows.
         """
         faiss = library()
-        count = min(len(rows), max(1, round(2 * math.sqrt(len(rows)))))
-        index = faiss.index_factory(rows.shape[1], f"IVF{count},SQ8", faiss.METRIC_INNER_PRODUCT)
-        index.cp.min_points_per_centroid = 1  # few rows are no reason for its warning
-        index.cp.spherical = True
-        sample = np.sort(np.random.default_rng(1).permutation(len(rows))[: 64 * count])
+        index = faiss.index_factory(rows.shape[1], f"HNSW{LINKS},SQ8", faiss.METRIC_INNER_PRODUCT)
+        sample = np.sort(np.random.default_rng(1).permutation(len(rows))[:SAMPLE])
         index.train(np.ascontiguousarray(rows[sample], np.float32))
         block_rows = max(1, BLOCK_BYTES // (4 * rows.shape[1]))
         for start in range(0, len(rows), block_rows):
-            index.add(np.ascontiguousarray(rows[start : start + block_rows], np.float32))
+            block = np.ascontiguousarray(rows[start : start + block_rows], np.float32)
+            index.add(block)
+            if progress is not None:
+                progress.add(len(block))
         return cls(index)
 
     def nearest(
-        self, queries: np.ndarray, rows: np.ndarray, k: int, probes: int, progress: Progress | None = None
+        self, queries: np.ndarray, rows: np.ndarray, k: int, effort: int, progress: Progress | None = None
     ) -> Found:
-        """As :func:`nearest`, but rows outside of the ``probes`` nearest clusters are not found.
+        """As :func:`nearest`, but some of the nearest rows are missed, and others are in their place.
 
         Args:
             queries: float32 or float16 (n, dim), of length 1.
             rows: those that this was built of.
             k: 1 or more.
-            probes: clusters to look through.
+            effort: how many rows are kept in mind on the way; at least k + 16 are.
             progress: counts queries.
         """
         faiss = library()
         k = min(k, len(rows))
         wanted = min(k + EXTRA, len(rows))
-        parameters = faiss.SearchParametersIVF(nprobe=probes)
+        parameters = faiss.SearchParametersHNSW(efSearch=max(effort, wanted))
         parts = []
         for start in range(0, len(queries), QUERIES):
             batch = np.ascontiguousarray(queries[start : start + QUERIES], np.float32)
@@ -206,7 +213,7 @@ class Clusters:
         return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
     def save(self, path: Path) -> None:
-        """Write the clusters to a file.
+        """Write the graph to a file.
 
         Raises:
             DataError: it cannot be written.
@@ -217,8 +224,8 @@ class Clusters:
             raise DataError("cannot be written; free space or choose another place", path) from None
 
     @classmethod
-    def load(cls, path: Path) -> Clusters:
-        """Read them back.
+    def load(cls, path: Path) -> Graph:
+        """Read it back.
 
         Raises:
             DataError: the file is missing, cut short or damaged.

@@ -114,8 +114,8 @@ def test_pairs_of_any_vectors(margin, choose, half):
     assert [pair[1:] for pair in rows_of(found)] == [pair[1:] for pair in expected]
     np.testing.assert_allclose(found.margins, [pair[0] for pair in expected], rtol=1e-12)
     assert len(expected) > (4 if margin == "distance" else 20)
-    # Looking through all clusters finds what a search without them finds.
-    near = mine(source, target, margin=margin, choose=choose, threshold=0.3, probes=100)
+    # An approximate search that makes an effort finds nearly all of them.
+    near = mine(source, target, margin=margin, choose=choose, threshold=0.3, effort=100)
     assert len(set(map(tuple, np.array(rows_of(near))[:, 1:])) & {pair[1:] for pair in expected}) > 0.9 * len(expected)
 
 
@@ -261,7 +261,7 @@ def small(tmp_path_factory):
         (["nowhere", "en.txt", "fr.txt"], "nowhere: no such folder"),
         (["model", "en.txt", "fr.txt", "--threshold", "nan"], "--threshold nan: write a number, such as 1.25"),
         (["model", "en.txt", "fr.txt", "-k", "0"], "-k 0: write 1 or more"),
-        (["model", "en.txt", "fr.txt", "--probes", "2"], "--probes: of --index ivf alone"),
+        (["model", "en.txt", "fr.txt", "--effort", "2"], "--effort: of --index hnsw alone"),
         (["model", "en.txt", "fr.txt", "--out", "en.txt/out.tsv"], "en.txt/out.tsv: cannot be written"),
     ],
 )

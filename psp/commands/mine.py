@@ -47,27 +47,32 @@ def add(command: Any) -> None:
     )
     added.add_argument("--pairs", choices=list(CHOICES), default="max", help="which candidates become pairs")
     added.add_argument(
-        "--index", choices=["flat", "ivf"], default="flat", help="flat: exact; ivf: approximate, for millions of lines"
+        "--index",
+        choices=["flat", "hnsw"],
+        default="flat",
+        help="flat: exact; hnsw: approximate, for millions of lines",
     )
-    added.add_argument("--probes", type=int, metavar="N", help="clusters of ivf to look through (default: 32)")
+    added.add_argument(
+        "--effort", type=int, metavar="N", help="of hnsw: more finds more, and takes longer (default: 128)"
+    )
     added.add_argument("--float16", action="store_true", help="keep vectors in half the memory")
     added.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
 
 
 def run(options: argparse.Namespace) -> None:
     """Do it."""
-    for name in ("k", "probes", "threads"):
+    for name in ("k", "effort", "threads"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
-    if options.probes is not None and options.index != "ivf":
-        raise ConfigError("--probes: of --index ivf alone; the exact search looks at all sentences")
+    if options.effort is not None and options.index != "hnsw":
+        raise ConfigError("--effort: of --index hnsw alone; the exact search looks at all sentences")
     if options.threshold is not None and not math.isfinite(options.threshold):
         raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
 
     from psp.bitext import THRESHOLDS, mine_files
     from psp.model import load_model
     from psp.neighbours import use_threads
-    from psp.search import NPROBE
+    from psp.search import EFFORT
 
     use_threads(options.threads)
     with ending_well():
@@ -81,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
             margin=options.margin,
             choose=options.pairs,
             threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
-            probes=(options.probes or NPROBE) if options.index == "ivf" else None,
+            effort=(options.effort or EFFORT) if options.index == "hnsw" else None,
         )
     print(
         f"{counts.pairs:,} pairs of {counts.sources:,} and {counts.targets:,} distinct sentences "

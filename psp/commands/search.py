@@ -42,11 +42,11 @@ def add(command: Any) -> None:
     added.add_argument("--json", action="store_true", help="a JSON object for each query")
     added.add_argument(
         "--index",
-        choices=["flat", "ivf"],
-        help="flat: exact (default); ivf: approximate, and faster among hundreds of thousands of lines",
+        choices=["flat", "hnsw"],
+        help="flat: exact (default); hnsw: approximate, slow to make and fast to ask; save it",
     )
     added.add_argument(
-        "--probes", type=int, metavar="N", help="clusters of ivf to look through: more find more, slower (default: 32)"
+        "--effort", type=int, metavar="N", help="of hnsw: more finds more, and takes longer (default: 128)"
     )
     added.add_argument("--float16", action="store_true", help="keep vectors in half the memory")
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="what psp embed made of the corpus")
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.linefile import LineFile
     from psp.model import load_model
     from psp.neighbours import use_threads
-    from psp.search import NPROBE
+    from psp.search import EFFORT
 
     use_threads(options.threads)
     out = StandardOutput()
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> None:
         model = load_model(options.model, threads=options.threads)
         queries = _queries(options.queries)  # a missing file is told before the corpus is embedded
         index = _index(options, model, LineFile(options.corpus))
-        if options.probes is not None and index.clusters is None:
-            raise ConfigError("--probes: the index has no clusters; make it with --index ivf")
+        if options.effort is not None and index.graph is None:
+            raise ConfigError("--effort: the index has no graph; make it with --index hnsw")
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
-            found = index.search(batch, options.k, options.probes or NPROBE)
+            found = index.search(batch, options.k, options.effort or EFFORT)
             for query, hits in zip(batch, found, strict=True):
                 if not hits:
                     log.warning("%r: the model knows no word in it, so that it finds nothing", query)
@@ -83,15 +83,15 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    for name in ("k", "probes", "threads"):
+    for name in ("k", "effort", "threads"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
     if options.load_index:
         for name in ("index", "float16", "vectors"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: a saved index is as it was made; leave this out, or --load-index")
-    elif options.probes is not None and options.index != "ivf":
-        raise ConfigError("--probes: of --index ivf alone; the exact search looks at all lines")
+    elif options.effort is not None and options.index != "hnsw":
+        raise ConfigError("--effort: of --index hnsw alone; the exact search looks at all lines")
 
 
 def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index:
@@ -104,7 +104,7 @@ def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index
         corpus,
         vectors=options.vectors,
         half=options.float16,
-        clusters=options.index == "ivf",
+        graph=options.index == "hnsw",
         folder=options.save_index,
     )
 
