@@ -82,7 +82,8 @@ def test_each_system_on_one_core_and_on_all(measured):
         assert row["sentences"] == result["sentences"] == 100
         assert row["load_seconds"] > 0 and row["resident_bytes"] > 1e7 and row["busy_cores"] > 0
         assert (row["forward"] is None) == (row["name"] == "model2vec") == (row["no_forward"] is not None)
-        for rates in filter(None, (row["cold"], row["warm"], row["forward"])):
+        assert (row["split"] is None) == (row["name"] == "model2vec") and row["dim"] == 8
+        for rates in filter(None, (row["cold"], row["warm"], row["split"], row["forward"])):
             assert len(rates["passes"]) == 3 and rates["unit"] == "sentences/s"
             assert rates["median"] == statistics.median(rates["passes"]) > 0
             assert (rates["min"], rates["max"]) == (min(rates["passes"]), max(rates["passes"]))
@@ -201,8 +202,9 @@ def test_slow_systems_embed_a_sample(task):
     with Process(NUMPY, usable_cores(), **task) as process:
         process.wait()
         process.ask("load")
+        assert process.ask("sample", seconds=1e9) == {"sentences": len(PAIRS)}
         assert process.ask("sample", seconds=0.0) == {"sentences": 64}
-        assert process.ask("prepare", batch_size=8) == {}
+        assert process.ask("prepare", batch_size=8) == {"why": None, "splits": True}
         assert process.ask("forward")["seconds"] > 0
 
 

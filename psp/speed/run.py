@@ -33,7 +33,7 @@ from psp.model import CONFIG, Model
 from psp.progress import Progress
 from psp.speed.conditions import conditions, load_averages, usable_cores
 from psp.speed.process import Broken, Process
-from psp.speed.systems import OWN, PEERS, SYSTEMS, Spec, missing
+from psp.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing
 from psp.store import Side, Store
 
 log = logging.getLogger(__name__)
@@ -111,10 +111,10 @@ def measure_speed(
         total = repeats * (3 * len(specs) * len(parts) + 2 * (len(parts) - 1))
         with Progress("measuring speed", "passes", total) as progress:
             for part in parts:
-                measured = _Part(specs, part, task, folders, progress, absent)
+                measured = _Part(specs, part, task, folders, progress, absent, len(texts))
                 rows += measured.run(repeats, batch_size, seconds)
                 memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
-            processes = _processes(specs, cores, task, folders, repeats, progress)
+            processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
     mean_pieces = len(ids) / len(texts)
     for row in rows:
         _add_gathered(row, model, mean_pieces, memory)
@@ -157,8 +157,9 @@ class _Part:
         folders: dict[str, Path],
         progress: Progress,
         absent: list[dict[str, str]],
+        sentences: int,
     ) -> None:
-        self._specs, self._cores, self._task = specs, cores, task
+        self._specs, self._cores, self._task, self._sentences = specs, cores, task, sentences
         self._folders, self._progress, self._absent = folders, progress, absent
         self.copies: list[float] = []
 
@@ -185,7 +186,7 @@ class _Part:
         return Process(spec.name, self._cores, folder=str(self._folders.get(spec.name, "")), task=str(self._task))
 
     def _begun(self, spec: Spec, process: Process, batch_size: int, seconds: float) -> _System | None:
-        system = _System(spec, process)
+        system = _System(spec, process, self._sentences)
         return system if self._safely(spec, lambda: system.begin(self._task, batch_size, seconds)) else None
 
     def _safely(self, spec: Spec, work: Any) -> bool:
@@ -204,9 +205,9 @@ class _Part:
 class _System:
     """A system while it is measured."""
 
-    def __init__(self, spec: Spec, process: Process) -> None:
-        self.spec, self._process = spec, process
-        self._passes: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "forward": []}
+    def __init__(self, spec: Spec, process: Process, sentences: int) -> None:
+        self.spec, self._process, self._sentences = spec, process, sentences
+        self._passes: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "split": [], "forward": []}
         self._why: str | None = None
 
     def begin(self, task: Path, batch_size: int, seconds: float) -> None:
@@ -218,8 +219,10 @@ class _System:
             path = task / f"{self.spec.name}.npy"
             self._process.ask("vectors", out=str(path))
             self._vectors = np.load(path)
-        self._sentences = self._process.ask("sample", seconds=1e9 if self.spec.table else seconds)["sentences"]
-        self._why = self._process.ask("prepare", batch_size=batch_size).get("why")
+        if not self.spec.table:
+            self._sentences = self._process.ask("sample", seconds=seconds)["sentences"]
+        prepared = self._process.ask("prepare", batch_size=batch_size)
+        self._why, self._splits = prepared["why"], prepared["splits"]
         self._reference = np.load(task / f"{REFERENCE}.npy") if self.spec.table else None
 
     def round(self) -> None:
@@ -227,6 +230,8 @@ class _System:
         self._process.ask("fresh")
         self._passes["cold"].append(self._process.ask("text"))
         self._passes["warm"].append(self._process.ask("text"))
+        if self._splits:
+            self._passes["split"].append(self._process.ask("split"))
         if self._why is None:
             self._passes["forward"].append(self._process.ask("forward"))
 
@@ -243,12 +248,15 @@ class _System:
             "cores": cores,
             "backend": self.spec.backend,
             "dtype": self.spec.dtype if self.spec.table else None,
+            "dim": self._loaded["dim"],
+            "texts_of_a_batch": TEXTS_OF_A_BATCH.get(self.spec.kind),
             "sentences": self._sentences,
             "agreement": None if self._vectors is None else _agreement(self._vectors, self._reference),
             "load_seconds": round(self._loaded["seconds"], 4),
             "resident_bytes": self._loaded["rss"],
             "cold": of("cold"),
             "warm": of("warm"),
+            "split": of("split"),
             "forward": of("forward"),
             "no_forward": self._why,
             "busy_cores": round(statistics.median(one["cpu"] / one["seconds"] for one in every), 3),
@@ -256,7 +264,13 @@ class _System:
 
 
 def _processes(
-    specs: list[Spec], cores: list[int], task: Path, folders: dict[str, Path], repeats: int, progress: Progress
+    specs: list[Spec],
+    cores: list[int],
+    task: Path,
+    folders: dict[str, Path],
+    repeats: int,
+    progress: Progress,
+    sentences: int,
 ) -> dict[str, Any] | None:
     """As many processes as cores, each bound to one, beside one alone in the same rounds; None on a single core."""
     names = [spec.name for spec in specs]
@@ -272,7 +286,6 @@ def _processes(
             worker.wait()
             worker.ask("load")
             worker.ask("stream")
-        sentences = workers[0].ask("sample", seconds=1e9)["sentences"]
         for number in range(repeats):
             # Cores may differ: each is the one that works alone in its turn.
             alone.append(sentences / workers[number % len(workers)].ask("stream")["seconds"])

@@ -15,8 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from psp.files import read_json
-
-CONFIG = "config.json"
+from psp.model import BATCH, CONFIG
 
 #: Flat ids and offsets of a batch of sentences, as psp.model has them.
 Ids = tuple[np.ndarray, np.ndarray]
@@ -27,8 +26,8 @@ Forward = Callable[[], None]
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 
 #: Sentences of a batch where texts go in: 1,024 was the fastest of 32 to 4,096 for model2vec and StaticEmbedding, 32 of
-#: 32 to 256 for MiniLM. psp's is its default.
-TEXTS_OF_A_BATCH = {"static-embedding": 1024, "model2vec": 1024, "onnx": 1024, "MiniLM": 32, "bag": 1024}
+#: 32 to 256 for MiniLM. psp's is its own; USE has none.
+TEXTS_OF_A_BATCH = {"psp": BATCH, "static-embedding": 1024, "model2vec": 1024, "onnx": 1024, "MiniLM": 32, "bag": 1024}
 
 
 class Spec(NamedTuple):

@@ -23,19 +23,31 @@ def markdown(result: Mapping[str, Any]) -> str:
 def _table(rows: list[Mapping[str, Any]], cores: int) -> Iterator[str]:
     ours = next((row for row in rows if row["name"] == OURS), rows[0])
     said = "one core" if cores == 1 else f"{cores} cores"
-    yield (
-        f"| {said}, sentences/s: median (least to most) | text in, cold | text in, warm | ids in | rows read, GB/s "
-        "(of a copy) | times slower, cold, warm | load, s | memory, MB | cosine | busy cores | sentences |"
-    )
-    yield "|---" * 11 + "|"
+    heads = [
+        f"{said}, sentences/s: median (least to most)",
+        "text in, cold",
+        "text in, warm",
+        "of it text to ids",
+        "ids in",
+        "rows read, GB/s (of a copy)",
+        "times slower, cold, warm",
+        "load, s",
+        "memory, MB",
+        "cosine",
+        "busy cores",
+        "sentences",
+    ]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|---" * len(heads) + "|"
     for row in rows:
         gathered = "-" if row["gathered"] is None else f"{row['gathered'] / 1e9:.1f} ({row['of_copy']:.2f})"
         times = ", ".join(f"{ours[key]['median'] / row[key]['median']:.1f}" for key in ("cold", "warm"))
         resident = "-" if row["resident_bytes"] is None else f"{row['resident_bytes'] / _MB:,.0f}"
         cells = [
-            f"{row['name']} ({row['backend']})",
+            f"{row['name']} ({row['backend']}; {row['dim']:,} dimensions)",
             _rates(row["cold"]),
             _rates(row["warm"]),
+            "-" if row["split"] is None else _rates(row["split"]),
             "-" if row["forward"] is None else _rates(row["forward"]),
             gathered,
             times,

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from psp.speed.systems import KINDS, Forward, batches, named
+from psp.speed.systems import KINDS, Forward, Psp, batches, named
 
 COPY_BYTES = 256 << 20  # more than a core's own caches hold
 COMPARED = 1000  # sentences whose vectors are compared with psp's
@@ -40,16 +40,17 @@ class Worker:
         self.system = KINDS[self._spec.kind](self._spec, Path(folder), len(cores))
         bind(cores)
         self.texts: list[str] = []
+        self._chosen: np.ndarray | None = None
         self._forward: Forward | None = None
 
     def load(self) -> dict[str, Any]:
         """From nothing but imports to the first vector."""
         start = time.perf_counter()
         self.system.load()
-        self.system.embed(["a red car"])
+        vectors = self.system.embed(["a red car"])
         seconds, rss = time.perf_counter() - start, resident()
         self.texts = json.loads((self._task / "texts.json").read_text(encoding="utf-8"))
-        return {"seconds": seconds, "rss": rss}
+        return {"seconds": seconds, "rss": rss, "dim": vectors.shape[1]}
 
     def vectors(self, out: str) -> dict[str, Any]:
         """Write the vectors of the first sentences, to be compared."""
@@ -57,27 +58,34 @@ class Worker:
         return {}
 
     def sample(self, seconds: float) -> dict[str, Any]:
-        """Keep as many sentences, evenly spread, as take about so long."""
-        pilot = self.texts[:: max(1, len(self.texts) // 64)][:64]
-        rate = len(pilot) / _timed(lambda: self.system.embed(pilot))["seconds"]
-        count = max(min(len(self.texts), int(rate * seconds)), min(len(self.texts), 64))
-        chosen = np.linspace(0, len(self.texts), count, endpoint=False).astype(int).tolist()
-        self.texts = [self.texts[i] for i in chosen]
-        self._chosen = np.array(chosen)
+        """Keep as many sentences, evenly spread, as take about so long: at least 64, twice as many, and so on."""
+        count = min(len(self.texts), 64)
+        while True:
+            chosen = np.linspace(0, len(self.texts), count, endpoint=False).astype(int)
+            texts = [self.texts[i] for i in chosen]
+            # More may take longer than in proportion, and the machine may be faster now than later: so no guess.
+            if (
+                count == len(self.texts)
+                or _timed(lambda tried=texts: self.system.embed(tried))["seconds"] > seconds / 2
+            ):
+                break
+            count = min(2 * count, len(self.texts))
+        self.texts, self._chosen = texts, chosen
         return {"sentences": count}
 
     def prepare(self, batch_size: int) -> dict[str, Any]:
         """Make the batches of the paper's protocol."""
         ids, offsets = np.load(self._task / "ids.npy"), np.load(self._task / "offsets.npy")
-        if hasattr(self, "_chosen"):
+        if self._chosen is not None:
             parts = [ids[offsets[i] : offsets[i + 1]] for i in self._chosen]
             ids, offsets = np.concatenate(parts), np.cumsum([0, *map(len, parts)])
         of_texts, of_ids = batches(self.texts, ids, offsets, batch_size)
         forward = self.system.forward(of_texts, of_ids)
+        splits = isinstance(self.system, Psp)
         if isinstance(forward, str):
-            return {"why": forward}
+            return {"why": forward, "splits": splits}
         self._forward = forward
-        return {}
+        return {"why": None, "splits": splits}
 
     def fresh(self) -> dict[str, Any]:
         """A new model, its caches empty; the old one's memory is given back before."""
@@ -89,6 +97,12 @@ class Worker:
     def text(self) -> dict[str, Any]:
         """Texts in, vectors out."""
         return _timed(lambda: self.system.embed(self.texts))
+
+    def split(self) -> dict[str, Any]:
+        """Texts in, ids out, by psp; the model knows what it has seen in the pass before."""
+        system = self.system
+        assert isinstance(system, Psp)
+        return _timed(lambda: system.model.ids(self.texts))
 
     def stream(self) -> dict[str, Any]:
         """The same, but no more than a part of the vectors is held at a time."""
