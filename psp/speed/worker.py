@@ -63,11 +63,10 @@ class Worker:
         while True:
             chosen = np.linspace(0, len(self.texts), count, endpoint=False).astype(int)
             texts = [self.texts[i] for i in chosen]
+            start = time.monotonic()
+            self.system.embed(texts)
             # More may take longer than in proportion, and the machine may be faster now than later: so no guess.
-            if (
-                count == len(self.texts)
-                or _timed(lambda tried=texts: self.system.embed(tried))["seconds"] > seconds / 2
-            ):
+            if count == len(self.texts) or time.monotonic() - start > seconds / 2:
                 break
             count = min(2 * count, len(self.texts))
         self.texts, self._chosen = texts, chosen
