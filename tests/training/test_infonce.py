@@ -1,0 +1,151 @@
+"""InfoNCE: its fast form against its definition, and the definition against a loop."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from psp.training.infonce import infonce_loss, infonce_objective
+
+
+def drawn(pairs: int, dim: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(2 * pairs, dim, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def refusals(pairs: int, seed: int) -> Tensor:
+    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
+
+
+def plain(vectors: Tensor, margin: float, scale: float, refused: Tensor | None) -> float:
+    """One sentence at a time."""
+    source, target = (side.tolist() for side in vectors.chunk(2))
+
+    def cosine(a: list[float], b: list[float]) -> float:
+        return sum(x * y for x, y in zip(a, b, strict=True)) / math.hypot(*a) / math.hypot(*b)
+
+    total = 0.0
+    for anchors, others, no in (
+        (source, target, refused),
+        (target, source, None if refused is None else refused.T),
+    ):
+        for i, anchor in enumerate(anchors):
+            own = scale * (cosine(anchor, others[i]) - margin)
+            rest = [
+                scale * cosine(anchor, other)
+                for j, other in enumerate(others)
+                if j != i and (no is None or not no[i, j])
+            ]
+            total += math.log(sum(map(math.exp, [own, *rest]))) - own
+    return total / (2 * len(source))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_loss_is_its_definition(masked: bool) -> None:
+    vectors = drawn(9, 5)
+    refused = refusals(9, 1) if masked else None
+    for margin, scale in ((0.0, 1.0), (0.3, 20.0)):
+        expected = plain(vectors, margin, scale, refused)
+        assert float(infonce_loss(*vectors.chunk(2), margin, scale, refused)) == pytest.approx(expected)
+        assert float(infonce_objective(vectors, margin, scale, refused, reduced=False)) == pytest.approx(expected)
+
+
+@settings(deadline=None)
+@given(
+    pairs=st.integers(1, 12),
+    dim=st.integers(1, 9),
+    margin=st.sampled_from([0.0, 0.3]),
+    scale=st.sampled_from([1.0, 20.0, 40.0]),
+    masked=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_loss_and_gradient_are_those_of_torch(
+    pairs: int, dim: int, margin: float, scale: float, masked: bool, seed: int
+) -> None:
+    vectors = drawn(pairs, dim, seed).requires_grad_()
+    refused = refusals(pairs, seed) if masked else None
+    expected = infonce_loss(*vectors.chunk(2), margin, scale, refused)
+    (slope,) = torch.autograd.grad(expected * 3, vectors)
+    found = infonce_objective(vectors, margin, scale, refused, reduced=False)
+    (ours,) = torch.autograd.grad(found * 3, vectors)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(ours, slope)
+
+
+def test_gradients_by_differences() -> None:
+    vectors = drawn(6, 4).requires_grad_()
+    refused = refusals(6, 3)
+    assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
+
+
+def test_zero_vectors_have_no_say_and_no_nan() -> None:
+    vectors = drawn(5, 4)
+    vectors[[1, 7]] = 0
+    vectors.requires_grad_()
+    loss = infonce_objective(vectors, 0.3, 20.0, reduced=False)
+    expected = infonce_loss(*vectors.chunk(2), 0.3, 20.0)
+    torch.testing.assert_close(loss, expected)
+    (gradient,) = torch.autograd.grad(loss, vectors)
+    assert torch.isfinite(gradient).all()
+
+
+def test_a_pair_alone_or_refused_by_all_has_no_loss() -> None:
+    for vectors, refused in ((drawn(1, 4), None), (drawn(3, 4), torch.ones(3, 3, dtype=torch.bool))):
+        vectors.requires_grad_()
+        loss = infonce_objective(vectors, 0.3, 20.0, refused)
+        (gradient,) = torch.autograd.grad(loss, vectors)
+        assert float(loss.detach()) == pytest.approx(0, abs=1e-6) and gradient.abs().max() < 1e-6
+
+
+def test_products_of_bfloat16_change_little_and_no_setting() -> None:
+    vectors = drawn(256, 1024, dtype=torch.float32)
+    vectors[256:] += vectors[:256]  # translations that resemble each other
+    before = torch.get_float32_matmul_precision()
+    results = []
+    for reduced in (False, True):
+        vectors = vectors.detach().requires_grad_()
+        loss = infonce_objective(vectors, 0.3, 20.0, reduced=reduced)
+        (gradient,) = torch.autograd.grad(loss, vectors)
+        results.append((float(loss.detach()), gradient))
+    assert results[1][0] == pytest.approx(results[0][0], rel=0.01)
+    cosine = torch.nn.functional.cosine_similarity(results[0][1].ravel(), results[1][1].ravel(), dim=0)
+    assert cosine > 0.999
+    assert torch.get_float32_matmul_precision() == before
+
+
+class Shares:
+    """A group of processes as one of them sees it, with all their vectors at hand."""
+
+    def __init__(self, rank: int, shares: list[Tensor]) -> None:
+        self.rank, self._shares, self._calls = rank, shares, 0
+
+    def gather_tensors(self, side: Tensor) -> list[Tensor]:
+        parts = [share.chunk(2)[self._calls] for share in self._shares]
+        self._calls += 1
+        units = [torch.nn.functional.normalize(part, dim=1) for part in parts]
+        torch.testing.assert_close(units[self.rank], side)
+        return units
+
+
+def test_shares_of_processes_add_up() -> None:
+    vectors, refused = drawn(11, 6), refusals(11, 5)
+    whole = vectors.clone().requires_grad_()
+    loss = infonce_objective(whole, 0.3, 20.0, refused, reduced=False)
+    (gradient,) = torch.autograd.grad(loss, whole)
+    edges = [0, 4, 4, 11]  # one process has nothing
+    shares = [torch.cat([side[a:b] for side in vectors.chunk(2)]) for a, b in itertools.pairwise(edges)]
+    losses, gradients = [], []
+    for rank, share in enumerate(shares):
+        share = share.clone().requires_grad_()
+        own = infonce_objective(share, 0.3, 20.0, refused, Shares(rank, shares), reduced=False)  # type: ignore[arg-type]
+        gradients.append(torch.autograd.grad(own, share)[0].chunk(2))
+        losses.append(float(own.detach()))
+    assert sum(losses) == pytest.approx(float(loss.detach()))
+    together = torch.cat([torch.cat([one[side] for one in gradients]) for side in (0, 1)])
+    np.testing.assert_allclose(together, gradient, atol=1e-12)
