@@ -32,9 +32,9 @@ DESCRIPTION, VECTORS, LINES, GRAPH = "index.json", "vectors.bin", "lines.npy", "
 CHUNK = 8192
 #: Lines on which a file of vectors is compared with the model's, and how close they must be (8-bit tables: 0.999).
 SAMPLE, CLOSE = 64, 0.98
-#: Of an approximate search. By effort 32, 64, 128, 256, 512 it finds 81, 88, 92, 94, 96% of the 10 nearest among 100,000
-#: sentences of 1,024 numbers, in 0.7, 1.0, 1.7, 2.7, 5.1 ms a query on one core. The exact search takes 1.9 ms, with the
-#: queries together; 17 ms among a million, or 310 ms for a query alone.
+#: Of an approximate search. By effort 32, 64, 128, 256, 512 it finds 81, 88, 92, 94, 96% of the 10 nearest among
+#: 100,000 sentences of 1,024 numbers, in 0.7, 1.0, 1.7, 2.7, 5.1 ms a query on one core. The exact search takes 1.9 ms,
+#: where queries come together; 17 ms among a million, and 310 ms for a query alone.
 EFFORT = 128
 
 
