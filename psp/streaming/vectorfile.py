@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,7 @@ STDOUT = "-"
 
 _HEADER = 128  # bytes; numpy wants a multiple of 64, and its own files have the same
 _GROUP_BYTES = 64 << 20  # of a row group of parquet: it is in memory as a whole
+_CACHE_BYTES = 64 << 20
 
 
 class Writer(Protocol):
@@ -102,27 +104,51 @@ def _device(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"cannot be written: {error.strerror}", path) from None
 
 
-class _Raw:
+class _Cache:
+    """Keeps a file that is being written from filling the system's memory: it is written out and forgotten on the way.
+
+    This is also faster where memory that was not in use costs time (a virtual machine, 4.1 GB: 2 s, and 7 to 11 s
+    without it). Files below some 100 MB stay in memory, for whoever reads them next.
+    """
+
     def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+        self._file, self._start = file, 0
+
+    def forget(self) -> None:
+        """Let go of all but the last part of what was written."""
+        if not hasattr(os, "posix_fadvise"):  # there is none on macOS
+            return
+        number, end = self._file.fileno(), self._file.tell()
+        while end - self._start >= 2 * _CACHE_BYTES:
+            # Of what is not on disk yet, this starts the writing, and no more; the part before has got there meanwhile.
+            for start in (self._start + _CACHE_BYTES, self._start):
+                os.posix_fadvise(number, start, _CACHE_BYTES, os.POSIX_FADV_DONTNEED)
+            self._start += _CACHE_BYTES
+
+
+class _Raw:
+    def __init__(self, file: IO[bytes], cache: _Cache | None = None) -> None:
+        self._file, self._cache = file, cache
         self.written = 0  # bytes
 
     def write(self, vectors: memoryview, text: bytes) -> None:
         self._file.write(vectors)
         self.written += vectors.nbytes
+        if self._cache is not None:
+            self._cache.forget()
 
 
 @contextlib.contextmanager
 def _raw(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
     with path.open("wb") as file:
-        yield _Raw(file)
+        yield _Raw(file, _Cache(file))
 
 
 @contextlib.contextmanager
 def _npy(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
     with path.open("wb") as file:
         file.write(bytes(_HEADER))
-        writer = _Raw(file)
+        writer = _Raw(file, _Cache(file))
         yield writer
         file.seek(0)
         file.write(npy_header(writer.written // (dim * np.dtype(dtype).itemsize), dim, dtype))
@@ -147,8 +173,8 @@ def _pyarrow() -> Any:
 class _Parquet:
     """Row groups of some size: each chunk by itself would make a file of small pieces."""
 
-    def __init__(self, file: Any, schema: Any, dim: int, dtype: str) -> None:
-        self._file, self._schema, self._dim, self._dtype = file, schema, dim, dtype
+    def __init__(self, file: Any, cache: _Cache, schema: Any, dtype: str) -> None:
+        self._file, self._cache, self._schema, self._dtype = file, cache, schema, dtype
         self._vectors: list[bytes] = []
         self._texts: list[bytes] = []
         self._bytes = 0
@@ -170,6 +196,7 @@ class _Parquet:
         group = pyarrow.Table.from_arrays([texts, vectors], schema=self._schema)
         self._file.write_table(group, row_group_size=len(texts))
         self._vectors, self._texts, self._bytes = [], [], 0
+        self._cache.forget()
 
 
 @contextlib.contextmanager
@@ -186,7 +213,7 @@ def _parquet(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
             file, schema, use_dictionary=False, compression={"text": "snappy", "vector.list.element": "none"}
         )
         try:
-            writer = _Parquet(inner, schema, dim, dtype)
+            writer = _Parquet(inner, _Cache(file), schema, dtype)
             yield writer
             writer.flush()
             inner.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 
 import numpy as np
@@ -68,6 +69,29 @@ def test_raw_is_the_numbers_alone(tmp_path, dtype):
     parts = [vectors(count, dtype) for count in (2, 5)]
     write(tmp_path / "made/x.raw", "raw", parts, dtype)
     assert np.array_equal(np.fromfile(tmp_path / "made/x.raw", dtype).reshape(-1, DIM), np.concatenate(parts))
+
+
+@pytest.mark.parametrize("form", ["npy", "raw", "parquet"])
+def test_a_large_file_is_let_go_of_on_the_way(tmp_path, form, monkeypatch):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+        monkeypatch.setattr(vectorfile, "_GROUP_BYTES", 10_000)
+    parts = [vectors(1000 + number) for number in range(20)]
+    write(tmp_path / "kept", form, parts)
+    told = []
+    monkeypatch.setattr(vectorfile, "_CACHE_BYTES", 4096)
+    monkeypatch.setattr(os, "posix_fadvise", lambda number, *what: told.append(what), raising=False)
+    monkeypatch.setattr(os, "POSIX_FADV_DONTNEED", 4, raising=False)
+    write(tmp_path / "told", form, parts)
+    monkeypatch.undo()
+    assert {start for start, _, _ in told} == set(range(0, max(told)[0] + 1, 4096))  # no part is left out
+    assert all(size == 4096 for _, size, _ in told)
+    assert (tmp_path / "told").stat().st_size - 3 * 4096 < max(told)[0]
+    monkeypatch.setattr(vectorfile, "_CACHE_BYTES", 4096)
+    if form == "parquet":
+        monkeypatch.setattr(vectorfile, "_GROUP_BYTES", 10_000)
+    write(tmp_path / "let go", form, parts)  # by the system
+    assert (tmp_path / "let go").read_bytes() == (tmp_path / "kept").read_bytes()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
