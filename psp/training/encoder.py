@@ -54,14 +54,20 @@ class MeanEncoder(torch.nn.Module):
             kept is divided by 1 - dropout, so that the expectation is the plain mean.
         seed: of dropout's noise.
         before_read: told the table and the rows that are about to be read; a lagging optimiser's ``prepare``.
+        token_dropout: probability with which a token is left out of the mean; see :func:`thinned`.
     """
 
     def __init__(
-        self, table: Tensor, dropout: float = 0.0, seed: int = 0, before_read: BeforeRead | None = None
+        self,
+        table: Tensor,
+        dropout: float = 0.0,
+        seed: int = 0,
+        before_read: BeforeRead | None = None,
+        token_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.table = torch.nn.Parameter(table)
-        self._dropout, self._seed = dropout, seed
+        self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read = before_read or (lambda table, rows: None)
         self._compiled = table.device.type == "cpu"
         self._grouping = _Grouping(len(table))
@@ -77,6 +83,8 @@ class MeanEncoder(torch.nn.Module):
             return mean_vectors(self.table, *tensors(sentences, self.table.device))
 
     def forward(self, sentences: Sentences, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+        if self._token_dropout:
+            sentences = thinned(sentences, self._token_dropout, self._seed, step, slots)
         keys = noise_keys(sentences.offsets, self._seed, step, slots) if self._dropout else None
         if self._compiled:
             bag = self._grouping(sentences)
@@ -140,6 +148,27 @@ def noise_keys(
     token = (np.repeat(slots, lengths).astype(np.uint64) << np.uint64(32)) + position.astype(np.uint64)
     run = mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
     return (mix(token + run) >> np.uint64(32)).astype(np.uint32)
+
+
+def thinned(
+    sentences: Sentences, dropout: float, seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
+) -> Sentences:
+    """Sentences without the tokens that chance leaves out; one that would lose all of them keeps them all.
+
+    Args:
+        sentences: the sentences.
+        dropout: the probability with which a token is left out.
+        seed, step, slots: on what chance depends, as in :meth:`Encoder.__call__`.
+    """
+    # Other bits of the key than those that dropout's elements are drawn from: that noise is a hash of the whole key.
+    keep = (noise_keys(sentences.offsets, seed, step, slots) >> np.uint32(16)) >= _threshold(dropout)
+    lengths = np.diff(sentences.offsets)
+    before = np.zeros(len(keep) + 1, np.int64)
+    np.cumsum(keep, out=before[1:])
+    lost = before[sentences.offsets[1:]] == before[sentences.offsets[:-1]]
+    keep |= np.repeat(lost, lengths)
+    np.cumsum(keep, out=before[1:])
+    return Sentences(sentences.ids[keep], before[sentences.offsets])
 
 
 def kept_elements(keys: Tensor, dim: int, dropout: float) -> Tensor:

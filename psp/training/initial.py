@@ -6,22 +6,30 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import sentencepiece
 import torch
 from torch import Tensor
 
 from psp.errors import ConfigError, DataError
 from psp.model import Model
+from psp.progress import Progress
+from psp.training.batches import Source
 from psp.training.encoder import normal_table
 from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 
+COUNTED = 65_536  # pairs read at a time, 5 MB
+
 
 def initial_table(
-    pieces: list[str], settings: TrainSettings, init_from: Path | None
+    pieces: list[str], settings: TrainSettings, init_from: Path | None, source: Source
 ) -> tuple[Tensor, dict[str, Any] | None]:
     """The initial table, float32 on the CPU, and what was taken over (None without ``init_from``).
+
+    ``init: zipf`` reads all pairs once, to count their pieces.
 
     Rows are taken over by the piece's text, whatever its number in either vocabulary; a piece that the other model
     lacks keeps the row that ``init`` gives it.
@@ -30,6 +38,10 @@ def initial_table(
         ConfigError: the other model has another width.
     """
     table = normal_table(len(pieces), settings.dim, settings.seed)
+    if settings.init == "zipf":
+        counts = count_pieces(source, len(pieces))
+        share = counts / max(counts.sum(), 1)
+        table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + share)).float()[:, None]
     if init_from is None:
         return table, None
     other = Model.load(init_from)
@@ -46,6 +58,18 @@ def initial_table(
     table[mine] = torch.from_numpy(other.weight[theirs.numpy()])
     log.info("took over the rows of %d of %d pieces from %s", len(shared), len(pieces), init_from)
     return table, {"pieces": len(pieces), "taken_over": len(shared)}
+
+
+def count_pieces(source: Source, pieces: int) -> npt.NDArray[np.int64]:
+    """How often each piece stands in the pairs, both sides together, int64 (pieces,)."""
+    counts = np.zeros(pieces, np.int64)
+    with Progress("counting pieces", "pairs", len(source)) as progress:
+        for start in range(0, len(source), COUNTED):
+            block = source.read(start, min(start + COUNTED, len(source)))
+            for side in (block.source, block.target):
+                counts += np.bincount(side.ids, minlength=pieces)
+            progress.add(min(COUNTED, len(source) - start))
+    return counts
 
 
 def vocabulary(processor: sentencepiece.SentencePieceProcessor) -> list[str]:

@@ -92,7 +92,7 @@ def train(
         stack.enter_context(contextlib.closing(pairs))
         pieces = vocabulary(load_sentencepiece(sentencepiece_model))
         pairs.check_vocabulary(sentencepiece_model)
-        table, taken_over = initial_table(pieces, settings, init_from)
+        table, taken_over = initial_table(pieces, settings, init_from, pairs)
         group = None
         if Group.wanted():
             group = Group.join(device)

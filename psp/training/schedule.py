@@ -1,4 +1,4 @@
-"""How large a mega-batch is at a given step."""
+"""How large a mega-batch is, and how large the learning rate, at a given place in training."""
 
 from __future__ import annotations
 
@@ -10,3 +10,17 @@ def megabatch_size(step: int, anneal: int, maximum: int) -> int:
     as the model gets better. ``anneal`` is that 150.
     """
     return min(maximum, 1 + step // anneal)
+
+
+def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> float:
+    """The learning rate of a step.
+
+    Args:
+        highest: the setting.
+        schedule: ``constant``; or ``linear``: in a line from 0 to ``highest`` and then to 0.
+        warmup: the share of training after which it is highest, 0 <= w < 1.
+        done: the share of training that lies before the middle of this step, 0 < d < 1: so no step has a rate of 0.
+    """
+    if schedule == "constant":
+        return highest
+    return highest * (done / warmup if done < warmup else (1 - done) / (1 - warmup))

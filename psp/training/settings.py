@@ -66,7 +66,10 @@ class TrainSettings(_Checked):
         batch_size: pairs in a mini-batch, that is in one step of the optimiser.
         megabatch: mini-batches in a mega-batch once it is fully grown (the paper's M).
         anneal: mini-batches after which the mega-batch grows by one.
-        margin: the paper's delta, in units of cosine.
+        objective: ``margin`` is the paper's loss, with a negative mined from the mega-batch; ``infonce`` a softmax over
+            all pairs of the mini-batch, of which nothing is mined.
+        margin: the paper's delta, in units of cosine; of ``infonce``, what is taken off a pair's own cosine.
+        scale: of ``infonce``: cosines are multiplied by it before the softmax.
         directions: ``source`` is the paper's Eq. 1 (a negative for the source only); ``both`` adds its mirror image,
             as the published code does.
         negatives: ``opposite`` looks for them among the sentences of the other side; ``any`` among both sides;
@@ -74,10 +77,16 @@ class TrainSettings(_Checked):
             and draws a sentence of the other side.
         mask_equal: pairs that share a text are never each other's negatives.
         dropout: probability with which an element of a token's vector is zeroed, 0 <= p < 1.
-        learning_rate: Adam's, constant.
+        token_dropout: probability with which a token is left out of its sentence's mean, 0 <= p < 1; a sentence that
+            would lose all keeps all.
+        learning_rate: Adam's; under a ``linear`` schedule its highest.
+        schedule: ``constant``, or ``linear``: up from 0 during ``warmup``, then down to 0 at the end.
+        warmup: share of all pairs, 0 <= w < 1.
         clip: largest norm of a step's gradient; None = no clipping.
         dim: width of the vectors.
-        init: ``normal`` draws the table from N(0, 1).
+        init: ``normal`` draws the table from N(0, 1); ``zipf`` multiplies each row by a / (a + p), where p is the
+            piece's share of the training tokens: frequent pieces, which say little, begin small.
+        init_smoothing: that a.
         seed: of the order, the initial table and dropout.
         device: ``auto`` is the GPU where torch sees one, else the CPU.
         precision: ``mixed`` makes products on a GPU in bfloat16, and mines by candidates that it finds.
@@ -92,15 +101,21 @@ class TrainSettings(_Checked):
     batch_size: int = 128
     megabatch: int = 60
     anneal: int = 150
+    objective: str = "margin"
     margin: float = 0.4
+    scale: float = 20.0
     directions: str = "both"
     negatives: str = "auto"
     mask_equal: bool = True
     dropout: float = 0.0
+    token_dropout: float = 0.0
     learning_rate: float = 1e-3
+    schedule: str = "constant"
+    warmup: float = 0.05
     clip: float | None = None
     dim: int = 1024
     init: str = "normal"
+    init_smoothing: float = 3e-4
     seed: int = 1
     device: str = "auto"
     precision: str = "float32"
@@ -116,13 +131,17 @@ class TrainSettings(_Checked):
         if self.dev_every is not None:
             self._whole("dev_every", at_least=1)
         self._number("margin", "0 to 2", lambda value: 0 <= value <= 2)
-        self._number("dropout", "at least 0, below 1", lambda value: 0 <= value < 1)
-        self._number("learning_rate", "above 0", lambda value: value > 0)
+        for key in ("dropout", "token_dropout", "warmup"):
+            self._number(key, "at least 0, below 1", lambda value: 0 <= value < 1)
+        for key in ("learning_rate", "scale", "init_smoothing"):
+            self._number(key, "above 0", lambda value: value > 0)
         if self.clip is not None:
             self._number("clip", "above 0, or null for no clipping", lambda value: value > 0)
+        self._choice("objective", "margin", "infonce")
+        self._choice("schedule", "constant", "linear")
         self._choice("directions", "both", "source")
         self._choice("negatives", "auto", "opposite", "any", "random")
-        self._choice("init", "normal")
+        self._choice("init", "normal", "zipf")
         if not (isinstance(self.device, str) and re.fullmatch(r"auto|cpu|cuda(:[0-9]+)?", self.device)):
             raise self._wrong("device", "auto, cpu, cuda or a numbered one as cuda:1")
         self._choice("precision", "float32", "mixed")

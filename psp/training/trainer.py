@@ -24,11 +24,12 @@ from psp.training.batches import Epoch, Pairs, Sentences, Source
 from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.encoder import Encoder, MeanEncoder
 from psp.training.group import Group
+from psp.training.infonce import infonce_objective
 from psp.training.loss import margin_objective
-from psp.training.mining import Negatives, mine_by_kind
+from psp.training.mining import Excluded, Negatives, mine_by_kind
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser, clip_gradient
 from psp.training.records import Records
-from psp.training.schedule import megabatch_size
+from psp.training.schedule import learning_rate, megabatch_size
 from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ Evaluate = Callable[[Encoder], Mapping[str, Any]]
 
 def mean_encoder(table: Tensor, settings: TrainSettings) -> tuple[MeanEncoder, RowOptimiser]:
     """The paper's encoder over ``table``, and the optimiser that is fast for it on the table's device."""
-    encoder = MeanEncoder(table, settings.dropout, settings.seed)
+    encoder = MeanEncoder(table, settings.dropout, settings.seed, token_dropout=settings.token_dropout)
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
     optimiser = adam(encoder.parameters(), lr=settings.learning_rate)
     encoder.before_read = optimiser.prepare
@@ -153,20 +154,22 @@ class Trainer:
             self._optimiser.prepare(table, None)
 
     def _megabatch(self, epoch: Epoch) -> None:
-        size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch)
+        mining = self.settings.objective == "margin"
+        size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch) if mining else 1
         pairs = epoch.take(size * self.settings.batch_size)
         self._taken += len(pairs)
         if len(pairs) == 1:  # it could only be its own negative
-            log.debug("epoch %d: its last mega-batch is a single pair, passed over", self._epoch)
+            log.debug("epoch %d: its last batch is a single pair, passed over", self._epoch)
             self.alone += 1
             return
         started = time.monotonic()
         sentences = Sentences.join([pairs.source, pairs.target])
-        negatives = self._mine(pairs, sentences)
+        negatives = self._mine(pairs, sentences) if mining else None
         self.records.mined(time.monotonic() - started)
         for start in range(0, len(pairs), self.settings.batch_size):
             rows = np.arange(start, min(start + self.settings.batch_size, len(pairs)))
-            loss = self._minibatch(sentences, rows, negatives)
+            rate = self._set_learning_rate(len(rows))
+            loss = self._minibatch(sentences, rows, negatives, pairs.paraphrase)
             self.step += 1
             self.pairs += len(rows)
             self.records.step(
@@ -174,7 +177,7 @@ class Trainer:
                 epoch=self._epoch,
                 pairs=self.pairs,
                 megabatch=size,
-                learning_rate=self.settings.learning_rate,
+                learning_rate=rate,
                 loss=loss,
             )
             assert self._bar is not None
@@ -208,8 +211,17 @@ class Trainer:
             return contextlib.nullcontext()
         return torch.autocast(self._parameters[0].device.type, torch.bfloat16)
 
-    def _minibatch(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
-        """One step of the optimiser; the loss before it."""
+    def _set_learning_rate(self, pairs: int) -> float:
+        """Set that of the step that takes so many pairs."""
+        settings = self.settings
+        done = (self.pairs + self.alone + pairs / 2) / (settings.epochs * len(self.source))
+        rate = learning_rate(settings.learning_rate, settings.schedule, settings.warmup, done)
+        for part in self._optimiser.param_groups:
+            part["lr"] = rate
+        return rate
+
+    def _margin(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> Tensor:
+        """This process's share of the margin loss."""
         sides = [negatives.source, negatives.target][: 2 if self.settings.directions == "both" else 1]
         counts = [int((side[rows] >= 0).sum()) for side in sides]
         self.lonely += sum(len(rows) - count for count in counts)
@@ -218,10 +230,39 @@ class Trainer:
         own = rows[first:last]
         slots = np.concatenate([np.arange(first, last) + part * len(rows) for part in range(2 + len(sides))])
         texts = np.concatenate([own, own + len(sentences) // 2, *(side[own].clip(min=0) for side in sides)])
+        vectors = self.encoder(sentences.take(texts), self.step, slots)
+        valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
+        return margin_objective(vectors, valid, self.settings.margin, counts)
+
+    def _infonce(self, sentences: Sentences, rows: npt.NDArray[np.int64], paraphrase: npt.NDArray[np.bool_]) -> Tensor:
+        """This process's share of InfoNCE. An anchor's candidates are of its own kind of pairs, as in mining."""
+        first, last = (0, len(rows)) if self._group is None else self._group.share(len(rows))
+        slots = np.concatenate([np.arange(first, last), np.arange(first, last) + len(rows)])
+        own = np.concatenate([rows[first:last], rows[first:last] + len(sentences) // 2])
+        vectors = self.encoder(sentences.take(own), self.step, slots)
+        kinds = paraphrase[rows]
+        refused = kinds[:, None] != kinds[None, :]
+        if self.settings.mask_equal:
+            source, target = sentences.take(rows), sentences.take(rows + len(sentences) // 2)
+            refused[Excluded(source, target, mask_equal=True).places(np.arange(len(rows)))] = True
+        np.fill_diagonal(refused, False)
+        self.lonely += 2 * int((refused.sum(axis=1) == len(rows) - 1).sum())
+        mask = torch.from_numpy(refused).to(vectors.device) if refused.any() else None
+        return infonce_objective(vectors, self.settings.margin, self.settings.scale, mask, self._group)
+
+    def _minibatch(
+        self,
+        sentences: Sentences,
+        rows: npt.NDArray[np.int64],
+        negatives: Negatives | None,
+        paraphrase: npt.NDArray[np.bool_],
+    ) -> float:
+        """One step of the optimiser; the loss before it."""
         with self._precision():
-            vectors = self.encoder(sentences.take(texts), self.step, slots)
-            valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
-            loss = margin_objective(vectors, valid, self.settings.margin, counts)
+            if negatives is None:
+                loss = self._infonce(sentences, rows, paraphrase)
+            else:
+                loss = self._margin(sentences, rows, negatives)
         value = float(loss.detach())
         if self._group is not None:
             value = self._group.total(value)

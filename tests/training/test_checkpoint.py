@@ -286,6 +286,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "last, random, one direction": {"select": "last", "negatives": "random", "directions": "source", "epochs": 2},
     "no development data": {"development": False, "negatives": "any", "epochs": 2},
     "from text": {"text": True, "epochs": 2, "every": 3},
+    "infonce, linear, zipf": {
+        "objective": "infonce",
+        "schedule": "linear",
+        "init": "zipf",
+        "token_dropout": 0.2,
+        "epochs": 2,
+        "dev_every": 130,
+    },
     "the optimiser of GPUs": {"dense": True, "epochs": 2},
 }
 

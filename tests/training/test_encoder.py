@@ -16,6 +16,7 @@ from psp.training.encoder import (
     mean_vectors,
     noise_keys,
     normal_table,
+    thinned,
 )
 
 ROWS = [[3, 1, 1], [0], [], [2, 3, 4, 0, 1], [4]]
@@ -159,3 +160,37 @@ def test_the_initial_table_is_standard_normal_and_seeded() -> None:
     assert abs(table.mean()) < 0.02 and abs(table.std() - 1) < 0.02
     np.testing.assert_array_equal(table, normal_table(500, 200, seed=1).numpy())
     assert (table != normal_table(500, 200, seed=2).numpy()).any()
+
+
+@given(
+    lengths=st.lists(st.integers(0, 9), max_size=30),
+    dropout=st.sampled_from([0.0, 0.1, 0.5, 0.99]),
+    step=st.integers(0, 5),
+)
+def test_token_dropout_leaves_out_tokens_and_no_sentence(lengths: list[int], dropout: float, step: int) -> None:
+    rows = [list(range(10 * i, 10 * i + length)) for i, length in enumerate(lengths)]
+    left = rows_of(thinned(sentences(rows), dropout, seed=3, step=step))
+    assert len(left) == len(rows)
+    for whole, part in zip(rows, left, strict=True):
+        assert set(part) <= set(whole) and part == sorted(part) and bool(part) == bool(whole)
+        assert dropout or part == whole
+
+
+def test_token_dropout_is_as_often_as_it_says_and_belongs_to_its_place() -> None:
+    block = sentences([list(range(200))] * 100)
+    whole = thinned(block, 0.3, seed=1, step=7)
+    assert len(whole.ids) / len(block.ids) == pytest.approx(0.7, abs=0.02)
+    assert len(thinned(block, 0.3, seed=1, step=8).ids) != len(whole.ids)
+    # A share of the mini-batch in another process draws the same.
+    part = thinned(block.take(np.arange(40, 60)), 0.3, seed=1, step=7, slots=np.arange(40, 60))
+    assert rows_of(part) == rows_of(whole)[40:60]
+
+
+def test_an_encoder_with_token_dropout_takes_the_mean_of_what_is_left() -> None:
+    table = torch.randn(300, 8, generator=torch.Generator().manual_seed(1))
+    block = sentences([list(range(30 * i, 30 * i + 30)) for i in range(10)])
+    encoder = MeanEncoder(table.clone(), seed=5, token_dropout=0.4)
+    found = encoder(block, step=2).detach()
+    for read, vectors in ((thinned(block, 0.4, 5, 2), found), (block, encoder.encode(block))):
+        ids, offsets = torch.from_numpy(read.ids).long(), torch.from_numpy(read.offsets)
+        torch.testing.assert_close(vectors, mean_vectors(table, ids, offsets))

@@ -13,6 +13,7 @@ from small_pairs import CONCEPTS, ListSource, retrieval_error, sentences, transl
 from psp.errors import PspError
 from psp.training.batches import Sentences
 from psp.training.encoder import Encoder, normal_table
+from psp.training.infonce import infonce_objective
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.records import Records
 from psp.training.settings import TrainSettings
@@ -49,6 +50,10 @@ def rows(path: Path) -> list[dict[str, str]]:
         {"negatives": "random"},
         {"mask_equal": False},
         {"clip": 0.5},
+        {"schedule": "linear", "warmup": 0.1},
+        {"token_dropout": 0.2},
+        {"objective": "infonce", "margin": 0.3},
+        {"objective": "infonce", "margin": 0.1, "mask_equal": False, "schedule": "linear", "dropout": 0.1},
     ],
     ids=str,
 )
@@ -75,6 +80,45 @@ def test_bitext_and_paraphrases_are_learnt_side_by_side(tmp_path: Path) -> None:
     table, trainer = run(tmp_path, ListSource(source, target, kinds), epochs=6, dim=48)
     assert retrieval_error(table, unseen) < 0.1
     assert trainer.pairs == 18_000
+
+
+def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masks = []
+
+    def spied(vectors: Any, margin: float, scale: float, refused: Any, group: Any) -> Any:
+        masks.append(None if refused is None else refused.numpy().copy())
+        return infonce_objective(vectors, margin, scale, refused, group)
+
+    monkeypatch.setattr("psp.training.trainer.infonce_objective", spied)
+    words = [[5], [6], [7], [8], [9], [10]]
+    other = [[15], [16], [17], [6], [19], [19]]  # the fourth target is the second source; the last two are one text
+    pairs = ListSource(words, other, [False, True, True, True, False, False])
+    _, trainer = run(tmp_path, pairs, epochs=1, batch_size=6, objective="infonce")
+    (mask,) = masks
+    kinds = np.array([0, 1, 1, 1, 0, 0])
+    # The order is shuffled: compare by how many are refused for each kind.
+    assert mask.sum() == (kinds[:, None] != kinds[None, :]).sum() + 2 + 2
+    assert (mask == mask.T).all() and not mask.diagonal().any()
+    assert (trainer.step, trainer.lonely) == (1, 0)
+    run(tmp_path / "unmasked", pairs, epochs=1, batch_size=6, objective="infonce", mask_equal=False)
+    assert masks[1].sum() == (kinds[:, None] != kinds[None, :]).sum()
+
+
+def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path) -> None:
+    table, trainer = run(tmp_path, translated(65, seed=1), epochs=2, objective="infonce", megabatch=60)
+    assert (trainer.pairs, trainer.alone, trainer.step) == (128, 2, 4)
+    assert {row["megabatch"] for row in rows(tmp_path / "metrics.csv")} == {"1"}
+    same, _ = run(tmp_path / "again", translated(65, seed=1), epochs=2, objective="infonce", megabatch=3, anneal=1)
+    assert same.tobytes() == table.tobytes()
+
+
+def test_the_learning_rate_is_that_of_the_schedule(tmp_path: Path) -> None:
+    run(tmp_path, translated(320, seed=1), epochs=2, log_every=1, schedule="linear", warmup=0.5, learning_rate=0.08)
+    rates = [float(row["learning_rate"]) for row in rows(tmp_path / "metrics.csv")]
+    assert len(rates) == 20
+    assert rates[:3] == pytest.approx([0.004, 0.012, 0.02], rel=1e-4) and rates[::-1] == pytest.approx(rates, rel=1e-4)
 
 
 def test_a_kind_that_is_one_pair_of_a_megabatch_has_no_loss_term(tmp_path: Path) -> None:
