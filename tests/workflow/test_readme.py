@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from opus_api import SWAHILI, opus_api
+from served import served
 
 import psp
 
@@ -93,12 +95,19 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "sentences.txt").write_text("a red car\nune voiture rouge\n")
     cars = [("red", "rouge"), ("green", "verte"), ("blue", "bleue"), ("white", "blanche")]
     (tmp_path / "pairs.tsv").write_text("".join(f"a {english} car\tune voiture {french}\n" for english, french in cars))
-    commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith("psp languages")]
-    assert len(commands) == 6
+    (tmp_path / "corpus.txt").write_text("".join(f"une voiture {french}\n" for _, french in cars))
+    (tmp_path / "queries.txt").write_text("a blue car\n")
+    (tmp_path / "english.txt").write_text("".join(f"a {english} car\n" for english, _ in cars))
+    (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
+    elsewhere = ("psp languages", "psp serve")
+    commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
+    assert len(commands) == 10
     write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
     for command in [*commands, "psp show results/demo"]:
         run_psp(command, finished, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
+    assert (tmp_path / "mined.tsv").exists()
+    assert psp.load_model(tmp_path / "smaller").dtype == "int8"
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
     assert (tmp_path / "mine-train/metrics.csv").exists()
     original, *others = (psp.load_model(tmp_path / name) for name in ("results/demo/model", "exported", "imported"))
@@ -108,6 +117,13 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (code,) = blocks("python")
     code += "\nassert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1\n"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=finished.environment, check=True)
+
+
+def test_the_page_is_served(finished):
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra serve)")
+    (command,) = [command for command in COMMANDS if command.startswith("psp serve")]
+    with served(finished.folder / shlex.split(command)[2]) as server:
+        assert server.ask("api/model")[1]["name"] == "demo"
 
 
 def test_the_picture_is_the_rule_graph(project):
