@@ -101,7 +101,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
     elsewhere = ("psp languages", "psp serve")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 10
+    assert len(commands) == 11
     write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
     for command in [*commands, "psp show results/demo"]:
         run_psp(command, finished, tmp_path)
