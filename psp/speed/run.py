@@ -4,8 +4,8 @@ Two figures, in sentences a second:
 
 - *forward*, the paper's protocol (section 5): ids in, vectors out, with the preprocessing outside the clock; sentences
   sorted by length, in batches of 64.
-- *text*, what a user sees: texts in, one array of vectors out. *cold* is the first pass of a new model whose caches are
-  empty, *warm* the pass after it.
+- *text*, what a user sees: texts in, vectors out, 4,096 texts a call. *cold* is the first pass of a new model whose
+  caches are empty, *warm* the pass after it.
 
 Each system is in a process of its own, first bound to one core and then to all, with as many threads in its libraries.
 The systems take turns, round by round, so that what else the machine does falls on all of them alike. A rate belongs to
@@ -285,12 +285,12 @@ def _processes(
         for worker in workers:
             worker.wait()
             worker.ask("load")
-            worker.ask("stream")
+            worker.ask("text")
         for number in range(repeats):
             # Cores may differ: each is the one that works alone in its turn.
-            alone.append(sentences / workers[number % len(workers)].ask("stream")["seconds"])
+            alone.append(sentences / workers[number % len(workers)].ask("text")["seconds"])
             for worker in workers:
-                worker.tell("stream")
+                worker.tell("text")
             done = [worker.answer() for worker in workers]
             seconds = max(one["end"] for one in done) - min(one["start"] for one in done)
             together.append(len(workers) * sentences / seconds)

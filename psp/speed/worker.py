@@ -21,7 +21,9 @@ from psp.speed.systems import KINDS, Forward, Psp, batches, named
 
 COPY_BYTES = 256 << 20  # more than a core's own caches hold
 COMPARED = 1000  # sentences whose vectors are compared with psp's
-STREAM = 8192  # sentences at a time where several processes work: their results are not kept
+#: Texts of a call. Their vectors are let go of before the next: to keep all would measure how fast the system finds
+#: fresh memory (491 MB took from 0.1 to 1.5 s on one virtual machine).
+TEXTS_OF_A_CALL = 4096
 
 
 class Worker:
@@ -95,20 +97,21 @@ class Worker:
 
     def text(self) -> dict[str, Any]:
         """Texts in, vectors out."""
-        return _timed(lambda: self.system.embed(self.texts))
+
+        def run() -> None:
+            for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
+                self.system.embed(self.texts[start : start + TEXTS_OF_A_CALL])
+
+        return _timed(run)
 
     def split(self) -> dict[str, Any]:
         """Texts in, ids out, by psp; the model knows what it has seen in the pass before."""
         system = self.system
         assert isinstance(system, Psp)
-        return _timed(lambda: system.model.ids(self.texts))
-
-    def stream(self) -> dict[str, Any]:
-        """The same, but no more than a part of the vectors is held at a time."""
 
         def run() -> None:
-            for start in range(0, len(self.texts), STREAM):
-                self.system.embed(self.texts[start : start + STREAM])
+            for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
+                system.model.ids(self.texts[start : start + TEXTS_OF_A_CALL])
 
         return _timed(run)
 
