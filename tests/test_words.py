@@ -4,6 +4,8 @@ import io
 import itertools
 import pickle
 import threading
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp import words
+from psp.subword import encode
 from psp.unigram import obstacle
 from psp.words import LONGEST, WordCache
 
@@ -249,3 +252,33 @@ def test_an_interrupted_lookup_leaves_no_word_without_its_pieces(
         with pytest.raises(KeyboardInterrupt):
             cached(cache, ["the red car"])
     assert cached(cache, ["the red car", "a"]) == plain(processor, ["the red car", "a"], False)
+
+
+@pytest.mark.slow
+def test_a_million_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
+    """English and five other languages, in four scripts: each with the vocabulary of its pairs with English."""
+    done = 0
+    for language in ("fr", "de", "ar", "tr", "zh"):
+        sides: dict[str, set[str]] = {"en": set(), language: set()}
+        for path in sorted((psp_data / "opus").glob("*/*/moses/*.zip")):
+            with zipfile.ZipFile(path) as archive:
+                for name in archive.namelist():
+                    side = name.rpartition(".")[2]
+                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 110_000:
+                        sides[side].update(archive.read(name).decode().split("\n"))
+        texts = [text for side in sides.values() for text in sorted(side)[:110_000]]
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(text.lower() for text in texts[::5]), model_writer=model, vocab_size=16_000,
+            hard_vocab_limit=False, character_coverage=0.998, num_threads=2, minloglevel=2,
+        )  # fmt: skip
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+        for lower in (True, False):
+            cache = WordCache(processor, lower)
+            for start in range(0, len(texts), 8192):
+                batch = texts[start : start + 8192]
+                ids, offsets = cache.encode(batch)
+                expected = encode(processor, [text.lower() for text in batch] if lower else batch)
+                assert np.array_equal(offsets, expected.offsets) and np.array_equal(ids, expected.ids)
+            done += len(texts)
+    assert done > 1_000_000
