@@ -26,24 +26,27 @@ def pool(table: Table, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) ->
     ids = np.ascontiguousarray(ids, np.int32)
     if table.scale is not None:
         (_rows_by_8 if table.by_row else _dimensions_by_8)(table.values, table.scale, ids, offsets, out)
-    elif table.dtype == "float16":
-        _by_16(table.values.view(np.uint16), ids, offsets, out)
     else:
-        _by_32(table.values, ids, offsets, out)
+        _floats(table.values.view(np.uint16) if table.dtype == "float16" else table.values, ids, offsets, out)
 
 
 @intrinsic
-def _half(typing: Any, bits: Any) -> Any:
-    """A float16, given as its 16 bits, as float32: one instruction for many, which numba has no type for on CPUs."""
+def _float(typing: Any, number: Any) -> Any:
+    """A float32 as it is; and a float16, given as its 16 bits, as float32.
+
+    That is one instruction for many numbers, and numba has no type for float16 on CPUs.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if number == types.float32:
+            return arguments[0]
         return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
 
-    return types.float32(types.uint16), generate
+    return types.float32(number), generate
 
 
 @compiled(parallel=False, fuse=False)
-def _by_32(table, ids, offsets, out):  # type: ignore[no-untyped-def]
+def _floats(table, ids, offsets, out):  # type: ignore[no-untyped-def]
     dim = table.shape[1]
     for i in range(len(offsets) - 1):
         first, last = offsets[i], offsets[i + 1]
@@ -53,45 +56,17 @@ def _by_32(table, ids, offsets, out):  # type: ignore[no-untyped-def]
             continue
         a = table[ids[first]]
         for d in range(dim):
-            total[d] = a[d]
+            total[d] = _float(a[d])
         k = first + 1
         while k + 4 <= last:
             a, b, c, e = table[ids[k]], table[ids[k + 1]], table[ids[k + 2]], table[ids[k + 3]]
             for d in range(dim):
-                total[d] = (((total[d] + a[d]) + b[d]) + c[d]) + e[d]
+                total[d] = (((total[d] + _float(a[d])) + _float(b[d])) + _float(c[d])) + _float(e[d])
             k += 4
         while k < last:
             a = table[ids[k]]
             for d in range(dim):
-                total[d] += a[d]
-            k += 1
-        count = np.float32(last - first)
-        for d in range(dim):
-            total[d] /= count
-
-
-@compiled(parallel=False, fuse=False)
-def _by_16(table, ids, offsets, out):  # type: ignore[no-untyped-def]
-    dim = table.shape[1]
-    for i in range(len(offsets) - 1):
-        first, last = offsets[i], offsets[i + 1]
-        total = out[i]
-        if last == first:
-            total[:] = np.float32(0)
-            continue
-        a = table[ids[first]]
-        for d in range(dim):
-            total[d] = _half(a[d])
-        k = first + 1
-        while k + 4 <= last:
-            a, b, c, e = table[ids[k]], table[ids[k + 1]], table[ids[k + 2]], table[ids[k + 3]]
-            for d in range(dim):
-                total[d] = (((total[d] + _half(a[d])) + _half(b[d])) + _half(c[d])) + _half(e[d])
-            k += 4
-        while k < last:
-            a = table[ids[k]]
-            for d in range(dim):
-                total[d] += _half(a[d])
+                total[d] += _float(a[d])
             k += 1
         count = np.float32(last - first)
         for d in range(dim):
