@@ -261,13 +261,18 @@ class Model:
             ValueError: ids outside the table, or offsets that do not fit the ids.
         """
         ids, offsets = np.asarray(ids), np.asarray(offsets, np.int64)
+        self._accelerator.expect(len(offsets) - 1)
+        if (compiled := self._accelerator.pooling) is None or not compiled.fit(ids, offsets, self.vocab_size):
+            self._check_ids(ids, offsets)
+        vectors = np.empty((len(offsets) - 1, self.dim), np.float32)
+        self._pool(ids, offsets, vectors)
+        return vectors
+
+    def _check_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():
             raise ValueError(f"offsets must rise from 0 to the {len(ids)} ids")
         if len(ids) and not 0 <= ids.min() <= ids.max() < self.vocab_size:
             raise ValueError(f"ids from {ids.min()} to {ids.max()}, but the table has {self.vocab_size} rows")
-        vectors = np.empty((len(offsets) - 1, self.dim), np.float32)
-        self._pool(ids, offsets, vectors)
-        return vectors
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Model:
         """A model with a smaller table of the same pieces; this one where nothing changes.

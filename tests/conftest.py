@@ -7,7 +7,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# How long an example takes tells of the machine, and of what is compiled or loaded at its first use.
+hypothesis.settings.register_profile("psp", deadline=None)
+hypothesis.settings.load_profile("psp")
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,7 @@ choices = {
 }  # fmt: skip
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(source=tables, target=tables, **choices)
 def test_pairs_are_those_of_a_plain_miner_ties_and_all(source, target, k, margin, choose, threshold):
     found = mine(source, target, k=k, margin=margin, choose=choose, threshold=threshold)

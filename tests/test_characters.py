@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.characters import LETTER, MARK, OTHER, SPACE, Characters
@@ -18,7 +18,6 @@ def kind(character: str) -> int:
     return {"L": LETTER, "M": LETTER, "P": MARK, "S": MARK}.get(unicodedata.category(character)[0], OTHER)
 
 
-@settings(deadline=None)  # the table is made at first use
 @given(st.lists(texts, max_size=8))
 def test_counts_of_many_texts_equal_those_of_each(column):
     found = Characters(column)

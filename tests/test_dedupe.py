@@ -69,7 +69,7 @@ def run_mix(
 # --- one corpus ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=pairs, cap=st.one_of(st.none(), st.integers(1, 10)), seed=st.integers(0, 3), block=st.integers(1, 50))
 def test_dedupe_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, seed, block):
     folder = tmp_path_factory.mktemp("dedupe")
@@ -111,7 +111,7 @@ scored = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=scored, cap=st.one_of(st.none(), st.integers(1, 10)), block=st.integers(1, 50))
 def test_the_copy_with_the_highest_score_stays_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, block):
     folder = tmp_path_factory.mktemp("scored")
@@ -238,7 +238,7 @@ def reference_mix(corpora, heldout_pairs, seed):
     return unique, held, kept
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     corpora=st.lists(pairs, min_size=1, max_size=3),
     heldout_pairs=st.integers(0, 5),

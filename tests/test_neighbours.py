@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from psp import neighbours
@@ -46,7 +46,6 @@ def check(queries, rows, k, cosines, numbers):
                     assert kept < number
 
 
-@settings(deadline=None)
 @given(data=st.data(), dim=st.integers(1, 5), k=st.integers(1, 12), half=st.booleans())
 def test_a_plain_search_finds_the_same(data, dim, k, half):
     queries, rows = (unit(data.draw(tables(size, dim)))[0] for size in (6, 40))

@@ -88,7 +88,7 @@ def test_copies_come_in_the_order_of_their_lines_and_blank_lines_never(model, co
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=30))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_may_be_searched_and_asked_for(model, tmp_path, texts):
     (tmp_path / "odd.txt").write_bytes("".join(f"{text}\n" for text in texts).replace("\r\n", "\n").encode())
     corpus = LineFile(tmp_path / "odd.txt")

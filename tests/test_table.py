@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from psp import pooling
@@ -41,7 +41,6 @@ def pooled(table: Table, sentences: list[list[int]], compiled: object = None) ->
     return out
 
 
-@settings(deadline=None)
 @given(
     sentences=st.lists(st.lists(st.integers(0, ROWS - 1), max_size=12), max_size=12),
     dim=st.sampled_from([1, 3, 8, 17, 64, 1000]),

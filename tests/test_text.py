@@ -2,7 +2,7 @@ import io
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.errors import DataError
@@ -51,7 +51,6 @@ def test_keys_of_what_a_reader_takes_for_the_same_sentence():
     assert normalised_key("... !?") == ""
 
 
-@settings(deadline=None)  # the pattern is made at first use
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.text(st.sampled_from("aé_'.\u0301🙂中\u3000 \x1c")))
 def test_words_are_runs_of_what_is_no_space_punctuation_or_symbol(text):
     spaced = "".join(f" {c} " if unicodedata.category(c)[0] in "PS" else c for c in text)

@@ -64,7 +64,7 @@ def test_every_format_gives_the_same_table(tmp_path, name):
     assert (vectors.vectors.dtype, vectors.dim) == (np.float32, 3)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     table=st.dictionaries(
         st.text(st.characters(exclude_categories=["Cs", "Z", "C"]), min_size=1, max_size=5),
@@ -188,7 +188,7 @@ def test_files_that_cannot_be_read(tmp_path):
 # --- sentences ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.lists(st.sampled_from(["the", "THE", "house", "House", "Été", "unknown", "!", "🙂"])), max_size=12))
 def test_a_sentence_is_the_mean_of_its_known_words(sentences):
     vectors = WordVectors({word: row for row, word in enumerate(TABLE)}, np.array(list(TABLE.values()), np.float32))

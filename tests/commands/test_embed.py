@@ -56,7 +56,7 @@ def test_the_files_hold_the_librarys_vectors(small_model, model, text, tmp_path,
     assert len(list(out.iterdir())) == 3
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(odd_text.map(lambda text: text.replace("\n", " ")), max_size=30), last=st.booleans())
 def test_any_text_gives_the_same_bytes_with_one_process_and_several(small_model, model, tmp_path, lines, last):
     path = tmp_path / "odd.txt"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from psp.corpora.opus import member_names, read_archive
 from psp.errors import ConfigError, DataError
 
-EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
 
 

@@ -14,7 +14,7 @@ from psp.corpora.paranmt import read_archive
 from psp.corpora.rows import BadRow, parse_rows
 from psp.errors import DataError
 
-EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
 ROWS = [(f"reference {number} {'x' * (number % 7)}", f"translation {number}", number / 400) for number in range(400)]
 

@@ -24,7 +24,7 @@ def plain(function, counts, x, y):
     return np.array(out)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(VALUES, st.integers(0, 99))
 def test_correlations_equal_a_loop_with_scipy(pairs, seed):
     x, y = np.array(pairs, dtype=np.float64).T

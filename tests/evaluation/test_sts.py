@@ -179,7 +179,7 @@ def scored(name: str, similarity, gold, resamples: int = 50) -> sts.Scored:
     return sts.score_set(Given(), data, name=f"test/{name}", resamples=resamples, seed=1)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(-1, 1, width=16), st.integers(0, 5)), min_size=2, max_size=20))
 def test_figures_equal_scipy_or_are_null_with_a_reason(pairs):
     similarity, gold = zip(*pairs, strict=True)

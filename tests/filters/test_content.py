@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.corpora import phrasebook
@@ -82,7 +82,6 @@ def test_no_pairs_no_reasons(name):
 # --- identical ----------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)  # tables of characters are made at first use
 @given(texts, texts)
 def test_same_is_what_the_keys_say(source, target):
     assert same(source, target) == (normalised_key(source) == normalised_key(target))
@@ -164,7 +163,6 @@ def test_ratio_finds_lines_beside_a_whole_paragraph(book):
 # --- symbols ------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)  # tables of characters are made at first use
 @given(st.lists(texts, max_size=6))
 def test_symbol_shares_are_counted_right(column):
     expected = []
@@ -211,7 +209,6 @@ def plain_overlap(source: list[str], target: list[str], repeated: str) -> float:
     return sum(trigram in other for trigram in one) / len(one) if one else 0.0
 
 
-@settings(deadline=None)  # tables of characters are made at first use
 @given(tokens, tokens, st.sampled_from(["once", "each"]))
 def test_overlap_equals_its_definition(source, target, repeated):
     expected = plain_overlap(source, target, repeated)

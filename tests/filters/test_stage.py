@@ -34,7 +34,7 @@ def run(
     return out.read_bytes(), summary, dropped.read_bytes()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(rows=pairs, lower_case=st.booleans(), batch=st.integers(1, 12))
 def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lower_case, batch):
     folder = tmp_path_factory.mktemp("filter")
@@ -215,7 +215,7 @@ def test_scores_are_judged_and_written_as_the_same_numbers(tmp_path):
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows=st.lists(st.tuples(text, text, numbers), max_size=30), batch=st.integers(1, 12))
 def test_scores_change_nothing_of_the_pairs(tmp_path_factory, rows, batch):
     folder = tmp_path_factory.mktemp("scored")

@@ -8,7 +8,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_pairs import ListSource, numbered, rows_of, sentences
 from small_subword import PAIRS, train_sentencepiece, write_mixed
@@ -33,7 +33,6 @@ def test_join_keeps_all_sentences_in_order(parts: list[list[list[int]]]) -> None
     assert rows_of(joined) == [row for part in parts for row in part]
 
 
-@settings(deadline=None)
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -86,7 +85,6 @@ def reference(source: ListSource, seed: int, epoch: int, block: int, buffer: int
     return places
 
 
-@settings(deadline=None)
 @given(count=st.integers(1, 200), block=st.integers(1, 40), buffer=st.integers(1, 5), portion=st.integers(1, 70))
 def test_the_thread_changes_nothing(count: int, block: int, buffer: int, portion: int) -> None:
     source = numbered(count)
@@ -107,7 +105,6 @@ def taken(epoch: Epoch, count: int) -> list[list[int]]:
     return rows_of(epoch.take(count).target)
 
 
-@settings(deadline=None)
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -194,7 +191,6 @@ def test_the_next_buffer_is_read_while_the_present_one_is_used() -> None:
     assert threading.current_thread() not in source.threads
 
 
-@settings(deadline=None)
 @given(count=st.integers(1, 120), block=st.integers(1, 40), buffer=st.integers(1, 3), portion=st.integers(1, 70))
 def test_epochs_that_follow_each_other_are_read_ahead(count: int, block: int, buffer: int, portion: int) -> None:
     source, given_out = Watched(count), 0

@@ -58,7 +58,7 @@ def plain(table: torch.Tensor, block: Sentences, dropout: float, upstream: torch
     return vectors.detach(), table.grad
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=12),
     dim=st.sampled_from([1, 2, 7, 32, 65]),

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -56,7 +56,6 @@ def test_the_loss_is_its_definition(masked: bool) -> None:
         assert float(infonce_objective(vectors, margin, scale, refused, reduced=False)) == pytest.approx(expected)
 
 
-@settings(deadline=None)
 @given(
     pairs=st.integers(1, 12),
     dim=st.integers(1, 9),

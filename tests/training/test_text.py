@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from small_pairs import rows_of
 from small_subword import PAIRS, odd_text, train_sentencepiece, write_mixed
@@ -50,7 +50,6 @@ def contents(pairs: Any, start: int, stop: int) -> tuple[Any, ...]:
     return *sides, block.corpus.tolist(), block.paraphrase.tolist()
 
 
-@settings(deadline=None)
 @given(
     rows=st.lists(st.tuples(SIDE, SIDE, st.integers(0, 1)), min_size=1, max_size=12),
     kind=st.sampled_from(["marked", "bare"]),
