@@ -70,6 +70,8 @@ class TrainSettings(_Checked):
             all pairs of the mini-batch, of which nothing is mined.
         margin: the paper's delta, in units of cosine; of ``infonce``, what is taken off a pair's own cosine.
         scale: of ``infonce``: cosines are multiplied by it before the softmax.
+        matryoshka: lengths below ``dim`` at which the loss is taken too, of the vectors' first numbers, and the mean of
+            all: so that a vector may be cut there later.
         directions: ``source`` is the paper's Eq. 1 (a negative for the source only); ``both`` adds its mirror image,
             as the published code does.
         negatives: ``opposite`` looks for them among the sentences of the other side; ``any`` among both sides;
@@ -104,6 +106,7 @@ class TrainSettings(_Checked):
     objective: str = "margin"
     margin: float = 0.4
     scale: float = 20.0
+    matryoshka: tuple[int, ...] = ()
     directions: str = "both"
     negatives: str = "auto"
     mask_equal: bool = True
@@ -146,12 +149,16 @@ class TrainSettings(_Checked):
             raise self._wrong("device", "auto, cpu, cuda or a numbered one as cuda:1")
         self._choice("precision", "float32", "mixed")
         self._choice("select", "best", "last")
+        lengths = self.matryoshka
+        if not isinstance(lengths, list | tuple) or not all(type(d) is int and 1 <= d < self.dim for d in lengths):
+            raise self._wrong("matryoshka", f"a list of whole numbers from 1 to below dim, {self.dim}")
+        object.__setattr__(self, "matryoshka", tuple(lengths))
         if not isinstance(self.mask_equal, bool):
             raise self._wrong("mask_equal", "true or false")
 
     def as_dict(self) -> dict[str, Any]:
         """All settings, in the order of their definition, ready for JSON."""
-        return dataclasses.asdict(self)
+        return dataclasses.asdict(self) | {"matryoshka": list(self.matryoshka)}
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,14 @@ class Trainer:
         texts = np.concatenate([own, own + len(sentences) // 2, *(side[own].clip(min=0) for side in sides)])
         vectors = self.encoder(sentences.take(texts), self.step, slots)
         valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
-        return margin_objective(vectors, valid, self.settings.margin, counts)
+        return self._at_lengths(vectors, lambda part: margin_objective(part, valid, self.settings.margin, counts))
+
+    def _at_lengths(self, vectors: Tensor, loss: Callable[[Tensor], Tensor]) -> Tensor:
+        """The mean of a loss over the vectors and their beginnings of the lengths of ``matryoshka``."""
+        if not self.settings.matryoshka:
+            return loss(vectors)
+        parts = [vectors, *(vectors[:, :length].contiguous() for length in self.settings.matryoshka)]
+        return torch.stack([loss(part) for part in parts]).mean()
 
     def _infonce(self, sentences: Sentences, rows: npt.NDArray[np.int64], paraphrase: npt.NDArray[np.bool_]) -> Tensor:
         """This process's share of InfoNCE. An anchor's candidates are of its own kind of pairs, as in mining."""
@@ -248,7 +255,8 @@ class Trainer:
         np.fill_diagonal(refused, False)
         self.lonely += 2 * int((refused.sum(axis=1) == len(rows) - 1).sum())
         mask = torch.from_numpy(refused).to(vectors.device) if refused.any() else None
-        return infonce_objective(vectors, self.settings.margin, self.settings.scale, mask, self._group)
+        margin, scale = self.settings.margin, self.settings.scale
+        return self._at_lengths(vectors, lambda part: infonce_objective(part, margin, scale, mask, self._group))
 
     def _minibatch(
         self,

@@ -114,6 +114,19 @@ def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path
     assert same.tobytes() == table.tobytes()
 
 
+@pytest.mark.parametrize("objective", ["margin", "infonce"])
+def test_vectors_trained_for_it_may_be_cut(tmp_path: Path, objective: str) -> None:
+    pairs, unseen = translated(2000, seed=1), translated(300, seed=2)
+    errors = {}
+    for lengths in ((), (4, 8)):
+        table, _ = run(
+            tmp_path / str(len(lengths)), pairs, epochs=4, dim=48, objective=objective, margin=0.3, matryoshka=lengths
+        )
+        errors[lengths] = [retrieval_error(table[:, :dim], unseen) for dim in (4, 8, 48)]
+    assert errors[4, 8][0] < errors[()][0] and errors[4, 8][1] < errors[()][1]
+    assert errors[4, 8][2] < 0.1
+
+
 def test_the_learning_rate_is_that_of_the_schedule(tmp_path: Path) -> None:
     run(tmp_path, translated(320, seed=1), epochs=2, log_every=1, schedule="linear", warmup=0.5, learning_rate=0.08)
     rates = [float(row["learning_rate"]) for row in rows(tmp_path / "metrics.csv")]
