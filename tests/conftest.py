@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import pytest
 # How long an example takes tells of the machine, and of what is compiled or loaded at its first use.
 hypothesis.settings.register_profile("psp", deadline=None)
 hypothesis.settings.load_profile("psp")
+
+# A shell starts what it puts in the background deaf to Ctrl-C, and so would be all processes that tests start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
