@@ -15,6 +15,8 @@ import pytest
 hypothesis.settings.register_profile("psp", deadline=None)
 hypothesis.settings.load_profile("psp")
 
+LEVEL = logging.getLogger().level
+
 # A shell starts what it puts in the background deaf to Ctrl-C, and so would be all processes that tests start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,11 +35,18 @@ def psp_data() -> Path:
 
 @pytest.fixture(autouse=True)
 def logging_as_it_was() -> Iterator[None]:
-    """A command that a test runs in this process sets logging up; the next test's output must not go there."""
-    root = logging.getLogger()
-    level = root.level
+    """A command that a test runs in this process sets logging up; the next test's output must not go there.
+
+    Nor may that of a module's fixtures, which come before this one.
+    """
+    _quiet()
     yield
-    root.setLevel(level)
+    _quiet()
+
+
+def _quiet() -> None:
+    root = logging.getLogger()
+    root.setLevel(LEVEL)
     for handler in list(root.handlers):
         if type(handler) in (logging.StreamHandler, logging.FileHandler):  # pytest's own are of other classes
             root.removeHandler(handler)
