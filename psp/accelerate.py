@@ -1,8 +1,8 @@
 """Whether a model uses compiled code, and from when on.
 
 Compiled code gives the same ids and the same vectors, so that this is about time alone. Importing numba takes half a
-second, in which 50,000 sentences are embedded without it: so it is taken up when as many were asked for, at once where
-numba is imported already.
+second, in which 50,000 sentences are embedded without it: so it is taken up when as many were asked for, and sooner
+where numba is imported already. Where it was never used before, it is compiled first, which takes ten seconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Sentences before numba is imported, and before compiled code is loaded where it is imported.
-WORTH_IMPORT, WORTH_LOADING = 50_000, 2_000
+WORTH_IMPORT, WORTH_LOADING = 50_000, 20_000
 
 
 class Accelerator:

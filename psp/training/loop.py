@@ -181,7 +181,9 @@ def _evaluation(development: DevelopmentSet, sentencepiece_model: Path, config: 
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:
         weight = _array(encoder.state_dict()["table"])
         scorer, heldout_scorer = (
-            EmbeddingScorer(Model(weight, sentencepiece_model, keys)) for keys in (config, prepared)
+            # A new model each time, and few sentences: nothing to compile or to load compiled code for.
+            EmbeddingScorer(Model(weight, sentencepiece_model, keys, accelerate=False))
+            for keys in (config, prepared)
         )
         return development.score(scorer, heldout_scorer)
 
