@@ -317,9 +317,11 @@ class Model:
     def prepared(self, texts: list[str]) -> list[str]:
         """Texts as sentencepiece is given them: segmented and lower-cased, where the model does so."""
         # In this order, as the training text was prepared: jieba's words depend on the case of letters among them.
-        if self._segmenter is not None:
-            texts = [self._segmenter.segment(text) for text in texts]
+        texts = self._segmented(texts)
         return [text.lower() for text in texts] if self._lower_case else texts
+
+    def _segmented(self, texts: list[str]) -> list[str]:
+        return texts if self._segmenter is None else [self._segmenter.segment(text) for text in texts]
 
     def _words(self) -> WordCache:
         from psp.words import WordCache
@@ -342,8 +344,7 @@ class Model:
         return encoded.ids, encoded.offsets
 
     def _ids_by(self, words: WordCache, texts: list[str], first: int) -> tuple[np.ndarray, np.ndarray]:
-        if self._segmenter is not None:
-            texts = [self._segmenter.segment(text) for text in texts]
+        texts = self._segmented(texts)
         try:
             return words.encode(texts, self.threads)
         except UnicodeEncodeError as error:
