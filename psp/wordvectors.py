@@ -270,8 +270,9 @@ def _read_binary(stream: IO[bytes], path: Path, count: int, limit: int | None, t
 def _is_binary(sample: bytes, dim: int) -> bool:
     """Whether the numbers after the first word, as ``sample`` has them, are no text."""
     _, space, numbers = sample.partition(b" ")
-    numbers = numbers[: 4 * dim].partition(b"\n")[0] if space else b""
-    return bool(numbers.translate(None, _IN_NUMBERS))
+    row, end, _ = numbers[: 4 * dim].partition(b"\n") if space else (b"", b"", b"")
+    # A line feed is also the first byte of many a float, such as of 0.005: of text, all numbers stand before it.
+    return bool(row.translate(None, _IN_NUMBERS)) or (bool(end) and len(row.split()) < dim)
 
 
 @contextlib.contextmanager
