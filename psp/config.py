@@ -10,7 +10,7 @@ import copy
 import functools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,7 +149,7 @@ class Config:
                 recipe=recipe,
                 where=f"{where}.corpora",
             )
-            for item in entry["corpora"]
+            for item in self._items(name, entry, ())
         )
         for part in parts:
             differences |= _differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
@@ -229,6 +229,29 @@ class Config:
         if entry["extends"] in (*below, name):
             raise ConfigError(f"models.{name}.extends: {entry['extends']} extends {name} in turn; break the circle")
         return merge(self._entry(entry["extends"], (*below, name)), {k: v for k, v in entry.items() if k != "extends"})
+
+    def _items(self, name: str, entry: Mapping[str, Any], below: tuple[str, ...]) -> Iterator[str | dict[str, Any]]:
+        """The items of an entry's corpora; one that names a model stands for all of that model's."""
+        where = f"models.{name}.corpora"
+        for item in entry["corpora"]:
+            if isinstance(item, str) or "model" not in item:
+                yield item
+                continue
+            other, rest = item["model"], {key: value for key, value in item.items() if key != "model"}
+            if wrong := [key for key in rest if key not in ("cap", "filters")]:
+                raise ConfigError(f"{where}: {{model: {other}}} takes its {wrong[0]} from that model; leave it out")
+            if other not in self.raw["models"]:
+                raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")
+            if other in (*below, name):
+                raise ConfigError(f"{where}: {other} takes its corpora from {name} in turn; break the circle")
+            theirs = self._entry(other, ())
+            if missing := [key for key in ("languages", "corpora") if key not in theirs]:
+                raise ConfigError(f"{where}: models.{other} names no {missing[0]}; there is nothing to take over")
+            languages = theirs["languages"]
+            pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
+            for part in self._items(other, theirs, (*below, name)):
+                own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
+                yield merge({**pair, **own}, rest)
 
     def _defaults(self, block: str, recipe: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return _defaults(self._schema["$defs"][block], self._schema, recipe, own or {})

@@ -203,6 +203,27 @@ def test_the_papers_english_model():
         assert model["filters"]["lower_case"] is True
 
 
+def test_a_model_can_take_over_the_corpora_of_others():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"path": "a.tsv", "cap": 7}], "train": {"epochs": 9}},
+        "en": {"languages": ["en"], "corpora": ["Para"]},
+        "both": {
+            "languages": ["en", "fr"],
+            "corpora": [{"model": "fr", "cap": 100, "filters": {"length": {"max": 9}}}, {"model": "en"}],
+        },
+        "all": {"languages": ["fr", "en"], "corpora": [{"model": "both"}]},
+    }
+    checked = config(models)
+    for name in ("both", "all"):
+        parts = checked.model(name).parts
+        assert [part.label for part in parts] == ["Europarl.en-fr", "a.en-fr", "Para.en-en"]
+        assert [part.paraphrase for part in parts] == [False, False, True]
+        assert [part.cap for part in parts] == [100, 100, None]
+        assert [part.filters["length"]["max"] for part in parts[:2]] == [9, 9]
+        assert parts[2].filters["score"]["enabled"]  # the catalogue's, as in the model that it is taken from
+    assert checked.model("both")["train"]["epochs"] == 25  # corpora, and nothing else
+
+
 def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here.tsv").touch()
@@ -245,6 +266,12 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(corpora=[{"path": "a.tsv", "name": "a/b"}])}, ["models.fr.corpora.0.name", "a/b"]),
         ({"models": fr(corpora=[{"path": "a.tsv"}, {"path": "b/a.txt"}])}, ["a.en-fr", "twice"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(corpora=[{"model": "de"}])}, ["models.fr.corpora: de is not a model of the config"]),
+        ({"models": fr(corpora=[{"model": "fr"}])}, ["fr takes its corpora from fr in turn", "circle"]),
+        ({"models": {**fr(), "a": {"languages": ["en", "fr"], "corpora": [{"model": "fr", "name": "x"}]}}},
+         ["models.a.corpora", "takes its name from that model", "leave it out"]),
+        ({"models": {**fr(), "a": {"languages": ["en", "de"], "corpora": [{"model": "fr"}]}}},
+         ["models.a.corpora", "Europarl", "fr", "models.a.languages"]),
         ({"models": fr(corpora=["Para"])}, ["Para has both sides in one language", "languages: [en, en]"]),
         ({"models": fr(corpora=[{"name": "Europarl", "languages": ["en", "en"]}])}, ["bitext", "two languages"]),
         ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
