@@ -19,7 +19,8 @@ from typing import Any
 from psp import __version__, card
 from psp.errors import DataError, PspError
 from psp.files import read_json
-from psp.model import CONFIG, KIND, SENTENCEPIECE, WEIGHTS, Model
+from psp.model import Model
+from psp.modelfolder import CONFIG, KIND, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,8 @@ import numpy as np
 
 from psp.errors import DataError, PspError
 from psp.files import new_folder
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 log = logging.getLogger(__name__)

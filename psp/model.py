@@ -1,22 +1,12 @@
 """A trained model as people use it: text in, vectors out, with numpy, sentencepiece and safetensors alone.
 
-A sentence's vector is the mean of its subwords' rows of one table (paper, section 2). A model is a folder:
-
-- ``model.safetensors``: ``embedding.weight``, float32, float16 or int8 (vocab_size, dim); row i belongs to piece i. Of
-  int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim): the numbers that rows or dimensions are to be
-  multiplied by
-- ``sentencepiece.model``
-- ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
-  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype where it is not
-  float32; and left_out, ids that are passed over as unknown ones are, where there are such (imported models: pieces
-  without a row)
-- ``README.md``: the model card, for people (:mod:`psp.card`)
+A sentence's vector is the mean of its subwords' rows of one table (paper, section 2). On disk a model is a folder:
+:mod:`psp.modelfolder`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,19 +17,15 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import sentencepiece
 
-from psp import __version__, card
 from psp.accelerate import Accelerator
 from psp.errors import DataError
-from psp.files import atomic, read_json, sha256, write_json
+from psp.modelfolder import OURS, SENTENCEPIECE, checked_table, read_model, save_model
 from psp.subword import drop, encode, load_sentencepiece
-from psp.table import DTYPES, Table, read_table, write_table
+from psp.table import Table
 
 if TYPE_CHECKING:
     from psp.words import WordCache
 
-FORMAT, KIND = 1, "psp"
-TENSOR, SCALE = "embedding.weight", "embedding.scale"
-WEIGHTS, SENTENCEPIECE, CONFIG = "model.safetensors", "sentencepiece.model", "config.json"
 BATCH = 8192
 #: Sentences for which a thread is worth starting.
 MIN_PART = 512
@@ -75,7 +61,7 @@ class Model:
     ) -> None:
         self.sentencepiece_model = Path(sentencepiece_model)
         self.sentencepiece: sentencepiece.SentencePieceProcessor = load_sentencepiece(self.sentencepiece_model)
-        self.table = _checked_table(weight, self.sentencepiece.get_piece_size(), self.sentencepiece_model)
+        self.table = checked_table(weight, self.sentencepiece.get_piece_size(), self.sentencepiece_model)
         self.config = dict(config or {})
         self.threads = threads
         self.unknown_id: int = self.sentencepiece.unk_id()
@@ -109,19 +95,7 @@ class Model:
             ValueError: ``dtype`` or ``dim`` cannot be had.
         """
         folder = Path(folder)
-        if not folder.is_dir():
-            raise DataError("no such folder; a model is a folder with config.json in it", folder)
-        config = read_json(folder / CONFIG)
-        _check_config(config, folder / CONFIG)
-        if sha256_of(folder / SENTENCEPIECE) != config["sentencepiece_sha256"]:
-            raise DataError("not the file of config.json; copy the whole folder", folder / SENTENCEPIECE)
-        table = read_model_table(folder / WEIGHTS)
-        shape, saved_as = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
-        if table.values.shape != shape or table.dtype != saved_as:
-            raise DataError(
-                f"{table.dtype} {table.values.shape}, but {saved_as} {shape} in config.json; copy the whole folder",
-                folder / WEIGHTS,
-            )
+        config, table = read_model(folder)
         model = cls(table, folder / SENTENCEPIECE, config, threads=threads, accelerate=accelerate)
         return model.quantized(dtype, dim)
 
@@ -304,7 +278,7 @@ class Model:
         self._accelerator = Accelerator(state["_accelerator"], self._words)
 
     def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the model as a folder: :func:`save_model`."""
+        """Write the model as a folder: :func:`psp.modelfolder.save_model`."""
         config = {key: value for key, value in self.config.items() if key not in OURS}
         return save_model(folder, self.table, self.sentencepiece_model, config)
 
@@ -411,139 +385,6 @@ def load_model(
     from psp.importing import load_checkpoint
 
     return load_checkpoint(model_name, sp_model, threads=threads), None
-
-
-def save_model(
-    folder: Path | str, weight: np.ndarray | Table, sentencepiece_model: Path | str, config: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Write a model's folder; what an older one held is replaced, but for a model card that a person has edited.
-
-    The same input gives the same bytes.
-
-    ``config.json`` goes first and comes last: a folder that is half-written has none, and does not load.
-
-    Args:
-        folder: where.
-        weight: (vocab_size, dim), saved as float32; or a table, saved as it is.
-        sentencepiece_model: path of the sentencepiece model; copied.
-        config: languages, lower_case, segment, recipe and what else should be on record; the other keys are filled in.
-
-    Returns:
-        The whole config.
-
-    Raises:
-        DataError: the table does not fit the sentencepiece model or is not finite, or the folder cannot be written.
-    """
-    folder, source = Path(folder), Path(sentencepiece_model)
-    processor = load_sentencepiece(source)
-    table = _checked_table(weight, processor.get_piece_size(), source)
-    if not table.finite():
-        raise DataError("the table holds values that are not finite numbers; it is not saved", folder)
-    serialised = source.read_bytes()  # before anything is removed: it may lie in this very folder
-    full = {
-        "format": FORMAT,
-        "kind": KIND,
-        "dim": table.dim,
-        "vocab_size": len(table),
-        "languages": [],
-        "lower_case": False,
-        "segment": {},
-        "unknown_id": processor.unk_id(),
-        "sentencepiece_sha256": hashlib.sha256(serialised).hexdigest(),
-        "recipe": None,
-        "psp_version": __version__,
-    }
-    if table.dtype != "float32":
-        full["dtype"] = table.dtype
-    if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
-        raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
-    full |= dict(config)
-    try:
-        (folder / CONFIG).unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
-    write_table(folder / WEIGHTS, {TENSOR: table.values, **_scale(table)})
-    with atomic(folder / SENTENCEPIECE) as temporary:
-        temporary.write_bytes(serialised)
-    card.write(folder, card.card(full))
-    write_json(folder / CONFIG, full)
-    return full
-
-
-#: Keys of config.json that save_model fills in.
-OURS = {"format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version"}
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "dim": int,
-    "vocab_size": int,
-    "languages": list,
-    "lower_case": bool,
-    "segment": dict,
-    "unknown_id": int,
-    "sentencepiece_sha256": str,
-}
-
-
-def _check_config(config: Any, path: Path) -> None:
-    if not isinstance(config, dict) or config.get("kind") != KIND:
-        raise DataError('not the config of a psp model ("kind": "psp" is missing)', path)
-    if config.get("format") != FORMAT:
-        raise DataError(f"format {config.get('format')}, this psp reads {FORMAT}; install the psp that wrote it", path)
-    if config.get("dtype", "float32") not in DTYPES:
-        raise DataError(f"dtype is {config['dtype']!r}; there are {', '.join(DTYPES)}", path)
-    for key, kind in _TYPES.items():
-        if not isinstance(config.get(key), kind):
-            raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a model's file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    try:
-        return sha256(path)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
-
-
-def _scale(table: Table) -> dict[str, np.ndarray]:
-    """The scale as it is saved: with the axis that it is multiplied along, so that any reader gets it right."""
-    if table.scale is None:
-        return {}
-    return {SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
-
-
-def read_model_table(path: Path) -> Table:
-    """The table of a model, mapped from its file.
-
-    Raises:
-        DataError: the file is missing or damaged, or holds no such table.
-    """
-    tensors = read_table(path)
-    values, scale = tensors.get(TENSOR), tensors.get(SCALE)
-    good = values is not None and values.ndim == 2 and values.shape[1] > 0 and str(values.dtype) in DTYPES
-    if good and values is not None and values.dtype == np.int8:
-        shapes = ((len(values), 1), (1, values.shape[1]))
-        good = scale is not None and scale.dtype == np.float32 and scale.shape in shapes
-    if not good or values is None:
-        raise DataError(f"no table of float32, float16 or int8 with its scale, named {TENSOR}, in it", path)
-    if values.dtype == np.int8 and scale is not None:
-        table = Table(values, np.array(scale).ravel(), by_row=scale.shape == (len(values), 1))
-    else:
-        table = Table(values)
-    if not table.finite():
-        raise DataError("the table holds values that are not finite numbers; copy it again", path)
-    return table
-
-
-def _checked_table(weight: np.ndarray | Table, pieces: int, path: Path) -> Table:
-    shape = weight.values.shape if isinstance(weight, Table) else weight.shape
-    if len(shape) != 2 or shape[1] < 1 or shape[0] != pieces:
-        raise DataError(f"has {pieces} pieces, which a table of {shape} does not fit; each needs a row", path)
-    if isinstance(weight, Table):
-        return weight
-    return Table(np.ascontiguousarray(weight, np.float32))
 
 
 def _segmenter(settings: Mapping[str, Any]) -> Any:

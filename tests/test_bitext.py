@@ -24,7 +24,8 @@ from psp.cli import main
 from psp.commands.mine import CHOICES
 from psp.corpora.local import read_file
 from psp.corpora.phrasebook import generate
-from psp.model import Model, load_model, save_model
+from psp.model import Model, load_model
+from psp.modelfolder import save_model
 from psp.neighbours import unit
 from psp.subword import load_sentencepiece
 

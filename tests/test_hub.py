@@ -17,7 +17,8 @@ from small_subword import train_sentencepiece
 from psp import card, hub
 from psp.errors import DataError, PspError
 from psp.files import read_json
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 pytest.importorskip("huggingface_hub")

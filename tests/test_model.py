@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import itertools
-import json
 import pickle
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-import safetensors.numpy
 import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +17,8 @@ from small_subword import SENTENCES, odd_text, reference_ids, train_sentencepiec
 
 import psp
 from psp.errors import DataError, PspError
-from psp.model import Model, load_model, save_model
+from psp.model import Model, load_model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 from psp.table import BUFFER_BYTES
 
@@ -170,39 +168,6 @@ def test_smaller_tables_are_loaded_and_saved(folder, tmp_path, dtype, dim):
     assert again.embed_raw_text(SENTENCES).tobytes() == model.embed_raw_text(SENTENCES).tobytes()
     assert f"{model.dim} dimensions" in (card := (tmp_path / "smaller" / "README.md").read_text())
     assert f"numbers in {dtype}" in card
-
-
-def test_a_quantised_model_that_does_not_say_so_is_refused(folder):
-    load_model(folder, dtype="int8").save(folder)
-    config = json.loads((folder / "config.json").read_text())
-    for changed, message in (
-        ({key: value for key, value in config.items() if key != "dtype"}, r"int8 .* but float32 .* in config\.json"),
-        (config | {"dtype": "float8"}, r"config\.json: dtype is 'float8'"),
-    ):
-        (folder / "config.json").write_text(json.dumps(changed))
-        with pytest.raises(DataError, match=message):
-            load_model(folder)
-    (folder / "config.json").write_text(json.dumps(config))
-    tensors = safetensors.numpy.load_file(folder / "model.safetensors")
-    for bad in (
-        {"embedding.weight": tensors["embedding.weight"]},
-        tensors | {"embedding.scale": tensors["embedding.scale"].ravel()},
-        tensors | {"embedding.scale": tensors["embedding.scale"].astype(np.float64)},
-    ):
-        safetensors.numpy.save_file(bad, folder / "model.safetensors")
-        with pytest.raises(DataError, match="no table of float32, float16 or int8 with its scale"):
-            load_model(folder)
-    tensors["embedding.scale"][3] = np.nan
-    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(DataError, match="not finite"):
-        load_model(folder)
-
-
-def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
-    model = load_model(folder)
-    assert not model.table.values.flags.owndata and not model.table.values.flags.writeable
-    (folder / "model.safetensors").rename(folder / "gone")  # what is mapped stays there
-    assert model.embed_raw_text(SENTENCES).any()
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=20), data=st.data())
@@ -378,107 +343,6 @@ def test_ids_outside_the_table_and_offsets_that_do_not_fit_are_refused(two_ways,
             model.pool(np.array(ids, np.int64).astype(dtype), np.array(offsets, np.int64))
         good = model.pool(np.array([3, 3], dtype), np.array([0, 2]))
         assert np.array_equal(good, model.pool(np.array([3], dtype), np.array([0, 1])))
-
-
-def test_what_is_saved_is_what_is_loaded(folder, table, model, sentencepiece_model):
-    loaded = load_model(folder)
-    assert np.array_equal(loaded.weight, table)
-    assert np.array_equal(loaded.embed_raw_text(SENTENCES), model.embed_raw_text(SENTENCES))
-    assert (loaded.dim, loaded.vocab_size) == (DIM, len(table))
-    assert list(safetensors.numpy.load_file(folder / "model.safetensors")) == ["embedding.weight"]
-    assert json.loads((folder / "config.json").read_text()) == CONFIG | {
-        "format": 1,
-        "kind": "psp",
-        "dim": DIM,
-        "vocab_size": len(table),
-        "unknown_id": loaded.unknown_id,
-        "sentencepiece_sha256": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest(),
-        "psp_version": psp.__version__,
-    }
-
-
-def test_the_same_model_is_saved_as_the_same_bytes(folder, tmp_path, table, sentencepiece_model):
-    save_model(tmp_path / "again", table, sentencepiece_model, CONFIG)
-    for file in folder.iterdir():
-        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
-    files = ["README.md", "config.json", "model.safetensors", "sentencepiece.model"]
-    assert sorted(file.name for file in folder.iterdir()) == files
-
-
-def test_a_model_can_be_saved_over_itself(folder, table):
-    save_model(folder, table + 1, folder / "sentencepiece.model", CONFIG)
-    assert np.array_equal(load_model(folder).weight, table + 1)
-
-
-def test_a_save_that_fails_leaves_no_folder_that_loads(folder, table, sentencepiece_model, monkeypatch):
-    def full_disk(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(safetensors.numpy, "save_file", full_disk)
-    with pytest.raises(DataError, match="No space left on device"):
-        save_model(folder, table, sentencepiece_model, CONFIG)
-    with pytest.raises(DataError, match=r"config\.json: no such file"):
-        load_model(folder)
-
-
-def test_a_table_that_does_not_fit_is_not_saved(tmp_path, table, sentencepiece_model):
-    with pytest.raises(DataError, match=r"pieces, which a table of .* does not fit"):
-        save_model(tmp_path / "model", table[:-1], sentencepiece_model, CONFIG)
-    broken = table.copy()
-    broken[3, 4] = np.nan
-    with pytest.raises(DataError, match="not finite"):
-        save_model(tmp_path / "model", broken, sentencepiece_model, CONFIG)
-    with pytest.raises(ValueError, match="dim is filled in"):
-        save_model(tmp_path / "model", table, sentencepiece_model, CONFIG | {"dim": 5})
-    assert not (tmp_path / "model").exists()
-
-
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
-def test_a_missing_or_damaged_file_is_named(folder, name):
-    content = (folder / name).read_bytes()
-    for damaged in (content[: len(content) // 2], content[:5], b""):
-        (folder / name).write_bytes(damaged)
-        with pytest.raises(DataError, match=name):
-            load_model(folder)
-    (folder / name).unlink()
-    with pytest.raises(DataError, match=name):
-        load_model(folder)
-
-
-def test_a_missing_folder(tmp_path):
-    with pytest.raises(DataError, match="no such folder"):
-        load_model(tmp_path / "nothing")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"format": 2}, r"config\.json: format 2, this psp reads 1"),
-        ({"kind": "bert"}, r"config\.json: not the config of a psp model"),
-        ({"dim": "12"}, r"config\.json: dim is '12'"),
-        ({"lower_case": None}, r"config\.json: lower_case is None"),
-        ({"dim": 13}, r"model\.safetensors: .*13\) in config\.json"),
-        ({"vocab_size": 10}, r"model\.safetensors: .*\(10, 12\) in config\.json"),
-        ({"sentencepiece_sha256": "0" * 64}, r"sentencepiece\.model: not the file of config\.json"),
-    ],
-)
-def test_a_config_that_says_something_else_is_refused(folder, change, message):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | change))
-    with pytest.raises(DataError, match=message):
-        load_model(folder)
-
-
-def test_tables_of_another_kind_are_refused(folder, table):
-    for tensors in (
-        {"weight": table},
-        {"embedding.weight": table.astype(np.float16)},
-        {"embedding.weight": table[0]},
-        {"embedding.weight": np.full_like(table, np.inf)},
-    ):
-        safetensors.numpy.save_file(tensors, folder / "model.safetensors")
-        with pytest.raises(DataError, match=r"model\.safetensors"):
-            load_model(folder)
 
 
 def test_a_model_of_another_vocabulary_is_refused(folder, table, tmp_path):

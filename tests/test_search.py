@@ -20,7 +20,8 @@ from small_subword import SENTENCES, odd_text, train_sentencepiece
 from psp.cli import main
 from psp.errors import DataError
 from psp.linefile import LineFile
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.neighbours import use_threads
 from psp.search import Index, embed, identity
 from psp.subword import load_sentencepiece

@@ -23,7 +23,8 @@ from small_subword import SENTENCES, odd_text, train_sentencepiece
 pytest.importorskip("starlette", reason="the page's server needs pip install 'psp[serve]'")
 from starlette.testclient import TestClient
 
-from psp.model import Model, load_model, save_model
+from psp.model import Model, load_model
+from psp.modelfolder import save_model
 from psp.serve import Limits
 from psp.serve.app import application
 from psp.subword import load_sentencepiece

@@ -19,7 +19,8 @@ pytest.importorskip("starlette", reason="the page's server needs pip install 'ps
 pytest.importorskip("playwright", reason="the page's tests need pip install playwright")
 from playwright.sync_api import expect, sync_playwright
 
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

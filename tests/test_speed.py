@@ -17,7 +17,8 @@ from small_subword import PAIRS, train_sentencepiece, write_mixed
 
 from psp import schemas
 from psp.errors import DataError
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.speed.conditions import usable_cores
 from psp.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.speed.run import measure_speed

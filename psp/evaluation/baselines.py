@@ -21,7 +21,8 @@ from scipy import sparse
 from psp.evaluation.run import FORMAT, evaluate
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.files import write_json
-from psp.model import SENTENCEPIECE, Model, load_model
+from psp.model import Model, load_model
+from psp.modelfolder import SENTENCEPIECE
 from psp.store import Store
 from psp.text import words as split_words
 

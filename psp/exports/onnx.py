@@ -16,7 +16,8 @@ import numpy as np
 from psp.errors import PspError
 from psp.exports.common import library, readme, rows
 from psp.files import atomic, new_folder
-from psp.model import SENTENCEPIECE, Model
+from psp.model import Model
+from psp.modelfolder import SENTENCEPIECE
 
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; of protobuf

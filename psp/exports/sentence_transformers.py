@@ -14,7 +14,8 @@ import numpy as np
 from psp.exports.common import readme, rows
 from psp.exports.static_embedding import CONFIG
 from psp.files import atomic, new_folder, write_json
-from psp.model import OURS, SENTENCEPIECE, Model, save_model
+from psp.model import Model
+from psp.modelfolder import OURS, SENTENCEPIECE, save_model
 
 MODULES = [{"idx": 0, "name": "0", "path": "", "type": "psp.exports.module.SubwordMean"}]
 CODE = """

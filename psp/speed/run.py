@@ -29,7 +29,8 @@ import numpy as np
 from psp.errors import PspError
 from psp.exports import export
 from psp.files import write_json
-from psp.model import CONFIG, Model
+from psp.model import Model
+from psp.modelfolder import CONFIG
 from psp.progress import Progress
 from psp.speed.conditions import conditions, load_averages, usable_cores
 from psp.speed.process import Broken, Process

@@ -15,7 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from psp.files import read_json
-from psp.model import BATCH, CONFIG
+from psp.model import BATCH
+from psp.modelfolder import CONFIG
 
 #: Flat ids and offsets of a batch of sentences, as psp.model has them.
 Ids = tuple[np.ndarray, np.ndarray]

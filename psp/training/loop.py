@@ -17,7 +17,8 @@ from torch import Tensor
 from psp.errors import ConfigError
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.files import sha256, write_json
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 from psp.training.checkpoint import Checkpoints, sole
 from psp.training.encoder import Encoder

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from small_subword import train_sentencepiece
 
-from psp.model import save_model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 DIM = 12

@@ -11,7 +11,8 @@ from small_subword import train_sentencepiece
 
 from psp.cli import main
 from psp.files import sha256
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 

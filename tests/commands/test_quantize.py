@@ -10,7 +10,8 @@ from small_subword import SENTENCES
 
 from psp import schemas
 from psp.cli import main
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 
 
 @pytest.mark.parametrize(("dtype", "dim"), [("float16", None), ("int8", None), (None, 5), ("int8", 5)])
@@ -93,12 +94,12 @@ def test_a_full_disk(small_model, tmp_path, psp_command):
 
 STOPPED = """
 import os, signal
-import psp.model
-write = psp.model.write_table
+import psp.modelfolder
+write = psp.modelfolder.write_table
 def stop_after(*arguments):
     write(*arguments)
     os.kill(os.getpid(), signal.SIGTERM)
-psp.model.write_table = stop_after
+psp.modelfolder.write_table = stop_after
 """
 
 

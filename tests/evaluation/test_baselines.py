@@ -24,7 +24,8 @@ from psp.evaluation.baselines import (
 from psp.evaluation.report import table
 from psp.evaluation.run import evaluate_model
 from psp.files import read_json
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.store import write_store
 
 LETTERS = "abcdefghijklmnop"

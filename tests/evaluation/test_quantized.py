@@ -19,7 +19,8 @@ from psp.evaluation.quantized import measure
 from psp.evaluation.run import evaluate, evaluate_model
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.files import read_json
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 DIM, RESAMPLES = 24, 60

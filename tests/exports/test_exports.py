@@ -17,7 +17,8 @@ import psp
 from psp.cli import main
 from psp.errors import DataError, PspError
 from psp.exports import FORMS, export
-from psp.model import Model, save_model
+from psp.model import Model
+from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 
 UNKNOWN = ["bread 日 here", "🙂 the cat 🙂", "The CAT, eats", "<s> <unk> </s>"]

@@ -22,7 +22,8 @@ from psp.corpora.opus import read_archive
 from psp.encoders import MODEL_FILES, USE, cosines, encoder_files, load_encoder, survives_fork
 from psp.errors import ConfigError, DataError, PspError
 from psp.filters import Batch, build, filter_corpus
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.segment import Segmenter
 
 VECTORS = "the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n房子 1 1\n的 0 0.5\n"

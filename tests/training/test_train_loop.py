@@ -15,7 +15,8 @@ from psp.errors import ConfigError, DataError, PspError
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.files import read_json
-from psp.model import load_model, save_model
+from psp.model import load_model
+from psp.modelfolder import save_model
 from psp.store import write_store
 from psp.subword import load_sentencepiece, train_subword
 from psp.training.loop import train
