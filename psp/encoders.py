@@ -100,16 +100,6 @@ def survives_fork(name: str) -> bool:
     return not name.startswith(SENTENCE_TRANSFORMERS)
 
 
-def cosines(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The cosine of each row of ``source`` with that row of ``target``: float64 (n,); 0 beside a vector of zeros."""
-    products = np.einsum("ij,ij->i", source, target, dtype=np.float64)
-    norms = np.sqrt(
-        np.einsum("ij,ij->i", source, source, dtype=np.float64)
-        * np.einsum("ij,ij->i", target, target, dtype=np.float64)
-    )
-    return np.clip(np.divide(products, norms, out=np.zeros(len(norms)), where=norms > 0), -1.0, 1.0)
-
-
 def _sentence_transformers(name: str) -> Any:
     try:
         from sentence_transformers import SentenceTransformer

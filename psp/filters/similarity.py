@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.encoders import Encoder, cosines, load_encoder, survives_fork
+from psp.cosine import cosines
+from psp.encoders import Encoder, load_encoder, survives_fork
 from psp.filters.contract import Batch, Filter
 
 BLOCK = 2000

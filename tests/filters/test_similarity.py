@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from small_subword import PAIRS, train_sentencepiece
 
 from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
-from psp.encoders import MODEL_FILES, USE, cosines, encoder_files, load_encoder, survives_fork
+from psp.encoders import MODEL_FILES, USE, encoder_files, load_encoder, survives_fork
 from psp.errors import ConfigError, DataError, PspError
 from psp.filters import Batch, build, filter_corpus
 from psp.model import load_model
@@ -161,18 +159,6 @@ def test_a_file_that_is_cut_off_leaves_nothing(vectors, tmp_path):
 
 
 # --- encoders -----------------------------------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(*[st.floats(-5, 5, width=32)] * 6), max_size=9))
-def test_cosines_equal_their_definition(rows):
-    matrix = np.array(rows, np.float32).reshape(-1, 6)
-    expected = []
-    for row in matrix.astype(np.float64):
-        norm = np.linalg.norm(row[:3]) * np.linalg.norm(row[3:])
-        expected.append(row[:3] @ row[3:] / norm if norm > 0 else 0.0)
-    found = cosines(matrix[:, :3], matrix[:, 3:])
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert (np.abs(found) <= 1).all()
 
 
 def test_a_psp_model_is_an_encoder(model_folder):
