@@ -24,10 +24,11 @@ from psp.table import Table
 def pool(table: Table, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
     """See :meth:`psp.table.Table.pool`."""
     ids = np.ascontiguousarray(ids, np.int32)
-    if table.scale is not None:
-        (_rows_by_8 if table.by_row else _dimensions_by_8)(table.values, table.scale, ids, offsets, out)
-    else:
-        _floats(table.values.view(np.uint16) if table.dtype == "float16" else table.values, ids, offsets, out)
+    if table.scale is not None and not table.by_row:
+        _in_whole_numbers(table.values, table.scale, ids, offsets, out)
+        return
+    values = table.values.view(np.uint16) if table.dtype == "float16" else table.values
+    _in_floats(values, table.scale, ids, offsets, out)
 
 
 @compiled(parallel=False)
@@ -45,21 +46,30 @@ def fit(ids, offsets, rows):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def _float(typing: Any, number: Any) -> Any:
-    """A float32 as it is; and a float16, given as its 16 bits, as float32.
+    """A float32 as it is; and an int8, and a float16, given as its 16 bits, as float32.
 
-    That is one instruction for many numbers, and numba has no type for float16 on CPUs.
+    The latter is one instruction for many numbers, and numba has no type for float16 on CPUs.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if number == types.float32:
             return arguments[0]
+        if number == types.int8:
+            return builder.sitofp(arguments[0], ir.FloatType())
         return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
 
     return types.float32(number), generate
 
 
+@compiled(parallel=False)
+def _scale(scales, row):  # type: ignore[no-untyped-def]
+    # Which of the two is settled by the type as this is compiled, and a product with 1 leaves no instruction behind.
+    return np.float32(1) if scales is None else scales[row]
+
+
 @compiled(parallel=False, fuse=False)
-def _floats(table, ids, offsets, out):  # type: ignore[no-untyped-def]
+def _in_floats(table, scales, ids, offsets, out):  # type: ignore[no-untyped-def]
+    """Means of rows; of int8 each times its scale."""
     dim = table.shape[1]
     for i in range(len(offsets) - 1):
         first, last = offsets[i], offsets[i + 1]
@@ -67,19 +77,21 @@ def _floats(table, ids, offsets, out):  # type: ignore[no-untyped-def]
         if last == first:
             total[:] = np.float32(0)
             continue
-        a = table[ids[first]]
+        a, p = table[ids[first]], _scale(scales, ids[first])
         for d in range(dim):
-            total[d] = _float(a[d])
+            total[d] = p * _float(a[d])
         k = first + 1
         while k + 4 <= last:
             a, b, c, e = table[ids[k]], table[ids[k + 1]], table[ids[k + 2]], table[ids[k + 3]]
+            p, q = _scale(scales, ids[k]), _scale(scales, ids[k + 1])
+            r, s = _scale(scales, ids[k + 2]), _scale(scales, ids[k + 3])
             for d in range(dim):
-                total[d] = (((total[d] + _float(a[d])) + _float(b[d])) + _float(c[d])) + _float(e[d])
+                total[d] = (((total[d] + p * _float(a[d])) + q * _float(b[d])) + r * _float(c[d])) + s * _float(e[d])
             k += 4
         while k < last:
-            a = table[ids[k]]
+            a, p = table[ids[k]], _scale(scales, ids[k])
             for d in range(dim):
-                total[d] += _float(a[d])
+                total[d] += p * _float(a[d])
             k += 1
         count = np.float32(last - first)
         for d in range(dim):
@@ -87,38 +99,8 @@ def _floats(table, ids, offsets, out):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=False, fuse=False)
-def _rows_by_8(table, scale, ids, offsets, out):  # type: ignore[no-untyped-def]
-    dim = table.shape[1]
-    for i in range(len(offsets) - 1):
-        first, last = offsets[i], offsets[i + 1]
-        total = out[i]
-        if last == first:
-            total[:] = np.float32(0)
-            continue
-        a, p = table[ids[first]], scale[ids[first]]
-        for d in range(dim):
-            total[d] = p * np.float32(a[d])
-        k = first + 1
-        while k + 4 <= last:
-            a, b, c, e = table[ids[k]], table[ids[k + 1]], table[ids[k + 2]], table[ids[k + 3]]
-            p, q, r, s = scale[ids[k]], scale[ids[k + 1]], scale[ids[k + 2]], scale[ids[k + 3]]
-            for d in range(dim):
-                total[d] = (
-                    ((total[d] + p * np.float32(a[d])) + q * np.float32(b[d])) + r * np.float32(c[d])
-                ) + s * np.float32(e[d])
-            k += 4
-        while k < last:
-            a, p = table[ids[k]], scale[ids[k]]
-            for d in range(dim):
-                total[d] += p * np.float32(a[d])
-            k += 1
-        count = np.float32(last - first)
-        for d in range(dim):
-            total[d] /= count
-
-
-@compiled(parallel=False, fuse=False)
-def _dimensions_by_8(table, scale, ids, offsets, out):  # type: ignore[no-untyped-def]
+def _in_whole_numbers(table, scale, ids, offsets, out):  # type: ignore[no-untyped-def]
+    """Means of rows of int8 with a scale for each dimension, by which the sums are multiplied."""
     dim = table.shape[1]
     total = np.empty(dim, np.int32)
     for i in range(len(offsets) - 1):
