@@ -2,14 +2,15 @@
 
 For a source, the candidates are the targets of the mini-batch; its own target's cosine is lowered by the margin before
 the softmax, and so has to win by that much. Targets choose among sources likewise. Where the margin loss of the paper
-has one negative for a sentence, which has to be mined from a mega-batch, this has all that the mini-batch holds.
+has one negative for a sentence, which has to be mined from a mega-batch, this has all that the mini-batch holds. Mined
+sentences may be candidates beside them (:mod:`psp.training.candidates`).
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,7 +21,14 @@ from psp.training.loss import EPSILON
 from psp.training.nearest import reduced_precision
 
 
-def infonce_loss(source: Tensor, target: Tensor, margin: float, scale: float, refused: Tensor | None = None) -> Tensor:
+def infonce_loss(
+    source: Tensor,
+    target: Tensor,
+    margin: float,
+    scale: float,
+    refused: Tensor | None = None,
+    further: tuple[Tensor, Tensor] | None = None,
+) -> Tensor:
     """The loss as it is defined, with torch's own gradient.
 
     Args:
@@ -28,7 +36,9 @@ def infonce_loss(source: Tensor, target: Tensor, margin: float, scale: float, re
         margin: taken off the cosine of a pair's own two sides.
         scale: cosines are multiplied by it; the inverse of the softmax's temperature.
         refused: bool (n, n), true where source i and target j must not be each other's negatives; None: nowhere.
-            The diagonal is ignored.
+            The diagonal is ignored. With ``further``, (n, n + k + l): then come the candidates that pair i refuses.
+        further: vectors of k candidates that every source has beside the targets, shape (k, dim), and of l that every
+            target has beside the sources, shape (l, dim).
 
     Returns:
         A scalar: the mean over both directions of -log softmax of the own one among the candidates.
@@ -37,9 +47,17 @@ def infonce_loss(source: Tensor, target: Tensor, margin: float, scale: float, re
     own = torch.eye(len(left), dtype=torch.bool, device=left.device)
     logits = scale * (left @ right.T - margin * own.to(left.dtype))
     if refused is not None:
-        logits = logits.masked_fill(refused & ~own, -torch.inf)
+        logits = logits.masked_fill(refused[:, : len(left)] & ~own, -torch.inf)
+    by_source, by_target = logits, logits.T
+    if further is not None:
+        units = [functional.normalize(more, dim=1, eps=EPSILON) for more in further]
+        wide = [scale * side @ more.T for side, more in zip((left, right), units, strict=True)]
+        if refused is not None:
+            masks = refused[:, len(left) :].split([len(more) for more in further], dim=1)
+            wide = [part.masked_fill(mask, -torch.inf) for part, mask in zip(wide, masks, strict=True)]
+        by_source, by_target = torch.cat([by_source, wide[0]], dim=1), torch.cat([by_target, wide[1]], dim=1)
     labels = torch.arange(len(left), device=left.device)
-    return (functional.cross_entropy(logits, labels) + functional.cross_entropy(logits.T, labels)) / 2
+    return (functional.cross_entropy(by_source, labels) + functional.cross_entropy(by_target, labels)) / 2
 
 
 def infonce_objective(
@@ -49,23 +67,26 @@ def infonce_objective(
     refused: Tensor | None = None,
     group: Group | None = None,
     reduced: bool | None = None,
+    further: tuple[int, int] | None = None,
 ) -> Tensor:
-    """:func:`infonce_loss` of a mini-batch, by three matrix products in all.
+    """:func:`infonce_loss` of a mini-batch, by three matrix products in all, and three for each side's further ones.
 
     Args:
-        vectors: shape (2n, dim): n sources and their targets. Where processes share a mini-batch, this one's.
+        vectors: shape (2n, dim): n sources and their targets; or (2n + k + l, dim), with ``further``: then the further
+            candidates of the sources, and those of the targets. Where processes share a mini-batch, this one's.
         margin, scale: as of :func:`infonce_loss`.
         refused: as there, of the whole mini-batch.
         group: the processes that share the mini-batch, which is theirs in the order of their ranks. Each computes the
             whole matrix, and the gradient of its own vectors.
         reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
+        further: k and l, of this process; None = no process has any.
 
     Returns:
         A scalar; of several processes, this one's share, and all shares add up to the loss.
     """
     if reduced is None:
         reduced = vectors.device.type == "cuda" or reduced_precision(vectors.device)
-    return _InfoNCE.apply(vectors, margin, scale, refused, group, reduced)
+    return _InfoNCE.apply(vectors, margin, scale, refused, group, reduced, further)
 
 
 class _InfoNCE(torch.autograd.Function):
@@ -78,18 +99,15 @@ class _InfoNCE(torch.autograd.Function):
         refused: Tensor | None,
         group: Group | None,
         reduced: bool,
+        further: tuple[int, int] | None,
     ) -> Tensor:
         data = vectors.detach()
         lengths = torch.linalg.vector_norm(data, dim=1, keepdim=True)
         units = data / lengths.clamp(min=EPSILON)
-        source, target = units.chunk(2)
-        first, last = 0, len(source)
-        if group is not None:
-            sides = [group.gather_tensors(side) for side in (source, target)]
-            first = sum(len(part) for part in sides[0][: group.rank])
-            last = first + len(source)
-            source, target = (torch.cat(parts) for parts in sides)
-        pairs, own = len(source), slice(first, last)
+        here = (len(units) - sum(further or ())) // 2
+        shares = [_Share.of(part, group) for part in units.split([here, here, *(further or ())])]
+        source, target, own = shares[0].whole, shares[1].whole, shares[0].own
+        pairs = len(source)
         with _products(reduced):
             logits = source @ target.T
             diagonal = logits.diagonal()
@@ -97,17 +115,30 @@ class _InfoNCE(torch.autograd.Function):
             logits *= scale
             if refused is not None:
                 held = diagonal.clone()
-                logits.masked_fill_(refused, -torch.inf)
+                logits.masked_fill_(refused[:, :pairs], -torch.inf)
                 diagonal.copy_(held)
             held = diagonal.clone()
             by_source, by_target = logits.logsumexp(1), logits.logsumexp(0)
+            # Each side's products with its further candidates; their softmaxes have sums over both.
+            wide: list[Tensor] = []
+            for anchors, more, total in zip((source, target), shares[2:], (by_source, by_target), strict=False):
+                wide.append((anchors @ more.whole.T).mul_(scale))
+                if refused is not None:
+                    start = pairs + sum(part.shape[1] for part in wide[:-1])
+                    wide[-1].masked_fill_(refused[:, start : start + len(more.whole)], -torch.inf)
+                torch.logaddexp(total, wide[-1].logsumexp(1), out=total)
             loss = (by_source[own] + by_target[own] - 2 * held[own]).sum() / (2 * pairs)
             # The gradient by the cosines: both softmaxes, less one for each on the diagonal.
             slope = (logits - by_source[:, None]).exp_()
             slope += logits.sub_(by_target[None, :]).exp_()
             slope.diagonal().sub_(2)
             slope *= scale / (2 * pairs)
-            gradient = torch.cat([slope[own] @ target, slope.T[own] @ source])
+            parts = [slope[own] @ target, slope.T[own] @ source]
+            for side, (logits, more, total) in enumerate(zip(wide, shares[2:], (by_source, by_target), strict=False)):
+                slope = logits.sub_(total[:, None]).exp_().mul_(scale / (2 * pairs))
+                parts[side] += slope[own] @ more.whole
+                parts.append(slope[:, more.own].T @ shares[side].whole)
+            gradient = torch.cat(parts)
         # A unit vector turns, and does not grow. A length at its lower limit is a constant.
         along = (gradient * units).sum(dim=1, keepdim=True) * (lengths > EPSILON)
         gradient -= units * along
@@ -118,7 +149,22 @@ class _InfoNCE(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient: Tensor = ctx.gradient
-        return gradient if upstream == 1 else gradient * upstream, None, None, None, None, None
+        return gradient if upstream == 1 else gradient * upstream, None, None, None, None, None, None
+
+
+class _Share(NamedTuple):
+    """The rows of all processes, in the order of their ranks, and where this one's are among them."""
+
+    whole: Tensor
+    own: slice
+
+    @staticmethod
+    def of(rows: Tensor, group: Group | None) -> _Share:
+        if group is None:
+            return _Share(rows, slice(0, len(rows)))
+        parts = group.gather_tensors(rows)
+        first = sum(len(part) for part in parts[: group.rank])
+        return _Share(torch.cat(parts), slice(first, first + len(rows)))
 
 
 @contextlib.contextmanager

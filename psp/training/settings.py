@@ -67,7 +67,9 @@ class TrainSettings(_Checked):
         megabatch: mini-batches in a mega-batch once it is fully grown (the paper's M).
         anneal: mini-batches after which the mega-batch grows by one.
         objective: ``margin`` is the paper's loss, with a negative mined from the mega-batch; ``infonce`` a softmax over
-            all pairs of the mini-batch, of which nothing is mined.
+            the ``candidates``.
+        candidates: of ``infonce``: the mini-batch's pairs (``batch``, and nothing is mined), or beside them the
+            negatives that were ``mined`` for them, from mega-batches as of the margin loss.
         margin: the paper's delta, in units of cosine; of ``infonce``, what is taken off a pair's own cosine.
         scale: of ``infonce``: cosines are multiplied by it before the softmax.
         matryoshka: lengths below ``dim`` at which the loss is taken too, of the vectors' first numbers, and the mean of
@@ -104,6 +106,7 @@ class TrainSettings(_Checked):
     megabatch: int = 60
     anneal: int = 150
     objective: str = "margin"
+    candidates: str = "batch"
     margin: float = 0.4
     scale: float = 20.0
     matryoshka: tuple[int, ...] = ()
@@ -141,6 +144,7 @@ class TrainSettings(_Checked):
         if self.clip is not None:
             self._number("clip", "above 0, or null for no clipping", lambda value: value > 0)
         self._choice("objective", "margin", "infonce")
+        self._choice("candidates", "batch", "mined")
         self._choice("schedule", "constant", "linear")
         self._choice("directions", "both", "source")
         self._choice("negatives", "auto", "opposite", "any", "random")

@@ -21,12 +21,13 @@ from psp.errors import PspError
 from psp.progress import Progress
 from psp.training.aside import Aside
 from psp.training.batches import Epoch, Pairs, Sentences, Source
+from psp.training.candidates import candidates
 from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.encoder import Encoder, MeanEncoder
 from psp.training.group import Group
 from psp.training.infonce import infonce_objective
 from psp.training.loss import margin_objective
-from psp.training.mining import Excluded, Negatives, mine_by_kind
+from psp.training.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser, clip_gradient
 from psp.training.records import Records
 from psp.training.schedule import learning_rate, megabatch_size
@@ -154,7 +155,7 @@ class Trainer:
             self._optimiser.prepare(table, None)
 
     def _megabatch(self, epoch: Epoch) -> None:
-        mining = self.settings.objective == "margin"
+        mining = self.settings.objective == "margin" or self.settings.candidates == "mined"
         size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch) if mining else 1
         pairs = epoch.take(size * self.settings.batch_size)
         self._taken += len(pairs)
@@ -169,7 +170,7 @@ class Trainer:
         for start in range(0, len(pairs), self.settings.batch_size):
             rows = np.arange(start, min(start + self.settings.batch_size, len(pairs)))
             rate = self._set_learning_rate(len(rows))
-            loss = self._minibatch(sentences, rows, negatives, pairs.paraphrase)
+            loss = self._minibatch(pairs, sentences, rows, negatives)
             self.step += 1
             self.pairs += len(rows)
             self.records.step(
@@ -241,35 +242,37 @@ class Trainer:
         parts = [vectors, *(vectors[:, :length].contiguous() for length in self.settings.matryoshka)]
         return torch.stack([loss(part) for part in parts]).mean()
 
-    def _infonce(self, sentences: Sentences, rows: npt.NDArray[np.int64], paraphrase: npt.NDArray[np.bool_]) -> Tensor:
-        """This process's share of InfoNCE. An anchor's candidates are of its own kind of pairs, as in mining."""
-        first, last = (0, len(rows)) if self._group is None else self._group.share(len(rows))
-        slots = np.concatenate([np.arange(first, last), np.arange(first, last) + len(rows)])
-        own = np.concatenate([rows[first:last], rows[first:last] + len(sentences) // 2])
-        vectors = self.encoder(sentences.take(own), self.step, slots)
-        kinds = paraphrase[rows]
-        refused = kinds[:, None] != kinds[None, :]
-        if self.settings.mask_equal:
-            source, target = sentences.take(rows), sentences.take(rows + len(sentences) // 2)
-            refused[Excluded(source, target, mask_equal=True).places(np.arange(len(rows)))] = True
-        np.fill_diagonal(refused, False)
-        self.lonely += 2 * int((refused.sum(axis=1) == len(rows) - 1).sum())
-        mask = torch.from_numpy(refused).to(vectors.device) if refused.any() else None
-        margin, scale = self.settings.margin, self.settings.scale
-        return self._at_lengths(vectors, lambda part: infonce_objective(part, margin, scale, mask, self._group))
+    def _infonce(
+        self, pairs: Pairs, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives | None
+    ) -> Tensor:
+        """This process's share of InfoNCE."""
+        found = candidates(pairs, rows, negatives, self.settings.mask_equal)
+        self.lonely += found.lonely
+        # As for the margin loss: this process's texts, and their numbers in the whole mini-batch.
+        texts, slots, counts, before = [], [], [], 0
+        for part in (rows, rows + len(pairs), found.source, found.target):
+            first, last = (0, len(part)) if self._group is None else self._group.share(len(part))
+            texts.append(part[first:last])
+            slots.append(np.arange(before + first, before + last))
+            counts.append(last - first)
+            before += len(part)
+        vectors = self.encoder(sentences.take(np.concatenate(texts)), self.step, np.concatenate(slots))
+        mask = torch.from_numpy(found.refused).to(vectors.device) if found.refused.any() else None
+        further = None if negatives is None else (counts[2], counts[3])
+        margin, scale, group = self.settings.margin, self.settings.scale, self._group
+        return self._at_lengths(
+            vectors, lambda part: infonce_objective(part, margin, scale, mask, group, further=further)
+        )
 
     def _minibatch(
-        self,
-        sentences: Sentences,
-        rows: npt.NDArray[np.int64],
-        negatives: Negatives | None,
-        paraphrase: npt.NDArray[np.bool_],
+        self, pairs: Pairs, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> float:
         """One step of the optimiser; the loss before it."""
         with self._precision():
-            if negatives is None:
-                loss = self._infonce(sentences, rows, paraphrase)
+            if self.settings.objective == "infonce":
+                loss = self._infonce(pairs, sentences, rows, negatives)
             else:
+                assert negatives is not None
                 loss = self._margin(sentences, rows, negatives)
         value = float(loss.detach())
         if self._group is not None:

@@ -42,6 +42,9 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "odd": {**ODD, "dropout": 0.2},
     "as on a GPU": {**ODD, "dropout": 0.2, "precision": "mixed"},  # but for the GPU, and NCCL
     "dense gradients": {"clip": 0.2},  # another encoder, of two parameters
+    # A scale at which the loss is about 1, as the margin loss is: it is written with 6 digits.
+    "infonce": {"objective": "infonce", "scale": 1.0, "token_dropout": 0.2},
+    "infonce, mined": {**ODD, "objective": "infonce", "scale": 1.0, "candidates": "mined", "dropout": 0.2},
     "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 
@@ -84,6 +87,8 @@ def run(folder: Path, name: str, group: Group | None) -> None:
         torch_state(1),
         Records(out, settings.log_every) as records,
         mock.patch.object(trainer_module, "mine_by_kind", watched),
+        # Of bfloat16, products of a share would round otherwise than those of the whole.
+        mock.patch("psp.training.infonce.reduced_precision", lambda device: False),
     ):
         encoder: Any
         encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
@@ -95,7 +100,7 @@ def run(folder: Path, name: str, group: Group | None) -> None:
             optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
         weights = Trainer(pairs, encoder, optimiser, settings, None, records, group=group).run()
     table = np.concatenate([weight.numpy().ravel() for weight in weights.values()])
-    np.savez(out / "result.npz", table=table, mined=np.concatenate(mined))
+    np.savez(out / "result.npz", table=table, mined=np.concatenate(mined or [np.zeros(0)]))
 
 
 def main() -> None:

@@ -23,25 +23,42 @@ def refusals(pairs: int, seed: int) -> Tensor:
     return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
 
 
-def plain(vectors: Tensor, margin: float, scale: float, refused: Tensor | None) -> float:
+def refusals_of_all(pairs: int, further: tuple[int, int], seed: int) -> Tensor:
+    """With some columns refused by everybody, and some rows that refuse every further candidate."""
+    mask = torch.rand(pairs, pairs + sum(further), generator=torch.Generator().manual_seed(seed)) < 0.3
+    mask[:, pairs + 1 :: 4] = True
+    mask[seed % pairs, pairs:] = True
+    return mask
+
+
+def parts(vectors: Tensor, further: tuple[int, int]) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+    pairs = (len(vectors) - sum(further)) // 2
+    source, target, of_source, of_target = vectors.split([pairs, pairs, *further])
+    return source, target, (of_source, of_target)
+
+
+def plain(
+    vectors: Tensor, margin: float, scale: float, refused: Tensor | None, further: tuple[int, int] = (0, 0)
+) -> float:
     """One sentence at a time."""
-    source, target = (side.tolist() for side in vectors.chunk(2))
+    pairs = (len(vectors) - sum(further)) // 2
+    source, target, of_source, of_target = (side.tolist() for side in vectors.split([pairs, pairs, *further]))
+    if refused is None:
+        refused = torch.zeros(pairs, pairs + sum(further), dtype=torch.bool)
+    near, no_source, no_target = refused.split([pairs, *further], dim=1)
 
     def cosine(a: list[float], b: list[float]) -> float:
         return sum(x * y for x, y in zip(a, b, strict=True)) / math.hypot(*a) / math.hypot(*b)
 
     total = 0.0
-    for anchors, others, no in (
-        (source, target, refused),
-        (target, source, None if refused is None else refused.T),
+    for anchors, others, no, more, no_more in (
+        (source, target, near, of_source, no_source),
+        (target, source, near.T, of_target, no_target),
     ):
         for i, anchor in enumerate(anchors):
             own = scale * (cosine(anchor, others[i]) - margin)
-            rest = [
-                scale * cosine(anchor, other)
-                for j, other in enumerate(others)
-                if j != i and (no is None or not no[i, j])
-            ]
+            rest = [scale * cosine(anchor, other) for j, other in enumerate(others) if j != i and not no[i, j]]
+            rest += [scale * cosine(anchor, other) for j, other in enumerate(more) if not no_more[i, j]]
             total += math.log(sum(map(math.exp, [own, *rest]))) - own
     return total / (2 * len(source))
 
@@ -54,6 +71,21 @@ def test_the_loss_is_its_definition(masked: bool) -> None:
         expected = plain(vectors, margin, scale, refused)
         assert float(infonce_loss(*vectors.chunk(2), margin, scale, refused)) == pytest.approx(expected)
         assert float(infonce_objective(vectors, margin, scale, refused, reduced=False)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("further", [(4, 3), (0, 5), (6, 0), (0, 0)], ids=str)
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_loss_with_further_candidates_is_its_definition(masked: bool, further: tuple[int, int]) -> None:
+    vectors = torch.cat([drawn(9, 5), drawn(sum(further), 5, seed=7)[: sum(further)]])
+    source, target, more = parts(vectors, further)
+    refused = refusals_of_all(9, further, 1) if masked else None
+    for margin, scale in ((0.0, 1.0), (0.3, 20.0)):
+        expected = plain(vectors, margin, scale, refused, further)
+        assert float(infonce_loss(source, target, margin, scale, refused, more)) == pytest.approx(expected)
+        found = infonce_objective(vectors, margin, scale, refused, reduced=False, further=further)
+        assert float(found) == pytest.approx(expected)
+    if not sum(further):
+        assert expected == pytest.approx(float(infonce_loss(source, target, margin, scale, refused)))
 
 
 @given(
@@ -77,10 +109,38 @@ def test_loss_and_gradient_are_those_of_torch(
     torch.testing.assert_close(ours, slope)
 
 
+@given(
+    pairs=st.integers(1, 9),
+    further=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    dim=st.integers(1, 9),
+    scale=st.sampled_from([1.0, 20.0, 40.0]),
+    masked=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_loss_and_gradient_with_further_candidates_are_those_of_torch(
+    pairs: int, further: tuple[int, int], dim: int, scale: float, masked: bool, seed: int
+) -> None:
+    count = 2 * pairs + sum(further)
+    vectors = drawn(count, dim, seed)[:count].requires_grad_()
+    source, target, more = parts(vectors, further)
+    refused = refusals_of_all(pairs, further, seed) if masked else None
+    expected = infonce_loss(source, target, 0.3, scale, refused, more)
+    (slope,) = torch.autograd.grad(expected * 3, vectors)
+    found = infonce_objective(vectors, 0.3, scale, refused, reduced=False, further=further)
+    (ours,) = torch.autograd.grad(found * 3, vectors)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(ours, slope)
+
+
 def test_gradients_by_differences() -> None:
     vectors = drawn(6, 4).requires_grad_()
     refused = refusals(6, 3)
     assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
+    further = (3, 4)
+    vectors, refused = drawn(10, 4)[:19].requires_grad_(), refusals_of_all(6, further, 3)
+    assert torch.autograd.gradcheck(
+        lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False, further=further), vectors
+    )
 
 
 def test_zero_vectors_have_no_say_and_no_nan() -> None:
@@ -119,32 +179,41 @@ def test_products_of_bfloat16_change_little_and_no_setting() -> None:
 
 
 class Shares:
-    """A group of processes as one of them sees it, with all their vectors at hand."""
+    """A group of processes as one of them sees it, with all their vectors at hand, each's in parts as it hands on."""
 
-    def __init__(self, rank: int, shares: list[Tensor]) -> None:
+    def __init__(self, rank: int, shares: list[list[Tensor]]) -> None:
         self.rank, self._shares, self._calls = rank, shares, 0
 
     def gather_tensors(self, side: Tensor) -> list[Tensor]:
-        parts = [share.chunk(2)[self._calls] for share in self._shares]
+        units = [torch.nn.functional.normalize(share[self._calls], dim=1) for share in self._shares]
         self._calls += 1
-        units = [torch.nn.functional.normalize(part, dim=1) for part in parts]
         torch.testing.assert_close(units[self.rank], side)
         return units
 
 
-def test_shares_of_processes_add_up() -> None:
-    vectors, refused = drawn(11, 6), refusals(11, 5)
+@pytest.mark.parametrize("further", [None, (7, 2), (0, 3)], ids=str)
+def test_shares_of_processes_add_up(further: tuple[int, int] | None) -> None:
+    sizes = [11, 11, *(further or ())]
+    vectors = drawn(20, 6)[: sum(sizes)]
+    refused = refusals(11, 5) if further is None else refusals_of_all(11, further, 5)
     whole = vectors.clone().requires_grad_()
-    loss = infonce_objective(whole, 0.3, 20.0, refused, reduced=False)
+    loss = infonce_objective(whole, 0.3, 20.0, refused, reduced=False, further=further)
     (gradient,) = torch.autograd.grad(loss, whole)
-    edges = [0, 4, 4, 11]  # one process has nothing
-    shares = [torch.cat([side[a:b] for side in vectors.chunk(2)]) for a, b in itertools.pairwise(edges)]
+    edges = [(0, 0), (4, 2), (4, 2), (11, 7)]  # one process has nothing
+    shares = []
+    for (a, c), (b, d) in itertools.pairwise(edges):
+        slices = [slice(a, b), slice(a, b), slice(c, d), slice(c, d)][: len(sizes)]
+        shares.append([part[rows] for part, rows in zip(vectors.split(sizes), slices, strict=True)])
     losses, gradients = [], []
     for rank, share in enumerate(shares):
-        share = share.clone().requires_grad_()
-        own = infonce_objective(share, 0.3, 20.0, refused, Shares(rank, shares), reduced=False)  # type: ignore[arg-type]
-        gradients.append(torch.autograd.grad(own, share)[0].chunk(2))
+        lengths = [len(part) for part in share]
+        mine = torch.cat(share).requires_grad_()
+        own = infonce_objective(
+            mine, 0.3, 20.0, refused, Shares(rank, shares), reduced=False,  # type: ignore[arg-type]
+            further=None if further is None else (lengths[2], lengths[3]),
+        )  # fmt: skip
+        gradients.append(torch.autograd.grad(own, mine)[0].split(lengths))
         losses.append(float(own.detach()))
     assert sum(losses) == pytest.approx(float(loss.detach()))
-    together = torch.cat([torch.cat([one[side] for one in gradients]) for side in (0, 1)])
+    together = torch.cat([torch.cat([one[part] for one in gradients]) for part in range(len(sizes))])
     np.testing.assert_allclose(together, gradient, atol=1e-12)

@@ -12,6 +12,7 @@ from small_pairs import CONCEPTS, ListSource, retrieval_error, sentences, transl
 
 from psp.errors import PspError
 from psp.training.batches import Sentences
+from psp.training.candidates import candidates
 from psp.training.encoder import Encoder, normal_table
 from psp.training.infonce import infonce_objective
 from psp.training.optimiser import DeferredAdam, DenseAdam
@@ -54,6 +55,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         {"token_dropout": 0.2},
         {"objective": "infonce", "margin": 0.3},
         {"objective": "infonce", "margin": 0.1, "mask_equal": False, "schedule": "linear", "dropout": 0.1},
+        {"objective": "infonce", "margin": 0.3, "candidates": "mined"},
     ],
     ids=str,
 )
@@ -87,7 +89,8 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
 ) -> None:
     masks = []
 
-    def spied(vectors: Any, margin: float, scale: float, refused: Any, group: Any) -> Any:
+    def spied(vectors: Any, margin: float, scale: float, refused: Any, group: Any, further: Any) -> Any:
+        assert further is None
         masks.append(None if refused is None else refused.numpy().copy())
         return infonce_objective(vectors, margin, scale, refused, group)
 
@@ -112,6 +115,46 @@ def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path
     assert {row["megabatch"] for row in rows(tmp_path / "metrics.csv")} == {"1"}
     same, _ = run(tmp_path / "again", translated(65, seed=1), epochs=2, objective="infonce", megabatch=3, anneal=1)
     assert same.tobytes() == table.tobytes()
+
+
+def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def spied(pairs: Any, rows: Any, negatives: Any, mask_equal: bool) -> Any:
+        seen.append((len(pairs), rows, negatives, mask_equal, candidates(pairs, rows, negatives, mask_equal)))
+        return seen[-1][-1]
+
+    widths = []
+
+    def watched(vectors: Any, margin: float, scale: float, refused: Any, group: Any, further: Any) -> Any:
+        widths.append((len(vectors), further))
+        return infonce_objective(vectors, margin, scale, refused, group, further=further)
+
+    monkeypatch.setattr("psp.training.trainer.candidates", spied)
+    monkeypatch.setattr("psp.training.trainer.infonce_objective", watched)
+    mined = {"objective": "infonce", "candidates": "mined", "anneal": 5, "megabatch": 3}
+    table, trainer = run(tmp_path, translated(400, seed=1), epochs=2, log_every=1, **mined)
+    assert {int(row["megabatch"]) for row in rows(tmp_path / "metrics.csv")} == {1, 2, 3}
+    assert len(seen) == trainer.step == 26
+    assert {size for size, *_ in seen} >= {32, 64, 96}
+    for (size, chosen, negatives, mask_equal, made), (count, further) in zip(seen, widths, strict=True):
+        assert mask_equal and (negatives.source >= 0).all()
+        assert set(made.source) == set(negatives.source[chosen]) - set(chosen + size)
+        assert further == (len(made.source), len(made.target)) and count == 2 * len(chosen) + sum(further)
+        if size == len(chosen):  # a mega-batch of one mini-batch: what is mined of bitext is there already
+            assert further == (0, 0)
+    assert max(sum(further) for _, further in widths) > 20
+    again, _ = run(tmp_path / "again", translated(400, seed=1), epochs=2, **{**mined, "anneal": 1})
+    assert again.tobytes() != table.tobytes()
+
+
+@pytest.mark.parametrize("negatives", ["any", "random"])
+def test_mined_candidates_come_from_where_negatives_says(tmp_path: Path, negatives: str) -> None:
+    pairs, unseen = translated(2000, seed=1), translated(300, seed=2)
+    mined = {"objective": "infonce", "candidates": "mined", "margin": 0.3, "negatives": negatives}
+    table, trainer = run(tmp_path, pairs, epochs=4, dim=48, **mined)
+    assert retrieval_error(table, unseen) < 0.1
+    assert trainer.lonely == 0
 
 
 @pytest.mark.parametrize("objective", ["margin", "infonce"])
