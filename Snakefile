@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/demo.yaml results/demo/eval.json
 #
 # The road that data takes, a rule file a stage:
-#   download -> filter -> dedupe -> mix -> subword -> store -> (tune ->) train -> evaluate, compare, speed; data
+#   download -> filter -> dedupe -> mix -> subword -> store -> (tune ->) train -> evaluate, compare, variants, speed; data
 
 
 configfile: "config/config.yaml"
@@ -21,6 +21,7 @@ include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
+include: "rules/variants.smk"
 
 
 rule all:

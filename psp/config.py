@@ -7,10 +7,11 @@ top level of the config; the entry that the model extends; the model's own entry
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from psp.merging import merge
 from psp.parts import Part, closest, resolve
 from psp.training import launch
 from psp.training.tune import Tuning
+from psp.variants import Variant
+from psp.variants import resolve as resolve_variants
 
 #: Blocks of settings that a model's entry may hold, and the top level for all models.
 BLOCKS = (
@@ -50,6 +53,7 @@ class Model:
     settings: Mapping[str, Any]
     differences: Mapping[str, Any]  # dotted key -> value, where it is not the recipe's
     tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
+    variants: Mapping[str, Variant]  # by name; the first is the model's own settings
 
     def __getitem__(self, block: str) -> Any:
         return self.settings[block]
@@ -122,24 +126,16 @@ class Config:
         languages = tuple(entry["languages"])
         recipe = entry.get("recipe", self.raw.get("recipe", "psp"))
         settings: dict[str, Any] = {}
-        differences: dict[str, Any] = {}
         for block in BLOCKS:
             # `segment` is a table by language: only an entry's own languages are filled in.
             own = merge(self.raw.get(block, {}), entry.get(block, {}))
-            base = self._defaults(block, recipe, own)
-            settings[block] = merge(base, own)
+            settings[block] = merge(self._defaults(block, recipe, own), own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # whoever writes a grid means all of it
-            own_differences = _differences(base, settings[block], block)
-            differences |= {key: value for key, value in own_differences.items() if not key.startswith(INERT)}
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"]:
             recipes = self._defaults("train", recipe)
             tuned = {key: recipes[key] for key in settings["tune"]["grid"]}
-            for key in tuned:
-                differences.pop(f"train.{key}", None)  # the config's value is not used, tune.json's is
-        else:  # a search whose winner is not taken makes the model no other
-            differences = {key: value for key, value in differences.items() if not key.startswith("tune.")}
         parts = tuple(
             resolve(
                 item,
@@ -151,8 +147,6 @@ class Config:
             )
             for item in self._items(name, entry, ())
         )
-        for part in parts:
-            differences |= _differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
         labels = [part.label for part in parts]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
@@ -161,10 +155,53 @@ class Config:
         Tuning(**settings["tune"]).check(
             settings["train"], paraphrase={part.paraphrase for part in parts}, where=f"{where}.tune"
         )
-        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned)
+        variants = resolve_variants(
+            entry.get("variants", {}),
+            recipe=recipe,
+            seeds=entry.get("seeds", self._schema["$defs"]["model"]["properties"]["seeds"]["default"]),
+            train=settings["train"],
+            defaults=functools.partial(self._defaults, "train"),
+            tunable=_tunable(self._schema),
+            where=where,
+        )
+        differences = self._differences(recipe, settings, parts, tuned)
+        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants)
         if settings["train"]["tune"]:
             self._check_tunable(model)
         return model
+
+    def _differences(
+        self, recipe: str, settings: Mapping[str, Any], parts: Iterable[Part], tuned: Collection[str]
+    ) -> dict[str, Any]:
+        """What settings have otherwise than a recipe, by dotted key, but for what ``INERT`` names."""
+        found: dict[str, Any] = {}
+        for block in BLOCKS:
+            found |= _differences(self._defaults(block, recipe, settings[block]), settings[block], block)
+        for part in parts:
+            found |= _differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
+        unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
+        if not settings["train"]["tune"]:  # a search whose winner is not taken makes the model no other
+            unused += tuple(key for key in found if key.startswith("tune."))
+        return {key: value for key, value in found.items() if not key.startswith(INERT) and key not in unused}
+
+    def variant(self, name: str, variant: str) -> Model:
+        """A model as one of its variants trains it: another recipe and block ``train``, all else the same.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model has no such variant.
+        """
+        model = self.cleared(name)
+        if variant not in model.variants:
+            raise ConfigError(
+                f"models.{name}.variants: {variant} is none of them{closest(variant, model.variants)}; "
+                f"there are {', '.join(model.variants)}"
+            )
+        wanted = model.variants[variant]
+        if wanted.base:
+            return model
+        settings = {**model.settings, "train": wanted.train}
+        differences = self._differences(wanted.recipe, settings, model.parts, ())
+        return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
 
     def tuning(self, name: str) -> Tuning:
         """The search for a model's training settings.
@@ -366,16 +403,19 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
 @functools.cache
 def _load_schema(path: str) -> dict[str, Any]:
     schema = read_yaml(path)
-    # A value of the grid is checked as the key of `train` is that it is for.
+    # A value of the grid, or of a variant, is checked as the key of `train` is that it is for.
+    places = {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in _tunable(schema)}
     grid = schema["$defs"]["tune"]["properties"]["grid"]
     values = grid["additionalProperties"]
-    grid["properties"] = {
-        key: {**values, "items": {"$ref": f"#/$defs/train/properties/{key}"}}
-        for key, node in schema["$defs"]["train"]["properties"].items()
-        if node.get("tunable")
-    }
+    grid["properties"] = {key: {**values, "items": place} for key, place in places.items()}
     grid["additionalProperties"] = False
+    schema["$defs"]["model"]["properties"]["variants"]["additionalProperties"]["properties"] |= places
     return schema
+
+
+def _tunable(schema: Mapping[str, Any]) -> list[str]:
+    """The keys of the block ``train`` that change what is learned."""
+    return [key for key, node in schema["$defs"]["train"]["properties"].items() if node.get("tunable")]
 
 
 def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,32 +1,32 @@
 """Learning curves as a picture: loss, size of the mega-batch and development score, of one model or several.
 
-The same tables give the same bytes (with the same matplotlib), unless they are drawn against seconds.
+Of a model's variants, the development score and its two parts: losses of other objectives cannot be compared. The same
+tables give the same bytes (with the same matplotlib), unless they are drawn against seconds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from psp import schemas
 from psp.errors import DataError
 from psp.files import atomic, read_json
-from psp.text import read_lines
+from psp.tables import Column, read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Column = npt.NDArray[np.float64]
-
 #: Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Of lines, where there are more of them than colours.
+STYLES = ("-", "--", ":")
 #: More rows than this are drawn as means of neighbours, with the rows themselves pale behind them.
 POINTS = 150
 #: Settings that the title tells, as it tells them.
@@ -53,6 +53,7 @@ class Curve:
         megabatch: mini-batches of a mega-batch.
         dev_x: of each evaluation, pairs seen or seconds.
         scores: development scores; empty without development data.
+        pearson, error: the two parts of each score; NaN where there is none.
         kept: index of the evaluation whose table was kept, or None.
         report: train.json.
     """
@@ -63,6 +64,8 @@ class Curve:
     megabatch: Column
     dev_x: Column
     scores: Column
+    pearson: Column
+    error: Column
     kept: int | None
     report: dict[str, Any]
 
@@ -73,7 +76,7 @@ class Curve:
         Raises:
             DataError: a file is missing, or is not as training writes it (file and line are named).
         """
-        metrics = _table(folder / "metrics.csv", ("pairs", "megabatch", "loss"))
+        metrics = read_table(folder / "metrics.csv", ("pairs", "megabatch", "loss"))
         report = read_json(folder / "train.json")
         schemas.check(report, "train", folder / "train.json")
         evaluations, best = report["development"], report["best"]
@@ -82,7 +85,7 @@ class Curve:
             raise DataError("best is none of the evaluations in development; train again", folder / "train.json")
         x, dev_x = metrics["pairs"], np.array([row["pairs"] for row in evaluations], dtype=np.float64)
         if against == "seconds":
-            timing = _table(folder / "timing.csv", ("pairs", "seconds"))
+            timing = read_table(folder / "timing.csv", ("pairs", "seconds"))
             pairs, seconds = (np.concatenate([[0.0], timing[name]]) for name in ("pairs", "seconds"))
             x, dev_x = np.interp(x, pairs, seconds), np.interp(dev_x, pairs, seconds)
         elif against != "pairs":
@@ -93,7 +96,7 @@ class Curve:
             metrics["loss"],
             metrics["megabatch"],
             dev_x,
-            np.array([row["score"] for row in evaluations], dtype=np.float64),
+            *(np.array([row[key] for row in evaluations], dtype=np.float64) for key in ("score", "pearson", "error")),
             None if kept is None else kept.index(True),
             report,
         )
@@ -118,15 +121,69 @@ def draw(models: Sequence[tuple[str, Path]], out: Path, *, against: str = "pairs
         picture(curves, against).savefig(temporary, format="png", metadata={"Software": None})
 
 
+def draw_variants(model: str, runs: Mapping[str, Mapping[int, Path]], out: Path, *, against: str = "pairs") -> None:
+    """Draw the development scores of a model's variants into a PNG file.
+
+    Args:
+        model: the model's name.
+        runs: for each variant, by seed: the folder of its training.
+        out: the picture.
+        against: as for :func:`draw`.
+
+    Raises:
+        DataError: as :func:`draw`, or a training has no development score.
+    """
+    import matplotlib.style  # heavy
+
+    variants: dict[str, list[Curve]] = {}
+    for name, seeds in runs.items():
+        variants[name] = [Curve.load(f"{name}, seed {seed}", folder, against) for seed, folder in seeds.items()]
+        for curve, folder in zip(variants[name], seeds.values(), strict=True):
+            if not len(curve.scores):
+                raise DataError("has no development score; give the model development data", folder / "train.json")
+    with matplotlib.style.context("default"), atomic(out) as temporary:
+        figure = variants_picture(model, variants, against)
+        figure.savefig(temporary, format="png", metadata={"Software": None})
+
+
+def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], against: str = "pairs") -> Figure:
+    """Of each variant's seeds thin lines, and their mean bold; a panel for the development score and each part."""
+    everything = [curve for curves in variants.values() for curve in curves]
+    parts = {"scores": "development score", "pearson": "Pearson x 100", "error": "retrieval error, %"}
+    shown = {
+        name: label for name, label in parts.items() if any(np.isfinite(getattr(c, name)).any() for c in everything)
+    }
+    figure, panels = _panels(len(shown), height=2.8 * len(shown) + 1)
+    unit, axis = _right(max(curve.dev_x[-1] for curve in everything), against)
+    figure.suptitle(f"Variants of {model}", fontsize=14, fontweight="bold")
+    for panel, (name, label) in zip(panels, shown.items(), strict=True):
+        for number, (variant, curves) in enumerate(variants.items()):
+            colour = COLOURS[number % len(COLOURS)]
+            style = STYLES[number // len(COLOURS) % len(STYLES)]
+            for curve in curves[:0] if len(curves) == 1 else curves:
+                panel.plot(curve.dev_x / unit, getattr(curve, name), style, color=colour, linewidth=0.6, alpha=0.5)
+            x, y = _mean_curve(curves, name)
+            seeds = f" (mean of {len(curves)})" if len(curves) > 1 else ""
+            panel.plot(x / unit, y, style, color=colour, linewidth=2, marker="o", markersize=3.5, label=variant + seeds)
+        panel.set_ylabel(label)
+    _finish(figure, panels, axis, against, legend=True)
+    return figure
+
+
+def _mean_curve(curves: Sequence[Curve], name: str) -> tuple[Column, Column]:
+    """The mean over seeds, evaluation by evaluation; the first seed's where others have fewer or more of them."""
+    alike = [curve for curve in curves if len(curve.dev_x) == len(curves[0].dev_x)]
+    together = alike if len(alike) == len(curves) else curves[:1]
+    return (
+        np.mean([curve.dev_x for curve in together], axis=0),
+        np.mean([getattr(curve, name) for curve in together], axis=0),
+    )
+
+
 def picture(curves: Sequence[Curve], against: str = "pairs") -> Figure:
     """The picture of curves that were loaded ``against`` the same; with development scores if any curve has them."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # not pyplot: it keeps figures, and wants a display
-    from matplotlib.figure import Figure
-
     developed = any(len(curve.scores) for curve in curves)
-    figure = Figure(figsize=(9, 7.2 if developed else 4.4), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(1 + developed, sharex=True, squeeze=False)[:, 0]
+    figure, panels = _panels(1 + developed, height=7.2 if developed else 4.4)
     unit, axis = _right(max(curve.x[-1] for curve in curves), against)
     shared, own = _settings(curves)
     title = curves[0].label if len(curves) == 1 else f"Learning curves of {len(curves)} models"
@@ -135,16 +192,31 @@ def picture(curves: Sequence[Curve], against: str = "pairs") -> Figure:
     _draw_loss(panels[0], curves, own, unit)
     if developed:
         _draw_scores(panels[1], curves, unit)
+    _finish(figure, panels, axis, against, legend=len(curves) > 1)
+    return figure
+
+
+def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A picture of panels above one another, ``height`` inches in all."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # not pyplot: it keeps figures, and wants a display
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, height), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(count, sharex=True, squeeze=False)[:, 0])
+
+
+def _finish(figure: Figure, panels: Sequence[Axes], axis: str, against: str, *, legend: bool) -> None:
+    """Grids, the axis to the right, and where wanted the first panel's legend below."""
     for panel in panels:
         panel.grid(color="0.9")
         panel.set_axisbelow(True)
         panel.set_xlim(left=0)
-    if len(curves) > 1:
+    if legend:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", fontsize=9, frameon=False)
     panels[-1].set_xlabel(axis)
     if against == "pairs":
         panels[-1].xaxis.set_major_formatter(_thousands())
-    return figure
 
 
 def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: float) -> None:
@@ -225,38 +297,3 @@ def _means(values: Column) -> Column:
     size = math.ceil(len(values) / POINTS)
     starts = np.arange(0, len(values), size)
     return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
-
-
-def _table(path: Path, columns: Sequence[str]) -> dict[str, Column]:
-    """Columns of a table that training wrote.
-
-    Raises:
-        DataError: there is no such file, a column or every row is missing, or a cell is not a finite number.
-    """
-    values: dict[str, list[float]] = {name: [] for name in columns}
-    try:
-        with path.open("rb") as stream:
-            lines = (line.split(",") for line in read_lines(stream, path))
-            header = next(lines, [])
-            if missing := [name for name in columns if name not in header]:
-                raise DataError(f"no column {', '.join(missing)}; train again", path, 1)
-            for number, cells in enumerate(lines, start=2):
-                if len(cells) != len(header):
-                    raise DataError(f"{len(cells)} cells, but {len(header)} columns; train again", path, number)
-                for name in columns:
-                    values[name].append(_number(cells[header.index(name)], name, path, number))
-    except FileNotFoundError:
-        raise DataError("no such file; train first", path) from None
-    if not values[columns[0]]:
-        raise DataError("a header without rows; train again", path, 1)
-    return {name: np.array(column) for name, column in values.items()}
-
-
-def _number(cell: str, name: str, path: Path, line: int) -> float:
-    try:
-        number = float(cell)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"{name} is {cell!r}, not a number; train again", path, line)
-    return number

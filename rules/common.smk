@@ -23,11 +23,15 @@ DOWNLOADS = "results/downloads"
 wildcard_constraints:
     model=r"(?!(downloads|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*",
     part=r"[^/]+",
+    variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    seed=r"[0-9]+",
 
 
 def model(wildcards):
-    """A job's resolved model; an unknown one, or a forbidden corpus in it, ends the run with one line."""
+    """A job's resolved model, of a variant with its settings; a wrong name, or a forbidden corpus, is told in a line."""
     try:
+        if variant := wildcards.get("variant"):
+            return CONFIG.variant(wildcards.model, variant)
         return CONFIG.cleared(wildcards.model)
     except PspError as error:
         raise WorkflowError(str(error))
@@ -60,6 +64,14 @@ def part_of(wildcards):
     return next(part for part in model(wildcards).parts if part.label == wildcards.part)
 
 
+def home(wildcards):
+    """The folder of a job's training and its figures: the model's, or that of a variant and a seed."""
+    folder = f"results/{wildcards.model}"
+    if wildcards.get("variant"):
+        folder += f"/variants/{wildcards.variant}/{wildcards.seed}"
+    return folder
+
+
 def download(name):
     return f"{DOWNLOADS}/{name}"
 
@@ -83,6 +95,8 @@ def check_targets(arguments):
             tuning = CONFIG.tuning(name)
             if match[1]:
                 tuning.settings({}, match[1])
+        if match := re.match(r"variants/([^/]+)/", file):
+            CONFIG.variant(name, match[1])
 
 
 def missing_files(model):
@@ -132,7 +146,7 @@ def near_duplicates(wildcards):
 
 
 def scratch(path):
-    """Text between the data stages is removed once it is used, unless the config keeps it."""
+    """What is only a step on the way is removed once it is used, unless the config keeps it."""
     return path if CONFIG.keep_intermediate else temp(path)
 
 

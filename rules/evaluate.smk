@@ -13,7 +13,7 @@ def test_sets(wildcards):
 
 def trained(wildcards):
     return [
-        f"results/{wildcards.model}/model/{file}"
+        f"{home(wildcards)}/model/{file}"
         for file in ("config.json", "model.safetensors", "sentencepiece.model")
     ]
 
@@ -28,7 +28,7 @@ rule evaluate:
     input:
         unpack(test_sets),
         model=trained,
-        train="results/{model}/train/train.json",
+        train=lambda wildcards: f"{home(wildcards)}/train/train.json",
         subword="results/{model}/sentencepiece.json",
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
@@ -66,6 +66,7 @@ rule evaluate:
         code=fingerprint(
             "psp.evaluation.run",
             "psp.filters.decontaminate",
+            "psp.jobs",
             "psp.model",
             "psp.training.tune",
         ),
@@ -98,7 +99,7 @@ rule compare:
         },
         settings=setting("evaluate"),
         seed=attribute("seed"),
-        code=fingerprint("psp.evaluation.baselines", "psp.model"),
+        code=fingerprint("psp.evaluation.baselines", "psp.jobs", "psp.model"),
     message:
         "Comparing {wildcards.model} with systems that need no training"
     script:
@@ -128,7 +129,7 @@ rule quantize:
         tables=setting("quantize"),
         settings=setting("evaluate"),
         seed=attribute("seed"),
-        code=fingerprint("psp.evaluation.quantized", "psp.model"),
+        code=fingerprint("psp.evaluation.quantized", "psp.jobs", "psp.model"),
     message:
         "Evaluating {wildcards.model} with smaller tables"
     script:

@@ -76,7 +76,7 @@ rule train:
         segment=setting("segment"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.training.configured"),
+        code=fingerprint("psp.jobs", "psp.training.configured"),
         log_every=uncompared("train", "log_every"),
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),

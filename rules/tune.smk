@@ -53,7 +53,7 @@ rule tune_point:
         segment=setting("segment"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.training.configured"),
+        code=fingerprint("psp.jobs", "psp.training.configured"),
         # Of a function that takes `input`, Snakemake does not compare the value with the last run's. So another point
         # in the grid, or more rows in metrics.csv, train no point again that is there.
         tuning=lambda wildcards, input: tuning(wildcards),

@@ -25,6 +25,7 @@ from psp.evaluation import quantized
 from psp.evaluation.baselines import compare
 from psp.evaluation.development import Development
 from psp.evaluation.run import evaluate_model
+from psp.evaluation.variants import gather
 from psp.files import read_json, sha256
 from psp.neardup import remove_near_duplicates
 from psp.segment import Segmenter
@@ -143,6 +144,7 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
     quantized.measure(
         folder / "model", folder / "quantized.json", name="fr", dtypes=["int8"], dims=[4], **{**tests, "sts": None}
     )
+    gather({"psp": {1: folder}, "again": {1: folder}}, folder / "compare.json", folder / "variants.json", model="fr")
     files = (folder / "model", folder / "store.h5", folder / "speed.json")
     # The peer has no forward pass; the other one is not there on any machine without a GPU.
     measure_speed(*files, sentences=100, repeats=3, own=[], peers=["model2vec", "EmbeddingBag, GPU"])
@@ -321,6 +323,11 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("tune", ("grid", "dropout"), [0.1, 0.1]),
         ("tune", ("winner", "settings", "dropout"), 1),
         ("tune", ("points", 0, "name"), "dropout=0,megabatch=60"),
+        ("variants", ("variants", 0, "figures", "seconds", "deviation"), -1),
+        ("variants", ("variants", 0, "figures"), {"loss": {"values": [1], "mean": 1, "deviation": None}}),
+        ("variants", ("variants", 1, "settings"), {"seed": 2}),
+        ("variants", ("variants", 1, "name"), "a/b"),
+        ("variants", ("systems", "untrained"), {"score": 1}),
         ("download", ("sha256",), "ABC"),
         ("download", ("date",), "yesterday"),
         ("model", ("kind",), "another"),
@@ -348,6 +355,8 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("train", ("best", "score")),
         ("mix", ("corpora", 0, "label")),
         ("tune", ("points", 0, "score")),
+        ("variants", ("variants", 0, "figures")),
+        ("variants", ("variants", 0, "figures", "seconds", "mean")),
     ],
 )
 def test_a_key_missing_further_down_is_refused(name: str, place: Place, written: dict[Path, Any]) -> None:
@@ -371,6 +380,8 @@ def test_a_place_has_one_schema_or_none() -> None:
     assert schemas.at("fr/pairs/filter/Europarl.en-fr.json") == "filter"
     assert schemas.at(Path("fr-2.0/model/config.json")) == "model"
     assert schemas.at("fr/tune/dropout=0.1+megabatch=60/train.json") == "train"
+    assert schemas.at("fr/variants/no-zipf/2/train/train.json") == "train"
+    assert schemas.at("fr/variants/no-zipf/2/eval.json") == "eval"
     partial = "downloads/lid/lid.176.ftz.partial.json"  # a broken download's own note, gone when it is complete
     for other in (
         partial,

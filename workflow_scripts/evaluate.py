@@ -1,10 +1,11 @@
-"""Evaluate a trained model on the test sets."""
+"""Evaluate a trained model, or a variant of one, on the test sets."""
 
 from pathlib import Path
 
 from psp.evaluation.run import evaluate_model
 from psp.files import read_json
 from psp.filters import decontaminate
+from psp.jobs import tests
 from psp.logs import job
 from psp.training.tune import differences
 
@@ -30,10 +31,5 @@ with job(snakemake.log[0]):
             "subword": read_json(inputs.subword),
             "train": trained,
         },
-        languages=params.languages,
-        sts=inputs.get("sts"),
-        tatoeba={language: tuple(map(Path, files)) for language, files in params.tatoeba.items()},
-        files={name: Path(file) for name, file in params.settings["files"].items()},
-        resamples=params.settings["resamples"],
-        seed=params.seed,
+        **tests(inputs, params),
     )

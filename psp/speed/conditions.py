@@ -27,7 +27,7 @@ def conditions(
     """As speed.json has them."""
     rows = len(np.unique(ids))
     return {
-        "cpu": _cpu(),
+        "cpu": processor(),
         "gpu": _gpu(),
         "cores": os.cpu_count(),
         "usable_cores": len(usable_cores()),
@@ -42,7 +42,7 @@ def conditions(
         "mean_pieces": round(len(ids) / len(texts), 3),
         "mean_characters": round(sum(map(len, texts)) / len(texts), 3),
         "segmented": bool(model.config.get("segment")),
-        "versions": {"psp": __version__, "python": platform.python_version(), **_versions()},
+        "versions": {"psp": __version__, "python": platform.python_version(), **versions()},
     }
 
 
@@ -58,7 +58,8 @@ def load_averages() -> list[float] | None:
     return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of the distributions that a rate may depend on, where they are installed."""
     found = {}
     for name in PACKAGES:
         try:
@@ -68,7 +69,8 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _cpu() -> str:
+def processor() -> str:
+    """The processor's name, as the system tells it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
             if line.startswith("model name"):

@@ -12,6 +12,12 @@ RULES = {
     for file in sorted((ROOT / "rules").glob("*.smk"))
     for name, body in re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", file.read_text(), re.MULTILINE)
 }
+#: Rules that are another one with other outputs.
+DERIVED = {
+    name: body
+    for file in sorted((ROOT / "rules").glob("*.smk"))
+    for name, body in re.findall(r"^use rule \w+ as (\w+) with:\n((?:(?:    .*)?\n)+)", file.read_text(), re.MULTILINE)
+}
 PROFILES = sorted(path.parent.name for path in (ROOT / "config/profiles").glob("*/config.yaml"))
 
 
@@ -23,6 +29,12 @@ def test_every_rule_declares_all_that_a_cluster_and_a_person_need(name):
     assert "mem_mb=mem_mb(" in body
     assert "runtime=runtime(" in body
     assert not re.search(r"^    (run|shell):", body, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_a_derived_rule_has_a_log_a_benchmark_and_a_message_of_its_own(name):
+    for directive in ("output", "log", "benchmark", "message"):
+        assert re.search(rf"^    {directive}:", DERIVED[name], re.MULTILINE), directive
 
 
 @pytest.mark.parametrize("name", set(RULES) - {"download"})

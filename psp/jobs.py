@@ -1,0 +1,49 @@
+"""What jobs of the workflow have in common: their inputs and params, as arguments of the library's functions.
+
+A rule that trains has the same params as every other that does, and so has a rule that runs the test sets; here is
+what they become. Inputs and params are Snakemake's, or anything else with such attributes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def training(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.training.launch.train_in_processes`: all but the folders, the threads and the log.
+
+    Args:
+        inputs: ``store``, ``sentencepiece``, and the development data that there is: ``heldout``, ``archive``.
+        params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
+    """
+    heldout = inputs.get("heldout")
+    return {
+        "store": Path(inputs.store),
+        "sentencepiece_model": Path(inputs.sentencepiece),
+        "settings": {**params.train, "log_every": params.log_every, "seed": params.seed},
+        "sts": params.development["sts"],
+        "heldout": heldout and Path(heldout),
+        "archive": inputs.get("archive"),
+        **{
+            key: getattr(params, key)
+            for key in ("languages", "lower_case", "segment", "recipe", "processes", "gpus", "checkpoint", "code")
+        },
+    }
+
+
+def tests(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.evaluation.run.evaluate`: which test sets, and their bootstrap.
+
+    Args:
+        inputs: ``sts``, where the archive is wanted.
+        params: ``languages``, ``tatoeba``, ``settings`` (the block ``evaluate``) and ``seed``.
+    """
+    return {
+        "languages": params.languages,
+        "sts": inputs.get("sts"),
+        "tatoeba": {language: tuple(map(Path, files)) for language, files in params.tatoeba.items()},
+        "files": {name: Path(file) for name, file in params.settings["files"].items()},
+        "resamples": params.settings["resamples"],
+        "seed": params.seed,
+    }

@@ -1,0 +1,109 @@
+# Variants of a model's training, with several seeds each, on one and the same store: how recipes are compared.
+def variants(wildcards):
+    """For each variant and seed the folder of its training; the model itself is its own settings with its own seed."""
+    base = model(wildcards)
+    return {
+        variant.name: {
+            seed: (
+                f"results/{base.name}"
+                if variant.base and seed == base.seed
+                else f"results/{base.name}/variants/{variant.name}/{seed}"
+            )
+            for seed in variant.seeds
+        }
+        for variant in base.variants.values()
+    }
+
+
+# Inputs and params are those of the model: by the wildcards they are the variant's (see `model` in common.smk).
+use rule train as train_variant with:
+    output:
+        weights=scratch(
+            "results/{model}/variants/{variant}/{seed}/model/model.safetensors"
+        ),
+        sentencepiece=scratch(
+            "results/{model}/variants/{variant}/{seed}/model/sentencepiece.model"
+        ),
+        config=scratch("results/{model}/variants/{variant}/{seed}/model/config.json"),
+        card=scratch("results/{model}/variants/{variant}/{seed}/model/README.md"),
+        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
+        report="results/{model}/variants/{variant}/{seed}/train/train.json",
+    log:
+        "results/{model}/logs/variants/{variant}/{seed}.train.log",
+    benchmark:
+        "results/{model}/benchmarks/variants/{variant}/{seed}.train.tsv"
+    params:
+        seed=lambda wildcards: int(wildcards.seed),
+    message:
+        "Training {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
+
+
+use rule evaluate as evaluate_variant with:
+    output:
+        "results/{model}/variants/{variant}/{seed}/eval.json",
+    log:
+        "results/{model}/logs/variants/{variant}/{seed}.evaluate.log",
+    benchmark:
+        "results/{model}/benchmarks/variants/{variant}/{seed}.evaluate.tsv"
+    message:
+        "Evaluating {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
+
+
+rule variants:
+    input:
+        evaluations=lambda wildcards: [
+            f"{folder}/eval.json"
+            for seeds in variants(wildcards).values()
+            for folder in seeds.values()
+        ],
+        compare="results/{model}/compare.json",
+    output:
+        "results/{model}/variants.json",
+    log:
+        "results/{model}/logs/variants.log",
+    benchmark:
+        "results/{model}/benchmarks/variants.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        variants=variants,
+        code=fingerprint("psp.evaluation.variants"),
+    message:
+        "Comparing the variants of {wildcards.model}"
+    script:
+        "../workflow_scripts/variants.py"
+
+
+# Pictures, for people: nothing else depends on them.
+rule variant_curves:
+    input:
+        metrics=lambda wildcards: [
+            f"{folder}/train/metrics.csv"
+            for seeds in variants(wildcards).values()
+            for folder in seeds.values()
+        ],
+        reports=lambda wildcards: [
+            f"{folder}/train/train.json"
+            for seeds in variants(wildcards).values()
+            for folder in seeds.values()
+        ],
+    output:
+        pairs="results/{model}/variants.png",
+        seconds="results/{model}/variants_time.png",
+    log:
+        "results/{model}/logs/variant_curves.log",
+    benchmark:
+        "results/{model}/benchmarks/variant_curves.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        variants=variants,
+        code=fingerprint("psp.curve"),
+    message:
+        "Drawing the learning curves of {wildcards.model}'s variants"
+    script:
+        "../workflow_scripts/variant_curves.py"

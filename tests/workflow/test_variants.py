@@ -1,0 +1,164 @@
+"""Variants of a training and their seeds through Snakemake: each as if trained by hand, all gathered in one file."""
+
+import dataclasses
+import json
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+from psp import schemas
+from psp.errors import DataError
+from psp.evaluation.variants import figures, gather
+from psp.files import read_json
+
+VARIANTS = "results/demo/variants.json"
+
+
+def copy_of(workflow, folder):
+    shutil.copytree(workflow.folder, folder, symlinks=True)
+    return dataclasses.replace(workflow, folder=folder)
+
+
+def planned_trainings(workflow):
+    """The trainings that a run would make, the model's own among them."""
+    output = workflow.run("--dry-run", "--", VARIANTS).output
+    return sorted(set(re.findall(r"Training demo(?: as (\S+), seed (\d+)|)$", output, re.MULTILINE)))
+
+
+@pytest.fixture(scope="module")
+def varied(finished, tmp_path_factory):
+    """The finished demo, and one variant beside its own settings, two seeds each, models kept. Not to be changed."""
+    workflow = copy_of(finished, tmp_path_factory.mktemp("varied") / "copy")
+    text = (workflow.folder / "tiny.yaml").read_text()
+    (workflow.folder / "tiny.yaml").write_text(
+        text + "    seeds: [1, 2]\n    variants:\n      zipf: {init: zipf, epochs: 1}\n"
+    )
+    assert planned_trainings(workflow) == [("psp", "2"), ("zipf", "1"), ("zipf", "2")]  # the model itself is psp, 1
+    workflow.run("--notemp", "--", VARIANTS)
+    return workflow
+
+
+@pytest.fixture
+def copy_of_varied(varied, tmp_path):
+    return copy_of(varied, tmp_path / "copy")
+
+
+def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
+    folder = varied.folder / "results/demo"
+    result = read_json(folder / "variants.json")
+    schemas.check(result, "variants")
+    assert [(one["name"], one["recipe"], one["seeds"]) for one in result["variants"]] == [
+        ("psp", "psp", [1, 2]), ("zipf", "psp", [1, 2]),
+    ]  # fmt: skip
+    assert [one["settings"] for one in result["variants"]] == [{}, {"init": "zipf", "epochs": 1}]
+    places = {"psp": [folder, folder / "variants/psp/2"]}
+    places["zipf"] = [folder / "variants/zipf" / seed for seed in "12"]
+    for one in result["variants"]:
+        bodies = [read_json(place / "eval.json") for place in places[one["name"]]]
+        assert [body["train"]["settings"]["seed"] for body in bodies] == [1, 2]
+        assert one["threads"] == [body["train"]["threads"] for body in bodies]
+        for place, body in zip(places[one["name"]], bodies, strict=True):
+            schemas.check(body, "eval", place)
+            assert body["train"] == read_json(place / "train/train.json")
+            assert body["conditions"]["seed"] == 1  # the same resamples for all
+        expected = {
+            "files/phrasebook": [body["files"]["phrasebook"]["pearson"] for body in bodies],
+            "tatoeba/fra-eng": [body["tatoeba"]["fra"]["fra-eng"]["error"] for body in bodies],
+            "tatoeba": [statistics.mean(way["error"] for way in body["tatoeba"]["fra"].values()) for body in bodies],
+            "development/score": [body["train"]["best"]["score"] for body in bodies],
+            "development/pearson": [body["train"]["best"]["pearson"] for body in bodies],
+            "development/error": [body["train"]["best"]["error"] for body in bodies],
+            "pairs_seen": [body["train"]["pairs_seen"] for body in bodies],
+        }
+        for name, values in expected.items():
+            found = one["figures"][name]
+            assert found["values"] == pytest.approx(values), name
+            assert found["mean"] == pytest.approx(statistics.mean(values), abs=1e-4), name
+            assert found["deviation"] == pytest.approx(statistics.stdev(values), abs=1e-4), name
+        assert len(set(one["figures"]["development/score"]["values"])) == 2  # seeds make a difference
+        for place, seconds, rate in zip(
+            places[one["name"]],
+            one["figures"]["seconds"]["values"],
+            one["figures"]["pairs_per_second"]["values"],
+            strict=True,
+        ):
+            rows = [line.split(",") for line in (place / "train/timing.csv").read_text().splitlines()[1:]]
+            assert seconds == pytest.approx(float(rows[-1][2]), abs=1e-3)
+            assert min(float(row[3]) for row in rows) <= rate * 1.001
+            assert rate <= 1.001 * max(float(row[3]) for row in rows)
+    systems = read_json(folder / "compare.json")["systems"]
+    assert result["systems"] == {name: figures(systems[name]) for name in systems if name != "trained"}
+    assert result["machine"]["versions"]["torch"]
+
+
+def test_a_seed_is_the_training_that_one_gets_by_hand(varied):
+    folder = varied.folder / "results/demo"
+    settings = ["init=zipf", "epochs=1", "dim=16", "megabatch=4", "anneal=4", "learning_rate=0.01", "seed=2"]
+    threads = read_json(folder / "variants/zipf/2/train/train.json")["threads"]
+    command = ["train", "store.h5", "--sentencepiece", "sentencepiece.model", "--out", "by-hand"]
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from psp.cli import main; main()",
+            *command,
+            "--threads",
+            str(threads),
+            "--set",
+            *settings,
+        ],
+        cwd=folder,
+        env=varied.environment,
+        check=True,
+    )
+    ours, theirs = folder / "variants/zipf/2", folder / "by-hand"
+    assert (ours / "train/metrics.csv").read_bytes() == (folder / "by-hand-train/metrics.csv").read_bytes()
+    assert (ours / "model/model.safetensors").read_bytes() == (theirs / "model.safetensors").read_bytes()
+
+
+def test_nothing_is_trained_again_but_what_has_changed(copy_of_varied):
+    assert copy_of_varied.planned(VARIANTS) == set()
+    copy_of_varied.edit("tiny.yaml", "anneal: 4}", "anneal: 4, threads: 1, log_every: 7}")
+    assert planned_trainings(copy_of_varied) == []
+    copy_of_varied.edit("tiny.yaml", "epochs: 1}", "epochs: 1, dropout: 0.1}")
+    assert planned_trainings(copy_of_varied) == [("zipf", "1"), ("zipf", "2")]
+    copy_of_varied.edit("tiny.yaml", "dim: 16", "dim: 24")
+    assert planned_trainings(copy_of_varied) == [("", ""), ("psp", "2"), ("zipf", "1"), ("zipf", "2")]
+
+
+def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_varied):
+    copy_of_varied.edit("tiny.yaml", "    variants:\n", "    variants:\n      once: {epochs: 1, seeds: [3]}\n")
+    assert planned_trainings(copy_of_varied) == [("once", "3")]
+    copy_of_varied.run(VARIANTS)
+    folder = copy_of_varied.folder / "results/demo"
+    names = [one["name"] for one in read_json(folder / "variants.json")["variants"]]
+    assert names == ["psp", "once", "zipf"]
+    once = folder / "variants/once/3"
+    assert not (once / "model").exists()
+    assert {path.name for path in (once / "train").iterdir()} >= {"metrics.csv", "timing.csv", "train.json"}
+    assert copy_of_varied.planned(VARIANTS) == set()
+
+
+def test_a_training_of_another_seed_is_refused(varied, tmp_path):
+    folder = varied.folder / "results/demo"
+    runs = {"psp": {1: folder}, "zipf": {1: folder / "variants/zipf/2"}}
+    with pytest.raises(DataError, match=r"zipf/2/eval\.json: was trained with seed 2, not 1; delete it"):
+        gather(runs, folder / "compare.json", tmp_path / "variants.json", model="demo")
+    assert not (tmp_path / "variants.json").exists()
+
+
+def test_a_wrong_variant_ends_before_anything_runs(project):
+    text = (project.folder / "tiny.yaml").read_text()
+    for variants, target, words in (
+        ({"zipf": {"innit": "zipf"}}, VARIANTS, "error: config: models.demo.variants.zipf.innit is not a key; did"),
+        ({"zipf": {"init": "zipf"}}, "results/demo/variants/ziph/1/eval.json", "models.demo.variants: ziph is none"),
+    ):
+        (project.folder / "tiny.yaml").write_text(f"{text}    variants: {json.dumps(variants)}\n")
+        result = project.run("--dry-run", "--", target, check=False)
+        assert result.returncode != 0
+        assert words in result.output, result.output
+        assert "Traceback" not in result.output and len(result.output.splitlines()) < 8

@@ -1,0 +1,14 @@
+"""Draw the development scores of a model's variants, against the pairs seen and against time."""
+
+from pathlib import Path
+
+from psp.curve import draw_variants
+from psp.logs import job
+
+with job(snakemake.log[0]):
+    runs = {
+        name: {seed: Path(folder) / "train" for seed, folder in seeds.items()}
+        for name, seeds in snakemake.params.variants.items()
+    }
+    for against in ("pairs", "seconds"):
+        draw_variants(snakemake.wildcards.model, runs, Path(snakemake.output[against]), against=against)
