@@ -18,6 +18,7 @@ from psp.progress import Progress
 from psp.training.batches import Source
 from psp.training.encoder import normal_table
 from psp.training.settings import TrainSettings
+from psp.training.spelling import spelled_rows
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +39,15 @@ def initial_table(
         ConfigError: the other model has another width.
     """
     table = normal_table(len(pieces), settings.dim, settings.seed)
+    if share := settings.init_spelling:
+        spelled, there = spelled_rows(pieces, settings.dim, settings.seed)
+        spelled *= np.float32(share**0.5)
+        spelled += np.float32((1 - share) ** 0.5) * table.numpy()
+        table[torch.from_numpy(there)] = torch.from_numpy(spelled[there])
     if settings.init == "zipf":
         counts = count_pieces(source, len(pieces))
-        share = counts / max(counts.sum(), 1)
-        table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + share)).float()[:, None]
+        frequency = counts / max(counts.sum(), 1)
+        table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + frequency)).float()[:, None]
     if init_from is None:
         return table, None
     other = Model.load(init_from)

@@ -91,6 +91,8 @@ class TrainSettings(_Checked):
         init: ``normal`` draws the table from N(0, 1); ``zipf`` multiplies each row by a / (a + p), where p is the
             piece's share of the training tokens: frequent pieces, which say little, begin small.
         init_smoothing: that a.
+        init_spelling: share, 0 to 1, of the initial rows' variance that comes from how their pieces are spelled; see
+            :mod:`psp.training.spelling`.
         seed: of the order, the initial table and dropout.
         device: ``auto`` is the GPU where torch sees one, else the CPU.
         precision: ``mixed`` makes products on a GPU in bfloat16, and mines by candidates that it finds.
@@ -122,6 +124,7 @@ class TrainSettings(_Checked):
     dim: int = 1024
     init: str = "normal"
     init_smoothing: float = 3e-4
+    init_spelling: float = 0.0
     seed: int = 1
     device: str = "auto"
     precision: str = "float32"
@@ -137,6 +140,7 @@ class TrainSettings(_Checked):
         if self.dev_every is not None:
             self._whole("dev_every", at_least=1)
         self._number("margin", "0 to 2", lambda value: 0 <= value <= 2)
+        self._number("init_spelling", "0 to 1", lambda value: 0 <= value <= 1)
         for key in ("dropout", "token_dropout", "warmup"):
             self._number(key, "at least 0, below 1", lambda value: 0 <= value < 1)
         for key in ("learning_rate", "scale", "init_smoothing"):

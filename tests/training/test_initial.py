@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from small_pairs import ListSource
 
 from psp.training import initial
 from psp.training.initial import count_pieces, initial_table
 from psp.training.settings import TrainSettings
+from psp.training.spelling import spelled_rows
 
 PIECES = [str(number) for number in range(50)]
 
@@ -24,6 +26,20 @@ def test_pieces_of_both_sides_are_counted(monkeypatch) -> None:
     source = pairs()
     ids = [number for side in (source.source, source.target) for row in side for number in row]
     assert count_pieces(source, 50).tolist() == np.bincount(ids, minlength=50).tolist()
+
+
+def test_spelling_is_a_share_of_the_variance_of_the_rows_that_have_one() -> None:
+    pieces = ["▁house", "▁houses", "▁maison", "maisons", "x"]
+    tables = [
+        initial_table(pieces, TrainSettings(dim=20_000, init_spelling=share), None, pairs())[0] for share in (0, 0.6, 1)
+    ]
+    plain, some, all_of_it = (table.numpy() for table in tables)
+    rows, there = spelled_rows(pieces, 20_000, 1)
+    assert there.tolist() == [True, True, True, True, False]
+    np.testing.assert_allclose(some[:4], 0.6**0.5 * rows[:4] + 0.4**0.5 * plain[:4], atol=1e-5)
+    np.testing.assert_allclose(all_of_it[:4], rows[:4], atol=1e-6)
+    assert some[:4].std(axis=1) == pytest.approx(1, abs=0.03)
+    assert np.array_equal(some[4], plain[4])
 
 
 def test_zipf_makes_the_rows_of_frequent_pieces_small() -> None:

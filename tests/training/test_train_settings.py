@@ -36,7 +36,7 @@ def test_keys_and_defaults_are_those_of_the_schema() -> None:
         ("margin", -0.1), ("margin", 3), ("margin", float("nan")), ("dropout", 1), ("learning_rate", 0), ("clip", 0),
         ("directions", "target"), ("negatives", "same"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
         ("init", "zeros"), ("objective", "triplet"), ("candidates", "all"), ("scale", 0), ("schedule", "cosine"),
-        ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("select", "first"), ("dev_every", 0),
+        ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_spelling", 1.1), ("select", "first"), ("dev_every", 0),
         ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
         ("matryoshka", ["8"]),
     ],
