@@ -121,8 +121,8 @@ class _InfoNCE(torch.autograd.Function):
                 logits.masked_fill_(refused[:, :pairs], -torch.inf)
                 diagonal.copy_(held)
             held = diagonal.clone()
-            # Cosines are at most 1. Where none can be so far below that its exponential is nothing, one will do for both
-            # directions, and no maximum is needed.
+            # Cosines are at most 1. Where none can be so far below that its exponential is nothing, one exponential
+            # does for both directions, and no maximum is needed.
             once = scale * (2 + margin) < _LARGEST
             if once:
                 raised = logits.sub_(scale).exp_()
