@@ -24,10 +24,11 @@ from psp.training.group import Group
 from psp.training.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DenseAdam
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 SMALL: dict[str, Any] = {
+    **PAPER, "directions": "both",
     "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 1,
 }  # fmt: skip
 #: 3 x 7 + 1 pairs in mini-batches of 7: the last has one pair, fewer than there are processes.

@@ -23,8 +23,10 @@ from psp.errors import ConfigError
 from psp.files import read_json
 from psp.model import load_model
 from psp.training.launch import check, count, train_in_processes
+from psp.training.settings import PAPER
 
 SETTINGS: dict[str, Any] = {
+    **PAPER, "directions": "both",
     "epochs": 14, "batch_size": 16, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
     "dropout": 0.1, "init_from": None,
 }  # fmt: skip

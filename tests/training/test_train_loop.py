@@ -20,9 +20,10 @@ from psp.modelfolder import save_model
 from psp.store import write_store
 from psp.subword import load_sentencepiece, train_subword
 from psp.training.loop import train
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 
 SETTINGS: dict[str, Any] = {
+    **PAPER, "directions": "both",
     "epochs": 5, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
 }  # fmt: skip
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "paper"}

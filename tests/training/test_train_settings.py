@@ -7,13 +7,17 @@ import pytest
 import yaml
 
 from psp.errors import ConfigError
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schema.yaml"
 
 
-def test_defaults_are_the_papers() -> None:
-    settings = TrainSettings()
+def test_the_papers_are_those_of_its_recipe_in_the_schema() -> None:
+    properties = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["$defs"]["train"]["properties"]
+    assert dict(PAPER) == {
+        key: node["recipes"]["paper"] for key, node in properties.items() if "paper" in node.get("recipes", {})
+    }
+    settings = TrainSettings(**PAPER)
     assert (settings.epochs, settings.batch_size, settings.megabatch, settings.anneal) == (25, 128, 60, 150)
     assert (settings.margin, settings.learning_rate, settings.dim, settings.clip) == (0.4, 1e-3, 1024, None)
 

@@ -17,10 +17,11 @@ from psp.training.encoder import Encoder, normal_table
 from psp.training.infonce import infonce_objective
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 SMALL: dict[str, Any] = {
+    **PAPER, "directions": "both",
     "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 7,
 }  # fmt: skip
 Score = Callable[[Encoder], Mapping[str, Any]]
