@@ -101,7 +101,8 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
 
 
 def _what(config: Mapping[str, Any]) -> str:
-    languages = " and ".join(NAMES.get(code, code) for code in config.get("languages") or []) or "unknown languages"
+    *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
+    languages = f"{', '.join(names)} and {last}" if names else last
     rows, dim = config["vocab_size"], config["dim"]
     return (
         f"# Sentence embeddings for {languages}\n\n"

@@ -20,6 +20,7 @@ from psp.errors import DataError, PspError
 USE = "use-multilingual"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 
+# Of psp.modelfolder, which is not imported for it: rules ask for the files at every start, and it loads sentencepiece.
 MODEL_FILES = ("config.json", "model.safetensors", "sentencepiece.model")
 
 

@@ -121,7 +121,7 @@ def push(
             if revision is not None:
                 api.create_branch(repo_id, branch=revision, exist_ok=True)
             add = hub.CommitOperationAdd
-            operations = [add(name, str(folder / name)) for name in FILES[:3]]
+            operations = [add(name, str(folder / name)) for name in FILES if name != card.NAME]
             if card.is_generated(readme) and _edited(hub, api, repo_id, revision):
                 log.warning("%s%s: its README.md was edited there and is kept", SCHEME, repo_id)
             else:

@@ -25,6 +25,7 @@ from psp.subword import drop, encode, load_sentencepiece
 from psp.table import Table
 
 if TYPE_CHECKING:
+    from psp.segment import Segmenter
     from psp.words import WordCache
 
 BATCH = 8192
@@ -139,12 +140,12 @@ class Model:
         Raises:
             TypeError: ``texts`` is a str, or holds something that is not (its index is named).
             DataError: a text holds half a surrogate pair, which no UTF-8 can express (its index is named).
+            ValueError: ``batch_size`` is not positive.
         """
         texts = _checked_texts(texts)
         vectors = np.empty((len(texts), self.dim), np.float32)
-        for start in range(0, len(texts), batch_size):
-            stop = start + batch_size
-            self._pool(*self._ids(texts[start:stop], start), out=vectors[start:stop])
+        for part in _batches(len(texts), batch_size):
+            self._pool(*self._ids(texts[part], part.start), out=vectors[part])
         return vectors
 
     def encode(
@@ -167,7 +168,7 @@ class Model:
 
         Raises:
             TypeError, DataError: as :meth:`embed_raw_text`.
-            ValueError: ``truncate_dim`` is not from 1 to the model's.
+            ValueError: ``truncate_dim`` is not from 1 to the model's, or ``batch_size`` is not positive.
         """
         texts = _checked_texts([sentences] if isinstance(sentences, str) else sentences)
         dim = self.dim if truncate_dim is None else truncate_dim
@@ -175,11 +176,11 @@ class Model:
             raise ValueError(f"truncate_dim is {truncate_dim}; the model has {self.dim} dimensions")
         vectors = np.empty((len(texts), dim), np.float32)
         with _bar(bool(show_progress_bar), len(texts)) as done:
-            for start in range(0, len(texts), batch_size):
-                batch = np.empty((len(texts[start : start + batch_size]), self.dim), np.float32)
-                self._pool(*self._ids(texts[start : start + batch_size], start), out=batch)
+            for part in _batches(len(texts), batch_size):
+                batch = np.empty((len(texts[part]), self.dim), np.float32)
+                self._pool(*self._ids(texts[part], part.start), out=batch)
                 batch = batch[:, :dim]
-                vectors[start : start + batch_size] = normalized(batch) if normalize_embeddings else batch
+                vectors[part] = normalized(batch) if normalize_embeddings else batch
                 done(len(batch))
         return vectors[0] if isinstance(sentences, str) else vectors
 
@@ -208,6 +209,7 @@ class Model:
         Raises:
             TypeError: an element is not a pair of str (its index is named).
             DataError: as :meth:`embed_raw_text`; pair i holds the texts 2i and 2i + 1.
+            ValueError: ``batch_size``, in pairs, is not positive.
         """
         flat: list[str] = []
         for index, pair in enumerate(pairs):
@@ -216,9 +218,10 @@ class Model:
             flat.extend(pair)
         flat = _checked_texts(flat)
         scores: list[float] = []
-        for start in range(0, len(flat), 2 * batch_size):
-            vectors = np.empty((len(flat[start : start + 2 * batch_size]), self.dim), np.float32)
-            self._pool(*self._ids(flat[start : start + 2 * batch_size], start), out=vectors)
+        for part in _batches(len(flat) // 2, batch_size):
+            texts = flat[2 * part.start : 2 * part.stop]
+            vectors = np.empty((len(texts), self.dim), np.float32)
+            self._pool(*self._ids(texts, 2 * part.start), out=vectors)
             scores.extend(fast_cosines(vectors[0::2], vectors[1::2]).tolist())
         return scores
 
@@ -372,6 +375,11 @@ def load_model(
 
     Or, by the names that the published code has for them, one of its checkpoints and the sentencepiece model of that:
     ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.importing`; this needs torch.
+
+    Raises:
+        TypeError: arguments of the one way are mixed with those of the other.
+        DataError, PspError, ValueError: as :meth:`Model.load`, :func:`psp.hub.fetch` and
+            :func:`psp.importing.read_checkpoint`.
     """
     if path is not None and model_name is None and sp_model is None:
         if str(path).startswith("hf://"):
@@ -388,7 +396,7 @@ def load_model(
     return load_checkpoint(model_name, sp_model, threads=threads), None
 
 
-def _segmenter(settings: Mapping[str, Any]) -> Any:
+def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
     distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
     if len(distinct) > 1:
         raise DataError(f"config.json: two segmenters, {sorted(distinct)}: a text does not say whose it is; keep one")
@@ -414,6 +422,13 @@ def _left_out(ids: Any, pieces: int, unknown: int) -> np.ndarray | None:
     mask = np.zeros(pieces, bool)
     mask[ids] = True
     return mask
+
+
+def _batches(count: int, size: int) -> Iterator[slice]:
+    if size < 1:
+        raise ValueError(f"batch_size is {size}; it must be 1 or more")
+    for start in range(0, count, size):
+        yield slice(start, start + size)
 
 
 def _checked_texts(texts: Iterable[str]) -> list[str]:

@@ -39,6 +39,9 @@ class Table:
         values: float32, float16 or int8, (rows, dim), read and never written; kept, not copied.
         scale: of int8, float32 (rows,) or (dim,): a number stands for itself times its row's or dimension's scale.
         by_row: of int8, which of the two.
+
+    Raises:
+        ValueError: they are of another kind, or do not fit each other.
     """
 
     def __init__(self, values: np.ndarray, scale: np.ndarray | None = None, *, by_row: bool = True) -> None:
@@ -92,9 +95,8 @@ class Table:
             return self
         if dtype == "int8":
             rows = self.rows()[:, :dim]
-            return min(_whole_numbers(rows, by_row=True), _whole_numbers(rows, by_row=False), key=lambda made: made[0])[
-                1
-            ]
+            made = [_whole_numbers(rows, by_row=by_row) for by_row in (True, False)]
+            return min(made, key=lambda one: one[0])[1]
         values = np.empty((len(self), dim), dtype)
         with np.errstate(over="raise"):
             try:

@@ -25,7 +25,7 @@ import sentencepiece
 
 from psp import unigram
 from psp.jit import compiled
-from psp.subword import drop
+from psp.subword import drop, encode
 
 MOST_WORDS = 1 << 19  # about 50 MB with all lists; then the cache starts anew
 LONGEST = 64  # bytes of a word that is kept; text without spaces hardly comes twice
@@ -96,11 +96,8 @@ class WordCache:
     def _whole(self, texts: Sequence[str], threads: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """By sentencepiece."""
         texts = [text.lower() for text in texts] if self._lower_case else list(texts)
-        lists = self._processor.encode(texts, out_type=int, num_threads=threads)
-        offsets = np.zeros(len(lists) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=offsets[1:])
-        ids = np.fromiter(itertools.chain.from_iterable(lists), np.int32, int(offsets[-1]))
-        encoded = drop(ids, offsets, self._dropped[ids], self._unknown)
+        encoded = encode(self._processor, texts, threads)
+        encoded = drop(encoded.ids, encoded.offsets, self._dropped[encoded.ids], self._unknown)
         return encoded.ids, encoded.offsets
 
     def _by_words(

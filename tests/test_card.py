@@ -70,6 +70,8 @@ def test_what_it_says_of_the_model():
         assert said in text, said
     plain = card.card(CONFIG | {"lower_case": False, "segment": {}, "recipe": None, "left_out": [3, 4]})
     assert "Upper and lower case are kept" in plain and "2 pieces for which" in plain
+    several = card.card(CONFIG | {"languages": ["en", "fr", "zh"]})
+    assert "# Sentence embeddings for English, French and Mandarin Chinese\n" in several
     assert "jieba" not in plain and "Recipe" not in plain and "## Scores" not in plain and "## Data" not in plain
 
 

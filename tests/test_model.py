@@ -204,6 +204,13 @@ def test_no_text_at_all(model):
     assert model.pool(ids, offsets).shape == (0, DIM)
 
 
+@pytest.mark.parametrize("size", [0, -1])
+def test_batches_of_nothing_are_refused(model, size):
+    for call in (model.embed_raw_text, model.encode, lambda texts, size: model.score_raw_text([texts], size)):
+        with pytest.raises(ValueError, match=f"batch_size is {size}; it must be 1 or more"):
+            call(["bread", "pain"], size)
+
+
 @pytest.mark.parametrize("text", ["", " ", "\t\n ", "\u3000", "\u200b", "\x01"])
 def test_a_blank_text_is_zeros(model, text):
     assert not model.embed_raw_text([text, "bread"])[0].any()

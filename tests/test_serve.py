@@ -23,10 +23,12 @@ from small_subword import SENTENCES, odd_text, train_sentencepiece
 pytest.importorskip("starlette", reason="the page's server needs pip install 'psp[serve]'")
 from starlette.testclient import TestClient
 
+from psp.errors import DataError
 from psp.model import Model, load_model
 from psp.modelfolder import save_model
 from psp.serve import Limits
 from psp.serve.app import application
+from psp.serve.pieces import explain
 from psp.subword import load_sentencepiece
 
 DIM = 12
@@ -112,6 +114,11 @@ def test_a_share_is_the_part_that_the_mean_owes_to_the_piece(client, model):
     left, right = model.embed_raw_text(pair)
     expected = model.weight[ids] @ right / len(ids) / np.linalg.norm(left) / np.linalg.norm(right)
     np.testing.assert_allclose(shares, expected, atol=1e-6)
+
+
+def test_half_a_surrogate_pair_cannot_be_explained(model):
+    with pytest.raises(DataError, match=r"texts\[1\] is not valid Unicode"):
+        explain(model, "bread", "b\ud800")
 
 
 def test_pieces_that_an_imported_model_leaves_out_are_shown_as_unknown(model):

@@ -28,6 +28,7 @@ def explain(model: Model, left: str, right: str) -> dict[str, Any]:
     Raises:
         DataError: as :meth:`psp.model.Model.score_raw_text`.
     """
+    score = model.score_raw_text([(left, right)])[0]
     both = [_pieces(model, text) for text in (left, right)]
     counted = [_counted(model, pieces) for pieces in both]
     vectors = [model.pool(ids, np.array([0, len(ids)]))[0].astype(np.float64) for ids, _ in counted]
@@ -41,7 +42,7 @@ def explain(model: Model, left: str, right: str) -> dict[str, Any]:
             shares = model.pool(some, np.arange(len(some) + 1)) @ vectors[1 - side] / scale
             for place, share in zip(places[start : start + ROWS], shares.tolist(), strict=True):
                 both[side][place]["share"] = share
-    return {"score": model.score_raw_text([(left, right)])[0], "texts": both}
+    return {"score": score, "texts": both}
 
 
 def _pieces(model: Model, text: str) -> list[dict[str, Any]]:

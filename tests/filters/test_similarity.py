@@ -21,7 +21,7 @@ from psp.encoders import MODEL_FILES, USE, encoder_files, load_encoder, survives
 from psp.errors import ConfigError, DataError, PspError
 from psp.filters import Batch, build, filter_corpus
 from psp.model import load_model
-from psp.modelfolder import save_model
+from psp.modelfolder import CONFIG, SENTENCEPIECE, WEIGHTS, save_model
 from psp.segment import Segmenter
 
 VECTORS = "the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n房子 1 1\n的 0 0.5\n"
@@ -196,6 +196,7 @@ def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra
 def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
     assert encoder_files(str(vectors)) == [str(vectors)]
     assert encoder_files("made/later.txt") == ["made/later.txt"]
+    assert MODEL_FILES == (CONFIG, WEIGHTS, SENTENCEPIECE)
     assert encoder_files(str(model_folder)) == [f"{model_folder}/{name}" for name in MODEL_FILES]
     assert encoder_files("results/fr/model") == [f"results/fr/model/{name}" for name in MODEL_FILES]
     assert encoder_files("results/fr.small/model/") == [f"results/fr.small/model/{name}" for name in MODEL_FILES]
