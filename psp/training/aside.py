@@ -1,10 +1,11 @@
-"""Weights put aside on disk: the best ones so far would otherwise be as much memory again as the model."""
+"""Weights put aside on disk: the best ones so far, or a mean, would otherwise be as much memory again as the model."""
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -13,6 +14,8 @@ import torch
 from torch import Tensor
 
 from psp.errors import DataError
+
+BLOCK = 1 << 22  # numbers that are added at a time: 16 MB
 
 
 class Aside:
@@ -36,20 +39,37 @@ class Aside:
         Raises:
             DataError: the disk is full.
         """
-        try:
+        with self._told():
             for name, weight in weights.items():
-                if name not in self._files:
-                    new = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (it is open as long as this object)
-                    self._files[name] = (new, weight.dtype, weight.shape)
-                file, _, _ = self._files[name]
+                file = self._file(name, weight)
                 file.seek(0)
-                file.write(weight.detach().cpu().reshape(-1).view(torch.uint8).numpy().data)
+                file.write(_bytes(weight))
                 file.flush()
-        except OSError as error:
-            where = self._folder or Path(tempfile.gettempdir())
-            raise DataError(
-                f"the best weights cannot be put aside there: {error.strerror}; free space", where
-            ) from error
+
+    def add(self, weights: Mapping[str, Tensor], share: float) -> None:
+        """Add ``share`` times these to what was put aside, or to 0 where nothing was: a mean, a part at a time.
+
+        Args:
+            weights: tensors of floats.
+            share: the shares of all that are added are 1 in the end.
+
+        Raises:
+            DataError: the disk is full.
+        """
+        with self._told():
+            for name, weight in weights.items():
+                new = name not in self._files
+                file = self._file(name, weight)
+                for start, block in enumerate(weight.detach().reshape(-1).split(BLOCK)):
+                    total = block.cpu() * share
+                    place = start * BLOCK * weight.element_size()
+                    file.seek(place)
+                    if not new:
+                        before = bytearray(file.read(total.numel() * weight.element_size()))
+                        total += torch.frombuffer(before, dtype=weight.dtype)
+                        file.seek(place)
+                    file.write(_bytes(total))
+                file.flush()
 
     def tensors(self) -> dict[str, Tensor]:
         """What was put aside last, on the CPU; read from disk where it is looked at."""
@@ -61,3 +81,21 @@ class Aside:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
             found[name] = torch.from_numpy(np.frombuffer(mapped, dtype=np.uint8)).view(dtype).reshape(shape)
         return found
+
+    def _file(self, name: str, weight: Tensor) -> IO[bytes]:
+        if name not in self._files:
+            new = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (it is open as long as this object)
+            self._files[name] = (new, weight.dtype, weight.shape)
+        return self._files[name][0]
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            where = self._folder or Path(tempfile.gettempdir())
+            raise DataError(f"weights cannot be put aside there: {error.strerror}; free space", where) from error
+
+
+def _bytes(weight: Tensor) -> memoryview:
+    return weight.detach().cpu().reshape(-1).view(torch.uint8).numpy().data

@@ -166,7 +166,10 @@ class Records:
         self._reset()
 
     def evaluation(self, step: int, epoch: int, pairs: int, scores: Mapping[str, Any], seconds: float) -> None:
-        """Record an evaluation on development data; its single numbers become columns of dev.csv."""
+        """Record an evaluation on development data; its single numbers become columns of dev.csv.
+
+        Where weights were averaged, two evaluations are of the last step, and the second is of the average.
+        """
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})
         if self._dev is None:
@@ -177,7 +180,11 @@ class Records:
 
     @staticmethod
     def _dev_columns(row: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(name for name, value in row.items() if value is None or isinstance(value, numbers.Real))
+        return tuple(
+            name
+            for name, value in row.items()
+            if value is None or (isinstance(value, numbers.Real) and not isinstance(value, bool))
+        )
 
     def _reset(self) -> None:
         self._losses, self._steps, self._mining, self._elsewhere = 0.0, 0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""How large a mega-batch is, and how large the learning rate, at a given place in training."""
+"""How large a mega-batch is, how large the learning rate, and what is averaged, at a given place in training."""
 
 from __future__ import annotations
 
@@ -24,3 +24,18 @@ def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> 
     if schedule == "constant":
         return highest
     return highest * (done / warmup if done < warmup else (1 - done) / (1 - warmup))
+
+
+def snapshot_places(total: int, average: int, part: float) -> list[int]:
+    """After how many pairs the weights go into the average: at equal distances, the last at the end.
+
+    Args:
+        total: pairs of the whole training.
+        average: how many snapshots; with less than 2 there is nothing to average, and no place.
+        part: the share of training, at its end, that they stand for, 0 < p <= 1. A snapshot is the end of its stretch,
+            so that the first is taken ``part / average`` after it begins.
+    """
+    if average < 2:
+        return []
+    first = total - round(total * part)
+    return [first + (total - first) * number // average for number in range(1, average + 1)]

@@ -101,6 +101,9 @@ class TrainSettings(_Checked):
         learning_rate: Adam's; under a ``linear`` schedule its highest.
         schedule: ``constant``, or ``linear``: up from 0 during ``warmup``, then down to 0 at the end.
         warmup: share of all pairs, 0 <= w < 1.
+        average: how many snapshots of the weights, the last of them the end, are averaged when training ends; 0 or 1
+            keeps the last as they are.
+        average_part: the share of all pairs, at the end, over which they are taken at equal distances, 0 < p <= 1.
         clip: largest norm of a step's gradient; None = no clipping.
         dim: width of the vectors.
         init: ``normal`` draws the table from N(0, 1); ``zipf`` multiplies each row by a / (a + p), where p is the
@@ -112,7 +115,8 @@ class TrainSettings(_Checked):
         device: ``auto`` is the GPU where torch sees one, else the CPU.
         precision: ``mixed`` makes products on a GPU in bfloat16, and mines by candidates that it finds.
         dev_every: pairs between two evaluations on development data; None = once an epoch. The end is always one.
-        select: which weights are kept: those of the ``best`` development score, or the ``last``.
+        select: which weights are kept: those of the ``best`` development score, or the ``last``. Averaged weights are
+            evaluated once more after the end: they are then the last, and may be the best.
         log_every: mini-batches between two rows of metrics.csv.
     """
 
@@ -135,6 +139,8 @@ class TrainSettings(_Checked):
     learning_rate: float = 0.05
     schedule: str = "linear"
     warmup: float = 0.05
+    average: int = 0
+    average_part: float = 0.2
     clip: float | None = None
     dim: int = 1024
     init: str = "zipf"
@@ -151,7 +157,8 @@ class TrainSettings(_Checked):
         for key in ("epochs", "megabatch", "anneal", "dim", "log_every"):
             self._whole(key, at_least=1)
         self._whole("batch_size", at_least=2)
-        self._whole("seed", at_least=0)
+        for key in ("seed", "average"):
+            self._whole(key, at_least=0)
         if self.dev_every is not None:
             self._whole("dev_every", at_least=1)
         self._number("margin", "0 to 2", lambda value: 0 <= value <= 2)
@@ -160,6 +167,7 @@ class TrainSettings(_Checked):
             self._number(key, "at least 0, below 1", lambda value: 0 <= value < 1)
         for key in ("learning_rate", "scale", "init_smoothing"):
             self._number(key, "above 0", lambda value: value > 0)
+        self._number("average_part", "above 0, at most 1", lambda value: 0 < value <= 1)
         if self.clip is not None:
             self._number("clip", "above 0, or null for no clipping", lambda value: value > 0)
         self._choice("objective", "margin", "infonce")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import logging
 import math
@@ -30,7 +31,7 @@ from psp.training.loss import margin_objective
 from psp.training.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser, clip_gradient
 from psp.training.records import Records
-from psp.training.schedule import learning_rate, megabatch_size
+from psp.training.schedule import learning_rate, megabatch_size, snapshot_places
 from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ class Trainer:
         records: where metrics go.
         checkpoints: where to go on from, and where to write; None = nowhere.
         group: the processes that share the work.
-        folder: on whose disk the best weights so far are put aside; None = where temporary files are.
+        folder: on whose disk the best weights so far and the average are put aside; None = where temporary files are.
 
     Attributes:
         step: mini-batches so far.
@@ -92,7 +93,9 @@ class Trainer:
         self._optimiser, self._evaluate = optimiser, evaluate
         self._checkpoints, self._group = checkpoints, group
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
-        self._best_weights = Aside(folder)
+        self._best_weights, self._average = Aside(folder), Aside(folder)
+        self._places = snapshot_places(settings.epochs * len(source), settings.average, settings.average_part)
+        self._averaged = 0  # places that have been passed
         self._next_evaluation = settings.dev_every
         self._rested = 0  # the step at which a checkpoint could be written
         self._epoch = 1
@@ -127,6 +130,7 @@ class Trainer:
             if not self.step:
                 raise PspError("nothing was trained: the store has no two pairs to tell apart")
             self._development()
+            self._take_average()
         self.records.flush()
         self._catch_up()
         if not _measurable(*self._parameters):
@@ -183,6 +187,7 @@ class Trainer:
             )
             assert self._bar is not None
             self._bar.add(len(rows), loss=loss, megabatch=size)
+            self._snapshot()
             if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
                 self._development()
 
@@ -289,20 +294,48 @@ class Trainer:
         return value
 
     def _development(self) -> None:
-        """Evaluate on development data, unless these weights have been, and keep them where they are the best."""
+        """Evaluate on development data, unless these weights have been."""
         if self.settings.dev_every is not None:
             self._next_evaluation = self.pairs + self.settings.dev_every
         history = self.records.history
         if self._evaluate is None or not self.step or (history and history[-1]["step"] == self.step):
             return
+        self._score()
+
+    def _snapshot(self) -> None:
+        """Add the weights to the average, once for each place that training has passed since the last snapshot."""
+        passed = bisect.bisect_right(self._places, self.pairs + self.alone)
+        if passed == self._averaged:
+            return
+        self._catch_up()  # it rounds, but at steps that are always the same, and in all processes alike
+        self._average.add(self.encoder.state_dict(), (passed - self._averaged) / len(self._places))
+        self._averaged = passed
+
+    def _take_average(self) -> None:
+        """At the end: the average takes the place of the last weights, and is evaluated."""
+        if not self._places:
+            return
+        self._snapshot()  # if the last pair was passed over, the end has none yet
+        with torch.no_grad():
+            weights = self.encoder.state_dict()
+            for name, weight in self._average.tensors().items():
+                weights[name].copy_(weight)
+        if self._evaluate is not None:
+            self._score(averaged=True)
+
+    def _score(self, averaged: bool = False) -> None:
+        """Evaluate these weights on development data, and keep them where they are the best."""
         started = time.monotonic()
         self._catch_up()  # in all processes alike: it rounds
         if self._group is not None and self._group.rank:
             return  # process 0 knows the scores, and keeps the best weights
+        assert self._evaluate is not None
         scores = dict(self._evaluate(self.encoder))
         score = float(scores["score"])
         if not math.isfinite(score):
             raise PspError(f"the development score at step {self.step} is {score}; check the development data")
+        if self._places:
+            scores["averaged"] = averaged
         if self.settings.select == "last" or self.best is None or score > self.best["score"]:
             self.best = {"step": self.step, "epoch": self._epoch, "pairs": self.pairs, **scores}
             if self.settings.select == "best":
@@ -326,6 +359,8 @@ class Trainer:
                     numbers.setdefault(str(index), {})[key] = value
         for name, weight in self._best_weights.tensors().items():
             tensors[f"best.{name}"] = weight
+        for name, weight in self._average.tensors().items():
+            tensors[f"average.{name}"] = weight
         state = {
             "pairs": self.pairs,
             "alone": self.alone,
@@ -333,6 +368,7 @@ class Trainer:
             "epoch": self._epoch,
             "taken": self._taken,
             "next_evaluation": self._next_evaluation,
+            "averaged": self._averaged,
             "optimiser": numbers,
             "best": self.best,
             "records": self.records.state(),
@@ -350,6 +386,7 @@ class Trainer:
         self.pairs, self.alone, self.lonely = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
         self._next_evaluation, self.best = state["next_evaluation"], state["best"]
+        self._averaged = state["averaged"]
         # Tensors are copied into those that there are, or by clone(): one by one, and none stays a part of a file.
         with torch.no_grad():
             for name, weight in self.encoder.state_dict().items():
@@ -365,8 +402,9 @@ class Trainer:
             else:
                 of[key] = checkpoint.tensor(name).clone()
         self._optimiser.load_state_dict(optimiser)
-        if names := checkpoint.names("best."):
-            self._best_weights.put({name.removeprefix("best."): checkpoint.tensor(name) for name in names})
+        for prefix, aside in (("best.", self._best_weights), ("average.", self._average)):
+            if names := checkpoint.names(prefix):
+                aside.put({name.removeprefix(prefix): checkpoint.tensor(name) for name in names})
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
 
 

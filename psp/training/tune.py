@@ -47,7 +47,23 @@ def course(pairs: int, settings: Mapping[str, Any]) -> Course:
     The end of an epoch cuts a mega-batch short; one of a single pair is passed over.
     """
     epochs, batch_size, megabatch, anneal = (settings[key] for key in SHAPE)
-    return _course(pairs, epochs, batch_size, megabatch, anneal)
+    return _course(pairs, epochs, batch_size, 1 if "megabatch" in unused(settings) else megabatch, anneal)
+
+
+def unused(settings: Mapping[str, Any]) -> set[str]:
+    """The keys of ``train`` that a training with these settings never looks at."""
+    keys: set[str] = set()
+    if settings["objective"] == "margin":
+        keys |= {"scale", "candidates"}
+    elif settings["candidates"] == "batch":
+        keys |= {"megabatch", "anneal", "negatives", "directions"}
+    else:
+        keys |= {"directions"}
+    if settings["init"] == "normal":
+        keys |= {"init_smoothing"}
+    if settings["schedule"] == "constant":
+        keys |= {"warmup"}
+    return keys
 
 
 @functools.cache
@@ -141,13 +157,15 @@ class Tuning:
         first, second = self.points[one], self.points[other]
         keys = [key for key in self.grid if first[key] != second[key]]
         why = f"{' and '.join(keys)} cannot tell them apart"
-        if set(keys) <= set(SHAPE) and pairs is not None:
-            settings = self.settings(train, one)
+        settings = self.settings(train, one)
+        if set(keys) <= set(SHAPE) - unused(settings) and pairs is not None:
             reached = course(pairs, settings)
             why = (
                 f"their mega-batches are the same: in the {reached.steps:,} mini-batches of the run (epochs: "
                 f"{settings['epochs']}, pairs: {pairs:,}) the largest M reached is {reached.largest}"
             )
+        elif all(set(keys) <= unused(self.settings(train, name)) for name in (one, other)):
+            why = f"which does not use {' and '.join(keys)}"
         elif "negatives" in keys:
             why = f"`auto` is `{_negatives('auto', paraphrase)}` for these corpora"
         key = keys[-1]
@@ -258,6 +276,11 @@ def _same_for_same_training(settings: Mapping[str, Any], pairs: int | None, kind
         shape["anneal"] = None  # nothing grows
     others = {key: value for key, value in settings.items() if key not in SHAPE}
     others["negatives"] = _negatives(settings["negatives"], kinds)
+    for key in unused(settings):
+        if key not in SHAPE:
+            others[key] = None
+        elif pairs is None:
+            shape[key] = None
     return json.dumps([others, shape], sort_keys=True)
 
 

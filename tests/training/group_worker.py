@@ -46,6 +46,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     # A scale at which the loss is about 1, as the margin loss is: it is written with 6 digits.
     "infonce": {"objective": "infonce", "scale": 1.0, "token_dropout": 0.2},
     "infonce, mined": {**ODD, "objective": "infonce", "scale": 1.0, "candidates": "mined", "dropout": 0.2},
+    "averaged": {"average": 3, "average_part": 0.5, "dropout": 0.1},
     "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 

@@ -294,7 +294,17 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "epochs": 2,
         "dev_every": 130,
     },
+    "infonce, mined, averaged": {
+        "objective": "infonce",
+        "candidates": "mined",
+        "dropout": 0.1,
+        "matryoshka": [4],
+        "average": 5,
+        "average_part": 0.7,
+        "epochs": 2,
+    },
     "the optimiser of GPUs": {"dense": True, "epochs": 2},
+    "the optimiser of GPUs, averaged": {"dense": True, "epochs": 2, "average": 3, "select": "last"},
 }
 
 
@@ -343,7 +353,7 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     # What the fixtures had set, again.
     monkeypatch.setattr(trainer, "CATCH_UP_EVERY", 1)
     monkeypatch.setattr(trainer, "Epoch", functools.partial(Epoch, block_pairs=16, buffer_blocks=4))
-    if variant == "the optimiser of GPUs":
+    if variant.startswith("the optimiser of GPUs"):
         dense(monkeypatch)
     monkeypatch.setattr(trainer.Trainer, "resume", compared)
     for checkpoint in sorted(kept.iterdir())[::every]:
@@ -391,7 +401,7 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
     """An undisturbed training, without a checkpoint."""
-    settings = {**SMALL, "dropout": 0.1, "dev_every": 200, "clip": 0.5}
+    settings = {**SMALL, "dropout": 0.1, "dev_every": 200, "clip": 0.5, "average": 4, "average_part": 0.8}
     folder = tmp_path_factory.mktemp("undisturbed")
     job = Job(made.store, made.sentencepiece, heldout(made), folder, settings, {"minutes": None})
     assert job.run() == 0

@@ -43,7 +43,7 @@ def test_keys_and_defaults_are_those_of_the_schema() -> None:
         ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_spelling", 1.1), ("select", "first"),
         ("dev_every", 0),
         ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
-        ("matryoshka", ["8"]),
+        ("matryoshka", ["8"]), ("average", -1), ("average", 1.5), ("average_part", 0), ("average_part", 1.1),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: Any) -> None:

@@ -286,6 +286,67 @@ def test_the_best_or_the_last_table_is_kept(tmp_path: Path, select: str, kept: i
     assert set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
 
 
+AVERAGED = {"average": 4, "average_part": 0.6, "epochs": 3}
+
+
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
+@pytest.mark.parametrize("count", [321, 320])  # epochs that end with a pair that is passed over, and that do not
+def test_the_model_is_the_mean_of_whole_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, schedule: str
+) -> None:
+    pairs, changes = translated(count, 1), {**AVERAGED, "schedule": schedule, "megabatch": 1}
+    table, trainer = run(tmp_path, pairs, **changes)
+    # Once more with an optimiser that never lags, and every step's table at hand.
+    steps: list[tuple[int, np.ndarray]] = []
+    minibatch = Trainer._minibatch
+
+    def noted(self: Trainer, some: Any, sentences: Any, numbers: Any, negatives: Any) -> float:
+        loss = minibatch(self, some, sentences, numbers, negatives)
+        whole = self.encoder.state_dict()["table"].numpy().copy()
+        steps.append((self.pairs + self.alone + len(numbers), whole))
+        return loss
+
+    monkeypatch.setattr(Trainer, "_minibatch", noted)
+    monkeypatch.setattr("psp.training.trainer.DeferredAdam", DenseAdam)
+    last, again = run(tmp_path / "plain", pairs, **{**changes, "average": 0})
+    assert trainer.step == again.step == len(steps) and trainer.alone == (3 if count == 321 else 0)
+    total = 3 * count
+    chosen = []
+    for number in range(1, 5):
+        place = total - round(0.6 * total) + round(0.6 * total) * number // 4
+        chosen.append(next((weights for seen, weights in steps if seen >= place), steps[-1][1]))
+    assert len({weights.tobytes() for weights in chosen}) == 4
+    np.testing.assert_allclose(table, np.mean(chosen, axis=0), atol=2e-5)
+    assert np.abs(table - last).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("select", "scores", "kept"),
+    [("best", (10.0, 30.0, 20.0, 25.0), 1), ("best", (10.0, 30.0, 20.0, 40.0), 3), ("last", (9.0, 8.0, 7.0, 1.0), 3)],
+)
+def test_the_average_is_scored_once_more_and_is_then_the_last(
+    tmp_path: Path, select: str, scores: tuple[float, ...], kept: int
+) -> None:
+    scripted = Scripted(*scores)
+    table, trainer = run(tmp_path, translated(100, 1), scripted, select=select, **AVERAGED)
+    np.testing.assert_array_equal(table, scripted.tables[kept])
+    assert (scripted.tables[2] != scripted.tables[3]).any()
+    assert trainer.best is not None
+    assert (trainer.best["score"], trainer.best["averaged"]) == (scores[kept], kept == 3)
+    dev = rows(tmp_path / "dev.csv")
+    assert [float(row["score"]) for row in dev] == list(scores)
+    assert dev[2]["step"] == dev[3]["step"] and set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
+    assert [row["averaged"] for row in trainer.records.history] == [False, False, False, True]
+
+
+def test_an_average_of_one_is_the_last_table(tmp_path: Path) -> None:
+    tables = [
+        run(tmp_path / str(average), translated(100, 1), Scripted(1.0, 2.0), average=average)[0].tobytes()
+        for average in (0, 1)
+    ]
+    assert tables[0] == tables[1]
+
+
 def test_development_comes_every_so_many_pairs_and_at_the_end(tmp_path: Path) -> None:
     run(tmp_path, translated(330, 1), Scripted(*range(10)), epochs=1, dev_every=100)
     assert [int(row["pairs"]) for row in rows(tmp_path / "dev.csv")] == [128, 256, 330]

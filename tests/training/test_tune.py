@@ -21,13 +21,17 @@ from psp.evaluation.development import Development
 from psp.store import write_store
 from psp.subword import train_subword
 from psp.training.loop import train
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.tune import Tuning, course, differences, winner
 
 ROOT = Path(__file__).parents[2]
 TRAIN: dict[str, Any] = {
-    key: value for key, value in TrainSettings(batch_size=8, dim=8).as_dict().items() if key != "seed"
+    key: value
+    for key, value in TrainSettings(**{**PAPER, "directions": "both", "batch_size": 8, "dim": 8}).as_dict().items()
+    if key != "seed"
 }
+#: Our own recipe, which mines nothing.
+OWN = {key: value for key, value in TrainSettings(batch_size=8, dim=8).as_dict().items() if key != "seed"}
 
 
 def settings(**values: Any) -> dict[str, Any]:
@@ -72,7 +76,7 @@ shapes = st.fixed_dictionaries(
 def test_a_course_has_each_pair_once_an_epoch_and_its_mega_batches_grow_by_steps(
     pairs: int, shape: dict[str, int]
 ) -> None:
-    found = course(pairs, shape)
+    found = course(pairs, settings(**shape))
     sizes = [size for size, count in found.runs for _ in range(count)]
     assert sum(sizes) == pairs * shape["epochs"]
     # A second way to the same: count the mini-batches one by one, and grow after every `anneal` of them.
@@ -140,7 +144,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 )
 def test_training_has_the_mega_batches_of_its_course(made: Made, shape: dict[str, int]) -> None:
     rows = made.rows(f"course-{shape['batch_size']}", **shape)
-    found = course(len(PAIRS), shape)
+    found = course(len(PAIRS), settings(**shape))
     assert len(rows) == found.steps
     seen = [0, *(int(row["pairs"]) for row in rows)]
     minibatches = [after - before for before, after in itertools.pairwise(seen)]
@@ -195,6 +199,22 @@ def test_the_papers_grid_on_a_real_corpus() -> None:
     assert text.startswith("models.fr.tune.grid: dropout=0+megabatch=60 and dropout=0+megabatch=100 would be the same")
     assert "8,960 mini-batches" in text and "`grid: {megabatch: [60]}`" in text
     assert "the largest M reached is 60" in text and "`anneal: 75`" in text
+
+
+def test_keys_that_a_training_does_not_look_at_make_no_other_point() -> None:
+    for key, values in (("megabatch", [60, 100]), ("negatives", ["opposite", "any"]), ("directions", ["both", "source"])):
+        tuning = Tuning({key: values})
+        for known in ({}, {"pairs": 573_316}):
+            with pytest.raises(ConfigError, match=f"same training, which does not use {key}; leave one out"):
+                tuning.check(OWN, **known)
+    Tuning({"megabatch": [60, 100]}).check({**OWN, "candidates": "mined"}, pairs=573_316)
+    with pytest.raises(ConfigError, match="does not use scale"):
+        Tuning({"scale": [10, 20]}).check(TRAIN)
+    with pytest.raises(ConfigError, match="does not use init_smoothing"):
+        Tuning({"init_smoothing": [1e-3, 1e-4]}).check(TRAIN)
+    Tuning({"init": ["normal", "zipf"], "init_smoothing": [1e-3]}).check(TRAIN)
+    Tuning({"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]}).check(OWN, pairs=573_316)
+    assert course(573_316, OWN).largest == 1
 
 
 def test_what_the_refusal_says_to_write_is_right() -> None:
