@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 
 from psp.errors import ConfigError
 
-
 #: What the paper trains with where our own recipe does otherwise (its sections 3.2 and 4.1).
 PAPER: Mapping[str, Any] = {
     "epochs": 25,
