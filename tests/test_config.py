@@ -84,7 +84,8 @@ def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
         "fr-code": {"extends": "fr", "recipe": "code", "train": {"directions": "source"}},
     }
     checked = config(models, train={"batch_size": 64})
-    assert checked.model("fr")["train"]["learning_rate"] == 0.001
+    assert checked.model("fr")["train"]["learning_rate"] == 0.05
+    assert checked.model("fr-paper")["train"]["learning_rate"] == checked.model("fr-code")["train"]["learning_rate"] == 0.001
     assert checked.model("fr")["train"]["batch_size"] == 64
     wide = checked.model("fr-wide")["train"]
     assert (wide["dropout"], wide["dim"], wide["epochs"]) == (0.1, 300, 4)
@@ -116,14 +117,15 @@ def test_a_search_shows_where_its_winner_is_taken():
         "fr-default": {"extends": "fr", "train": {"tune": True}, "recipe": "code"},
     }
     checked = config(models)
-    assert checked.tuning("fr").grid == {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}
+    assert checked.tuning("fr").grid == {"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]}
+    assert checked.tuning("fr-default").grid == {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}
     searched, tuned = checked.model("fr-searched"), checked.model("fr-tuned")
     # A grid of one's own is all of it, and as long as nobody takes its winner the model is the same as without it.
     assert searched["tune"] == {"grid": grid, "epochs": 1, "anneal": 30}
     assert searched.differences == {"train.dropout": 0.2, "train.margin": 0.5}
     assert searched.tuned == {}
     # The margin will be that of tune.json, not the config's.
-    assert tuned.tuned == {"margin": 0.4}
+    assert tuned.tuned == {"margin": 0.3}
     assert tuned.differences == {
         "train.dropout": 0.2, "train.tune": True, "tune.grid": grid, "tune.epochs": 1,
     }  # fmt: skip
@@ -221,7 +223,7 @@ def test_a_model_can_take_over_the_corpora_of_others():
         assert [part.cap for part in parts] == [100, 100, None]
         assert [part.filters["length"]["max"] for part in parts[:2]] == [9, 9]
         assert parts[2].filters["score"]["enabled"]  # the catalogue's, as in the model that it is taken from
-    assert checked.model("both")["train"]["epochs"] == 25  # corpora, and nothing else
+    assert checked.model("both")["train"]["epochs"] == 6  # corpora, and nothing else
 
 
 def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
@@ -250,7 +252,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"trian": {}}, ["trian", "did you mean train?"]),
         ({"train": {"dropuot": 0.1}}, ["train.dropuot", "did you mean dropout?"]),
         ({"train": {"dropout": 1.5}}, ["train.dropout", "1.5", "below 1", "`dropout: 0`"]),
-        ({"train": {"epochs": "three"}}, ["train.epochs", "three", "a whole number", "`epochs: 25`"]),
+        ({"train": {"epochs": "three"}}, ["train.epochs", "three", "a whole number", "`epochs: 6`"]),
         ({"train": {"directions": "all"}}, ["train.directions", "all", "both or source"]),
         ({"models": fr(trian={})}, ["models.fr.trian", "did you mean train?"]),
         ({"models": fr(train={"margin": -1})}, ["models.fr.train.margin", "at least 0"]),
@@ -277,16 +279,16 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"lower_case": False}}])}, ["lower_case is false"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"score": {"min": 3}}}])}, ["filters.score", "min 3"]),
-        ({"tune": {"grid": {"dropuot": [0.1]}}}, ["tune.grid.dropuot", "did you mean dropout?", "`grid: {dropout: ["]),
+        ({"tune": {"grid": {"dropuot": [0.1]}}}, ["tune.grid.dropuot", "did you mean dropout?", "`grid: {scale: ["]),
         ({"tune": {"grid": {"threads": [1, 2]}}}, ["tune.grid.threads is not a key", "may hold epochs", "`grid: {"]),
-        ({"tune": {"grid": {"tune": [True]}}}, ["tune.grid.tune is not a key", "`grid: {dropout: [0, "]),
+        ({"tune": {"grid": {"tune": [True]}}}, ["tune.grid.tune is not a key", "`grid: {scale: [10, "]),
         ({"models": fr(tune={"grid": {"log_every": [1]}})}, ["models.fr.tune.grid.log_every is not a key"]),
         ({"tune": {"grid": {"dropout": [0, 1.5]}}}, ["tune.grid.dropout.1 is 1.5", "below 1", "`dropout: [0]`"]),
         ({"tune": {"grid": {"directions": ["all"]}}}, ["tune.grid.directions.0", "both or source"]),
         ({"tune": {"grid": {"megabatch": []}}}, ["tune.grid.megabatch", "at least 1 item"]),
         ({"tune": {"grid": {"megabatch": 60}}}, ["tune.grid.megabatch is 60", "a list"]),
         ({"tune": {"grid": {"dropout": [0.1, 0, 0.0]}}}, ["tune.grid.dropout", "holds something twice"]),
-        ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {dropout: [0, 0.1, 0.3]"]),
+        ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {scale: [10, 20, 40], "]),
         ({"tune": {"epochs": 0}}, ["tune.epochs", "at least 1", "`epochs: 2`"]),
         ({"train": {"tune": "yes"}}, ["train.tune", "true or false"]),
         ({"train": {"checkpoint": {"minutes": 0}}}, ["train.checkpoint.minutes is 0", "above 0", "`minutes: 10`"]),

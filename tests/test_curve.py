@@ -99,7 +99,7 @@ def test_the_title_names_the_model_and_its_settings(folder):
     figure = picture([Curve.load("fr-dropout", folder)])
     assert figure.get_suptitle() == "fr-dropout"
     assert figure.axes[0].get_title() == (
-        "16 dimensions, M 4, batch 16, dropout 0.1, margin 0.4, learning rate 0.01, epochs 3, seed 1, 573,316 pairs"
+        "16 dimensions, M 4, batch 16, dropout 0.1, margin 0.3, learning rate 0.01, epochs 3, seed 1, 573,316 pairs"
     )
 
 

@@ -70,14 +70,16 @@ def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
     plain, _ = hours(tune={"epochs": 5})
     tuned, text = hours(train={"tune": True}, tune={"epochs": 5})
     assert "tuning: 9 points" not in plain and plain["train"] == tuned["train"]
-    assert tuned["tuning: 9 points"] == pytest.approx(9 * 5 / 25 * tuned["train"], rel=0.02)
-    assert "25 epochs" in text
+    assert tuned["tuning: 9 points"] == pytest.approx(9 * 5 / 6 * tuned["train"], rel=0.02)
+    assert "6 epochs" in text
+    paper, text = hours(recipe="paper")
+    assert "25 epochs" in text and paper["train"] > 25 / 6 * 2 * plain["train"]  # slower by the pair as well
     # What the search may choose is counted at its largest.
     grid = {"epochs": [10, 50], "dim": [512, 1024]}
     wide, text = hours(train={"tune": True}, tune={"grid": grid})
     assert "50 epochs" in text
-    assert wide["train"] == pytest.approx(2 * plain["train"], rel=0.02)
-    assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 25 * plain["train"], rel=0.02)
+    assert wide["train"] == pytest.approx(50 / 6 * plain["train"], rel=0.02)
+    assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 6 * plain["train"], rel=0.02)
 
 
 def test_each_process_of_a_training_has_its_memory(config, tmp_path):

@@ -17,7 +17,7 @@ from psp.training.encoder import MeanEncoder, normal_table
 from psp.training.loop import train
 from psp.training.optimiser import DenseAdam
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.trainer import Trainer, torch_state
 
 
@@ -45,9 +45,8 @@ class Projected(torch.nn.Module):
 
 @pytest.mark.parametrize(("precision", "kind"), [("mixed", torch.bfloat16), ("float32", torch.float32)])
 def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precision: str, kind: torch.dtype) -> None:
-    settings = TrainSettings(
-        epochs=6, batch_size=32, megabatch=4, anneal=5, dim=48, learning_rate=0.01, precision=precision
-    )
+    small = {"epochs": 6, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 48, "learning_rate": 0.01}
+    settings = TrainSettings(**{**PAPER, "directions": "both", **small, "precision": precision})
     encoder = Projected(normal_table(2 * CONCEPTS, 48, 1))
     optimiser = DenseAdam(encoder.parameters(), lr=0.01)
     with torch_state(1), Records(tmp_path, 50) as records:

@@ -12,7 +12,7 @@ from small_pairs import CONCEPTS, rows_of, translated
 from psp.training.batches import Epoch
 from psp.training.encoder import normal_table
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 
@@ -58,10 +58,8 @@ def plain_training(pairs: list[tuple[list[int], list[int]]], settings: TrainSett
 
 @pytest.mark.parametrize(("directions", "clip"), [("both", None), ("source", None), ("both", 0.2)])
 def test_equals_the_plain_implementation(tmp_path: Path, directions: str, clip: float | None) -> None:
-    settings = TrainSettings(
-        epochs=1, batch_size=8, megabatch=3, anneal=2, dim=12, learning_rate=0.02, directions=directions, clip=clip,
-        mask_equal=False,
-    )  # fmt: skip
+    small = {"epochs": 1, "batch_size": 8, "megabatch": 3, "anneal": 2, "dim": 12, "learning_rate": 0.02}
+    settings = TrainSettings(**{**PAPER, **small, "directions": directions, "clip": clip, "mask_equal": False})
     source = translated(101, seed=4)  # in the end a short mega-batch, and a short mini-batch
     with torch_state(1), Records(tmp_path, 10) as records:
         encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, 12, 1), settings)

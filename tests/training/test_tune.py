@@ -202,7 +202,8 @@ def test_the_papers_grid_on_a_real_corpus() -> None:
 
 
 def test_keys_that_a_training_does_not_look_at_make_no_other_point() -> None:
-    for key, values in (("megabatch", [60, 100]), ("negatives", ["opposite", "any"]), ("directions", ["both", "source"])):
+    unread = {"megabatch": [60, 100], "negatives": ["opposite", "any"], "directions": ["both", "source"]}
+    for key, values in unread.items():
         tuning = Tuning({key: values})
         for known in ({}, {"pairs": 573_316}):
             with pytest.raises(ConfigError, match=f"same training, which does not use {key}; leave one out"):
