@@ -27,7 +27,7 @@ from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
 from psp.training.checkpoint import SUMS, Checkpoint, Checkpoints, sole
 from psp.training.loop import train
-from psp.training.settings import When
+from psp.training.settings import PAPER, When
 
 # ---------------------------------------------------------------------------------------------------- the files alone
 
@@ -229,6 +229,7 @@ def test_a_second_process_in_the_folder_is_refused_while_the_first_is_there(tmp_
 # ------------------------------------------------------------------------------- at every checkpoint that there can be
 
 SMALL: dict[str, Any] = {
+    **PAPER, "directions": "both",
     "epochs": 3, "batch_size": 16, "megabatch": 3, "anneal": 6, "dim": 8, "learning_rate": 0.02, "log_every": 7,
 }  # fmt: skip
 MODEL = {"languages": ["en", "fr"], "lower_case": True, "segment": {}}
