@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.commands import embed, info, lines, mine, quantize, score, search, serve
+from psp.commands import embed, info, lines, mine, quantize, score, search, serve, show
 from psp.errors import ConfigError
 from psp.exports import FORMS
 from psp.logs import job
 
 #: Commands with a file of their own under psp/commands, in the order of the help.
-COMMANDS = (info, embed, score, search, mine, quantize, serve)
+COMMANDS = (show, info, embed, score, search, mine, quantize, serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -77,8 +77,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="minutes, steps or keep, as in the config's train.checkpoint (default: every 10 minutes, two are kept)",
     )
-    added = command("show", _show, "Print a model's evaluation as a table.")
-    added.add_argument("results", type=Path, help="its folder, such as results/fr")
     for module in COMMANDS:
         module.add(command)
     added = command("import-checkpoint", _import_checkpoint, "Make a model of a checkpoint of the published code.")
@@ -218,14 +216,6 @@ def _lower_case(sentencepiece_model: Path) -> bool:
     processor = load_sentencepiece(sentencepiece_model)
     pieces = (processor.id_to_piece(number) for number in range(processor.get_piece_size()))
     return all(piece == piece.lower() for piece in pieces)
-
-
-def _show(options: argparse.Namespace) -> None:
-    from psp.evaluation.report import table
-    from psp.files import read_json
-
-    compare = options.results / "compare.json"
-    print(table(read_json(options.results / "eval.json"), read_json(compare) if compare.exists() else None))
 
 
 def _import_checkpoint(options: argparse.Namespace) -> None:

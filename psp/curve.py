@@ -90,13 +90,18 @@ class Curve:
             x, dev_x = np.interp(x, pairs, seconds), np.interp(dev_x, pairs, seconds)
         elif against != "pairs":
             raise ValueError(f"against: {against!r}, neither pairs nor seconds")
+        score, pearson, error = (
+            np.array([row[key] for row in evaluations], dtype=np.float64) for key in ("score", "pearson", "error")
+        )
         return cls(
             label,
             x,
             metrics["loss"],
             metrics["megabatch"],
             dev_x,
-            *(np.array([row[key] for row in evaluations], dtype=np.float64) for key in ("score", "pearson", "error")),
+            score,
+            pearson,
+            error,
             None if kept is None else kept.index(True),
             report,
         )
@@ -160,24 +165,22 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
         for number, (variant, curves) in enumerate(variants.items()):
             colour = COLOURS[number % len(COLOURS)]
             style = STYLES[number // len(COLOURS) % len(STYLES)]
-            for curve in curves[:0] if len(curves) == 1 else curves:
-                panel.plot(curve.dev_x / unit, getattr(curve, name), style, color=colour, linewidth=0.6, alpha=0.5)
-            x, y = _mean_curve(curves, name)
-            seeds = f" (mean of {len(curves)})" if len(curves) > 1 else ""
-            panel.plot(x / unit, y, style, color=colour, linewidth=2, marker="o", markersize=3.5, label=variant + seeds)
+            for curve in curves if len(curves) > 1 else ():
+                line: dict[str, Any] = {"color": colour, "linewidth": 0.6, "marker": ".", "markersize": 3, "alpha": 0.5}
+                panel.plot(curve.dev_x / unit, getattr(curve, name), style, **line)
+            together = _together(curves)
+            x = np.mean([curve.dev_x for curve in together], axis=0) / unit
+            y = np.mean([getattr(curve, name) for curve in together], axis=0)
+            seeds = f" (mean of {len(together)})" if len(together) > 1 else ""
+            panel.plot(x, y, style, color=colour, linewidth=2, marker="o", markersize=3.5, label=variant + seeds)
         panel.set_ylabel(label)
     _finish(figure, panels, axis, against, legend=True)
     return figure
 
 
-def _mean_curve(curves: Sequence[Curve], name: str) -> tuple[Column, Column]:
-    """The mean over seeds, evaluation by evaluation; the first seed's where others have fewer or more of them."""
-    alike = [curve for curve in curves if len(curve.dev_x) == len(curves[0].dev_x)]
-    together = alike if len(alike) == len(curves) else curves[:1]
-    return (
-        np.mean([curve.dev_x for curve in together], axis=0),
-        np.mean([getattr(curve, name) for curve in together], axis=0),
-    )
+def _together(curves: Sequence[Curve]) -> Sequence[Curve]:
+    """Those that a mean is taken of, evaluation by evaluation: all, or the first where others have more or fewer."""
+    return curves if len({len(curve.dev_x) for curve in curves}) == 1 else curves[:1]
 
 
 def picture(curves: Sequence[Curve], against: str = "pairs") -> Figure:

@@ -10,7 +10,7 @@ import pytest
 from small_subword import PAIRS, train_sentencepiece, write_mixed
 
 from psp import curve
-from psp.curve import COLOURS, Curve, draw, picture
+from psp.curve import COLOURS, Curve, draw, draw_variants, picture, variants_picture
 from psp.errors import DataError
 from psp.evaluation.development import Development
 from psp.files import read_json, write_json
@@ -147,6 +147,37 @@ def test_against_seconds_of_training(folder):
     for there, here in zip(against_pairs.axes[:2], figure.axes[:2], strict=True):
         expected = there.get_lines()[0].get_xydata() / (120, 1)
         np.testing.assert_allclose(here.get_lines()[0].get_xydata(), expected)
+
+
+def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(trained, folder):
+    report = read_json(trained / "train.json")
+    rows = [{**row, "score": row["score"] - 2, "error": row["error"] + 2} for row in report["development"]]
+    change(folder, development=rows, best=rows[-1])
+    curves = [Curve.load("a", trained), Curve.load("a", folder)]
+    figure = variants_picture("fr", {"psp": curves, "once": curves[:1]})
+    # Only held-out pairs are evaluated here: there is no Pearson to draw.
+    assert [panel.get_ylabel() for panel in figure.axes] == ["development score", "retrieval error, %"]
+    pairs = [row["pairs"] for row in rows]
+    for panel, key, sign in zip(figure.axes, ("score", "error"), (-1, 1), strict=True):
+        one, other, mean, once = (line.get_xydata() for line in panel.get_lines())
+        first = np.column_stack([pairs, [row[key] for row in report["development"]]])
+        np.testing.assert_allclose(one, first)
+        np.testing.assert_allclose(other, first + np.array([0, 2 * sign]))
+        np.testing.assert_allclose(mean, first + np.array([0, sign]))
+        np.testing.assert_allclose(once, first)
+        colours = [line.get_color() for line in panel.get_lines()]
+        assert colours == [COLOURS[0]] * 3 + [COLOURS[1]]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["psp (mean of 2)", "once"]
+
+
+def test_variants_need_development_scores(trained, folder, tmp_path):
+    draw_variants("fr", {"psp": {1: trained}}, tmp_path / "a.png", against="seconds")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    change(folder, best=None, development=[])
+    with pytest.raises(DataError, match=r"train\.json: has no development score; give the model development data"):
+        draw_variants("fr", {"psp": {1: trained, 2: folder}}, tmp_path / "b.png")
+    assert not (tmp_path / "b.png").exists()
 
 
 def test_many_rows_are_drawn_as_means_before_the_rows(folder):

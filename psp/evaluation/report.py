@@ -1,10 +1,11 @@
-"""The figures as a plain-text table, for the terminal: the trained model beside the baselines."""
+"""The figures as a table: the trained model beside the baselines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from psp.evaluation.layout import layout
 from psp.languages import NAMES, TATOEBA
 
 Body = Mapping[str, Any]
@@ -22,7 +23,7 @@ _FIGURES = {
 _WITHOUT_SMT = ("pearson_mean_without_smt", "spearman_concatenated")
 
 
-def table(evaluation: Body, comparison: Body | None = None) -> str:
+def table(evaluation: Body, comparison: Body | None = None, form: str = "text") -> str:
     """A table of eval.json, with the systems of compare.json in further columns.
 
     Each figure stands with its 95% interval and the number of pairs. A figure that a system has not is ``-``; the
@@ -39,10 +40,7 @@ def table(evaluation: Body, comparison: Body | None = None) -> str:
         rows.append([test, _FIGURES[key], f"{pairs:,}", *(_cell(figures, key) for figures in found)])
     if len(rows) == 1:
         return "no figures: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(_pad(cell, widths[i], i) for i, cell in enumerate(row)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines) + "\n" + _notes(evaluation)
+    return layout(rows, form, right=(2,)) + _notes(evaluation)
 
 
 def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -74,10 +72,6 @@ def _cell(figures: Body, key: str) -> str:
     if value is None:
         return "-"
     return f"{value:.1f}" if interval is None else f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
-
-
-def _pad(cell: str, width: int, column: int) -> str:
-    return cell.rjust(width) if column == 2 else cell.ljust(width)
 
 
 def _language(iso3: str) -> str:

@@ -14,7 +14,7 @@ from small_subword import SENTENCES, train_sentencepiece
 
 from psp import testsets
 from psp.errors import DataError
-from psp.evaluation import bootstrap
+from psp.evaluation import bootstrap, quantizedreport
 from psp.evaluation.quantized import measure
 from psp.evaluation.run import evaluate, evaluate_model
 from psp.evaluation.scorers import EmbeddingScorer
@@ -145,3 +145,16 @@ def test_nothing_is_written_when_a_test_set_is_bad(made, tmp_path):
     with pytest.raises(DataError, match="score 'x'"):
         measure(made.model, tmp_path / "quantized.json", name="fr", dtypes=["int8"], dims=[], **tests)
     assert not (tmp_path / "quantized.json").exists()
+
+
+def test_the_table_has_a_line_for_each_smaller_table(written):
+    lines = quantizedreport.table(written).split("\n")
+    assert lines[0].split() == ["numbers", "dimensions", "MB", "files/graded", "tatoeba/fra-eng", "tatoeba/eng-fra"]
+    assert len(lines[2 : lines.index("")]) == 1 + len(written["smaller"])
+    assert lines[2].split()[:2] == ["float32", str(DIM)]
+    for line, one in zip(lines[3:], written["smaller"], strict=False):
+        assert line.split()[:2] == [one["dtype"], str(one["dim"])]
+        pearson = one["scores"]["files"]["graded"]["pearson"]  # none with the 8 dimensions that tell nothing apart
+        assert line.split()[3] == ("-" if pearson is None else f"{pearson:.2f}")
+        low, high = one["differences"]["tatoeba/fra-eng"]["interval"]
+        assert f" {one['scores']['tatoeba']['fra']['fra-eng']['error']:.2f} [{low:+.2f}, {high:+.2f}]" in line

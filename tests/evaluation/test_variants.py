@@ -1,12 +1,21 @@
 """Variants side by side: the figures of their seeds, from files as a run writes them."""
 
+import importlib.util
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pytest
+from small_variants import made_up
 
+from psp import schemas
+from psp.cli import main
+from psp.errors import DataError
+from psp.evaluation.variantreport import table
 from psp.evaluation.variants import figures, summary
+from psp.files import write_json
 
+ROOT = Path(__file__).parent.parent.parent
 CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
 
 
@@ -53,3 +62,73 @@ def test_mean_and_deviation_are_those_of_a_sample(values):
 
 def test_a_missing_figure_leaves_no_mean():
     assert summary([1.0, None]) == {"values": [1.0, None], "mean": None, "deviation": None}
+
+
+def cells(text):
+    """The rows of a Markdown table, by their first cell."""
+    rows = [line.strip("| ").split(" | ") for line in text.split("\n") if line.startswith("| ")]
+    return {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
+
+
+def test_the_table_has_a_line_for_each_variant_and_system():
+    result = made_up()
+    schemas.check(result, "variants")
+    rows = cells(table(result, "markdown"))
+    assert list(rows) == ["psp", "no-zipf", "paper", "untrained", "untrained+sif"]
+    assert rows["psp"] == {
+        "variant": "psp", "seeds": "1, 2, 3", "STS 2012-16": "69.20 ± 0.26", "Spearman": "68.20 ± 0.26",
+        "Tatoeba error %": "6.00 ± 0.20", "fra-eng": "6.00 ± 0.20", "eng-fra": "6.00 ± 0.20",
+        "pairs seen": "1,719,948", "training, s": "90", "pairs/s": "21,000",
+    }  # fmt: skip
+    assert rows["no-zipf"]["Tatoeba error %"] == "-"  # a seed has none
+    assert rows["paper"]["STS 2012-16"] == "65.25"
+    assert (rows["untrained"]["STS 2012-16"], rows["untrained"]["training, s"]) == ("52.12", "-")
+    assert rows["untrained+sif"]["Tatoeba error %"] == "-"
+
+
+def test_the_notes_tell_settings_threads_and_machine():
+    text = table(made_up())
+    lines = text.split("\n")
+    assert lines[0].split("  ")[0] == "variant" and set(lines[1]) <= {"-", " "}
+    assert lines[2].startswith("psp ") and "69.20 ± 0.26" in lines[2]
+    assert "no-zipf: init normal" in lines and "paper: recipe paper, init normal, epochs 25" in lines
+    assert "Training with 2 threads; An Abacus, 2 cores; psp 0.1.0, torch 2.0." in text
+
+
+def test_with_several_languages_there_is_a_column_for_each():
+    result = made_up()
+    for one in result["variants"]:
+        one["figures"]["tatoeba/deu"] = summary([3.0, 4.0])
+    rows = cells(table(result, "markdown"))
+    assert rows["psp"]["French"] == "6.00 ± 0.20" and rows["psp"]["German"] == "3.50 ± 0.71"
+    assert "fra-eng" not in rows["psp"]
+
+
+def test_show_prints_what_is_there(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["show", str(tmp_path)])
+    assert "no eval.json, variants.json or quantized.json" in capsys.readouterr().err
+    write_json(tmp_path / "variants.json", made_up())
+    main(["show", str(tmp_path), "--format", "markdown"])
+    assert cells(capsys.readouterr().out)["psp"]["STS 2012-16"] == "69.20 ± 0.26"
+    main(["show", str(tmp_path)])
+    assert capsys.readouterr().out.startswith("variant ")
+
+
+def test_the_benchmarks_page_has_the_command_and_each_models_table(tmp_path):
+    module = importlib.util.spec_from_file_location("recipes", ROOT / "benchmarks/recipes.py")
+    recipes = importlib.util.module_from_spec(module)
+    module.loader.exec_module(recipes)
+    write_json(tmp_path / "variants.json", made_up())
+    fr = recipes.read(tmp_path / "variants.json")
+    command = recipes.snakemake(["fr", "en"], ["config/sample.yaml"], 2)
+    text = recipes.page([fr, {**fr, "model": "en"}], command)
+    assert (
+        "snakemake --cores 2 --configfile config/sample.yaml -- results/fr/variants.json results/en/variants.json\n"
+    ) in text
+    _, first, second = text.split("### ")
+    assert first.startswith("fr\n") and second.startswith("en\n")
+    assert cells(first) == cells(second) == cells(table(fr, "markdown"))
+    write_json(tmp_path / "variants.json", {**made_up(), "variants": []})
+    with pytest.raises(DataError, match=r"variants\.json: variants"):
+        recipes.read(tmp_path / "variants.json")

@@ -35,9 +35,9 @@ def varied(finished, tmp_path_factory):
     workflow = copy_of(finished, tmp_path_factory.mktemp("varied") / "copy")
     text = (workflow.folder / "tiny.yaml").read_text()
     (workflow.folder / "tiny.yaml").write_text(
-        text + "    seeds: [1, 2]\n    variants:\n      zipf: {init: zipf, epochs: 1}\n"
+        text + "    seeds: [1, 2]\n    variants:\n      plain: {init: normal, epochs: 1}\n"
     )
-    assert planned_trainings(workflow) == [("psp", "2"), ("zipf", "1"), ("zipf", "2")]  # the model itself is psp, 1
+    assert planned_trainings(workflow) == [("plain", "1"), ("plain", "2"), ("psp", "2")]  # the model itself is psp, 1
     workflow.run("--notemp", "--", VARIANTS)
     return workflow
 
@@ -52,11 +52,11 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
     result = read_json(folder / "variants.json")
     schemas.check(result, "variants")
     assert [(one["name"], one["recipe"], one["seeds"]) for one in result["variants"]] == [
-        ("psp", "psp", [1, 2]), ("zipf", "psp", [1, 2]),
+        ("psp", "psp", [1, 2]), ("plain", "psp", [1, 2]),
     ]  # fmt: skip
-    assert [one["settings"] for one in result["variants"]] == [{}, {"init": "zipf", "epochs": 1}]
+    assert [one["settings"] for one in result["variants"]] == [{}, {"epochs": 1, "init": "normal"}]
     places = {"psp": [folder, folder / "variants/psp/2"]}
-    places["zipf"] = [folder / "variants/zipf" / seed for seed in "12"]
+    places["plain"] = [folder / "variants/plain" / seed for seed in "12"]
     for one in result["variants"]:
         bodies = [read_json(place / "eval.json") for place in places[one["name"]]]
         assert [body["train"]["settings"]["seed"] for body in bodies] == [1, 2]
@@ -97,8 +97,10 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
 
 def test_a_seed_is_the_training_that_one_gets_by_hand(varied):
     folder = varied.folder / "results/demo"
-    settings = ["init=zipf", "epochs=1", "dim=16", "megabatch=4", "anneal=4", "learning_rate=0.01", "seed=2"]
-    threads = read_json(folder / "variants/zipf/2/train/train.json")["threads"]
+    report = read_json(folder / "variants/plain/2/train/train.json")
+    used, threads = report["settings"], report["threads"]
+    assert (used["init"], used["epochs"], used["dim"], used["seed"]) == ("normal", 1, 16, 2)
+    settings = [f"{key}={json.dumps(value)}" for key, value in used.items()]
     command = ["train", "store.h5", "--sentencepiece", "sentencepiece.model", "--out", "by-hand"]
     subprocess.run(
         [
@@ -115,7 +117,7 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied):
         env=varied.environment,
         check=True,
     )
-    ours, theirs = folder / "variants/zipf/2", folder / "by-hand"
+    ours, theirs = folder / "variants/plain/2", folder / "by-hand"
     assert (ours / "train/metrics.csv").read_bytes() == (folder / "by-hand-train/metrics.csv").read_bytes()
     assert (ours / "model/model.safetensors").read_bytes() == (theirs / "model.safetensors").read_bytes()
 
@@ -125,9 +127,9 @@ def test_nothing_is_trained_again_but_what_has_changed(copy_of_varied):
     copy_of_varied.edit("tiny.yaml", "anneal: 4}", "anneal: 4, threads: 1, log_every: 7}")
     assert planned_trainings(copy_of_varied) == []
     copy_of_varied.edit("tiny.yaml", "epochs: 1}", "epochs: 1, dropout: 0.1}")
-    assert planned_trainings(copy_of_varied) == [("zipf", "1"), ("zipf", "2")]
+    assert planned_trainings(copy_of_varied) == [("plain", "1"), ("plain", "2")]
     copy_of_varied.edit("tiny.yaml", "dim: 16", "dim: 24")
-    assert planned_trainings(copy_of_varied) == [("", ""), ("psp", "2"), ("zipf", "1"), ("zipf", "2")]
+    assert planned_trainings(copy_of_varied) == [("", ""), ("plain", "1"), ("plain", "2"), ("psp", "2")]
 
 
 def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_varied):
@@ -136,7 +138,7 @@ def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_vari
     copy_of_varied.run(VARIANTS)
     folder = copy_of_varied.folder / "results/demo"
     names = [one["name"] for one in read_json(folder / "variants.json")["variants"]]
-    assert names == ["psp", "once", "zipf"]
+    assert names == ["psp", "once", "plain"]
     once = folder / "variants/once/3"
     assert not (once / "model").exists()
     assert {path.name for path in (once / "train").iterdir()} >= {"metrics.csv", "timing.csv", "train.json"}
@@ -145,8 +147,8 @@ def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_vari
 
 def test_a_training_of_another_seed_is_refused(varied, tmp_path):
     folder = varied.folder / "results/demo"
-    runs = {"psp": {1: folder}, "zipf": {1: folder / "variants/zipf/2"}}
-    with pytest.raises(DataError, match=r"zipf/2/eval\.json: was trained with seed 2, not 1; delete it"):
+    runs = {"psp": {1: folder}, "plain": {1: folder / "variants/plain/2"}}
+    with pytest.raises(DataError, match=r"plain/2/eval\.json: was trained with seed 2, not 1; delete it"):
         gather(runs, folder / "compare.json", tmp_path / "variants.json", model="demo")
     assert not (tmp_path / "variants.json").exists()
 
@@ -155,7 +157,7 @@ def test_a_wrong_variant_ends_before_anything_runs(project):
     text = (project.folder / "tiny.yaml").read_text()
     for variants, target, words in (
         ({"zipf": {"innit": "zipf"}}, VARIANTS, "error: config: models.demo.variants.zipf.innit is not a key; did"),
-        ({"zipf": {"init": "zipf"}}, "results/demo/variants/ziph/1/eval.json", "models.demo.variants: ziph is none"),
+        ({"wide": {"dim": 32}}, "results/demo/variants/wied/1/eval.json", "models.demo.variants: wied is none"),
     ):
         (project.folder / "tiny.yaml").write_text(f"{text}    variants: {json.dumps(variants)}\n")
         result = project.run("--dry-run", "--", target, check=False)

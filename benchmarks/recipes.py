@@ -1,0 +1,77 @@
+"""What recipes and their single steps are worth: the variants of models, trained with several seeds, as Markdown.
+
+    PSP_DATA=~/mirror python benchmarks/recipes.py --configfile config/sample.yaml --models fr fr-notatoeba en
+
+Snakemake makes each model's variants.json, which the config's `variants` and `seeds` describe; what is there already
+is not made again. The machine should do nothing else: seconds and pairs a second are in the tables. `--dry-run` only
+says what would be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp import schemas
+from psp.evaluation.variantreport import table
+from psp.files import atomic_text, read_json
+from psp.logs import job
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", required=True, metavar="MODEL", help="models of the config")
+    parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="default: all")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where the Snakefile is (default: here)")
+    parser.add_argument("--out", type=Path, help="a file for the tables, beside printing them")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
+    options = parser.parse_args()
+    command = snakemake(options.models, options.configfile, options.cores)
+    if options.dry_run:
+        command.insert(1, "--dry-run")
+    print(shlex.join(command), flush=True)
+    if status := subprocess.run([sys.executable, "-m", *command], cwd=options.folder, check=False).returncode:
+        raise SystemExit(status)
+    if options.dry_run:
+        return
+    with job():
+        results = [read(options.folder / f"results/{model}/variants.json") for model in options.models]
+        text = page(results, command)
+        if options.out:
+            with atomic_text(options.out) as file:
+                file.write(text)
+    print(text, end="")
+
+
+def snakemake(models: Sequence[str], configs: Sequence[str], cores: int) -> list[str]:
+    """The command line that makes the models' variants.json."""
+    targets = [f"results/{model}/variants.json" for model in models]
+    return ["snakemake", "--cores", str(cores), *(["--configfile", *configs] if configs else []), "--", *targets]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A variants.json.
+
+    Raises:
+        DataError: the file is missing, or not as its schema says.
+    """
+    result: dict[str, Any] = read_json(path)
+    schemas.check(result, "variants", path)
+    return result
+
+
+def page(results: Sequence[Mapping[str, Any]], command: Sequence[str]) -> str:
+    """The command and a table for each model, as Markdown."""
+    tables = [f"### {result['model']}\n\n{table(result, 'markdown')}" for result in results]
+    return "\n".join([f"```sh\n{shlex.join(command)}\n```\n", *tables])
+
+
+if __name__ == "__main__":
+    main()
