@@ -53,10 +53,10 @@ def rows(path: Path) -> list[dict[str, str]]:
         {"mask_equal": False},
         {"clip": 0.5},
         {"schedule": "linear", "warmup": 0.1},
-        {"token_dropout": 0.2},
+        {"token_dropout": 0.2, "matryoshka": [24], "dropout": 0.1},
         {"objective": "infonce", "margin": 0.3},
         {"objective": "infonce", "margin": 0.1, "mask_equal": False, "schedule": "linear", "dropout": 0.1},
-        {"objective": "infonce", "margin": 0.3, "candidates": "mined"},
+        {"objective": "infonce", "margin": 0.3, "candidates": "mined", "dropout": 0.1, "token_dropout": 0.1},
     ],
     ids=str,
 )
