@@ -63,6 +63,8 @@ def unused(settings: Mapping[str, Any]) -> set[str]:
         keys |= {"init_smoothing"}
     if settings["schedule"] == "constant":
         keys |= {"warmup"}
+    if settings["average"] < 2:
+        keys |= {"average_part"}
     return keys
 
 

@@ -213,6 +213,9 @@ def test_keys_that_a_training_does_not_look_at_make_no_other_point() -> None:
         Tuning({"scale": [10, 20]}).check(TRAIN)
     with pytest.raises(ConfigError, match="does not use init_smoothing"):
         Tuning({"init_smoothing": [1e-3, 1e-4]}).check(TRAIN)
+    with pytest.raises(ConfigError, match="does not use average_part"):
+        Tuning({"average_part": [0.1, 0.2]}).check(OWN)
+    Tuning({"average_part": [0.1, 0.2]}).check({**OWN, "average": 2})
     Tuning({"init": ["normal", "zipf"], "init_smoothing": [1e-3]}).check(TRAIN)
     Tuning({"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]}).check(OWN, pairs=573_316)
     assert course(573_316, OWN).largest == 1
