@@ -57,7 +57,7 @@ def spelled_rows(pieces: Sequence[str], dim: int, seed: int) -> tuple[npt.NDArra
     among = sparse.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=shape)
     among = among[:, np.bincount(columns, minlength=len(numbers)) > 1]
     counts = np.diff(among.indptr)
-    among = sparse.diags((1 / np.sqrt(np.maximum(counts, 1))).astype(np.float32)) @ among
+    among.data = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts).astype(np.float32)
     rows = np.empty((len(pieces), dim), np.float32)
     generator = np.random.default_rng([seed, 1])  # [seed] alone would be drawn from elsewhere
     for start in range(0, dim, _COLUMNS):
