@@ -30,7 +30,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 test: install
-	pytest
+	pytest --numprocesses $(CORES)
 
 lint: install
 	ruff check .

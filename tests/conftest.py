@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -20,6 +21,38 @@ LEVEL = logging.getLogger().level
 # A shell starts what it puts in the background deaf to Ctrl-C, and so would be all processes that tests start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that two processes (``pytest -n 2``) end together.
+
+    A test that needs the finished run waits until it is made; those on fresh copies of the project need not.
+    """
+
+    def place(item: pytest.Item) -> int:
+        fixtures = getattr(item, "fixturenames", ())
+        wanted: list[bool] = [
+            "measured" in fixtures,
+            "project" in fixtures and "finished" not in fixtures,
+            "finished" in fixtures,
+            "training" in item.path.parts,
+        ]
+        return [*wanted, True].index(True)
+
+    items.sort(key=place)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """``pytest -n 2``: a file's tests stay together, for they share its fixtures; runs of Snakemake are their own."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith("tests/workflow/") else nodeid.partition("::")[0]
+
+    config.option.loadscopereorder = False  # keep the order above
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,12 @@
 """A copy of the project in a temporary folder, and Snakemake run in it as a person would."""
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,13 +61,24 @@ class Workflow:
         assert not check or result.returncode == 0, result.output
         return result
 
-    def planned(self, *arguments, **options):
-        """The names of the rules that a run would execute."""
+    def jobs(self, *arguments, **options):
+        """How many jobs of each rule a run would execute, by the rule's name."""
         output = self.run("--dry-run", *arguments, **options).output
         if "Nothing to be done" in output:
-            return set()
+            return {}
         table = output.split("Job stats:\n")[-1].split("\n\n")[0].splitlines()
-        return {line.split()[0] for line in table[2:]} - {"total"}
+        counts = {name: int(count) for name, count in (line.split()[:2] for line in table[2:])}
+        del counts["total"]
+        return counts
+
+    def planned(self, *arguments, **options):
+        """The names of the rules that a run would execute."""
+        return set(self.jobs(*arguments, **options))
+
+    def copy(self, folder):
+        """The same at another place, with nothing to be run again."""
+        copy_tree(self.folder, folder)
+        return Workflow(folder)
 
     def edit(self, name, old, new):
         path = self.folder / name
@@ -79,9 +92,23 @@ class Workflow:
         return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a folder with its files' times, which Snakemake compares.
+
+    What Python and numba have compiled comes along, since a copied source file has its time, size and content: to
+    compile the loops anew took half of each training's time. What another process is just writing there does not.
+    """
+
+    def unfinished(folder: str, names: list[str]) -> list[str]:
+        compiled = Path(folder).name == "__pycache__"
+        return [name for name in names if compiled and not name.endswith((".pyc", ".nbi", ".nbc"))]
+
+    shutil.copytree(source, target, symlinks=True, ignore=unfinished)
+
+
 def copy_project(folder: Path) -> Workflow:
     for name in ("psp", "rules", "workflow_scripts", "config"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        copy_tree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
     (folder / "tiny.yaml").write_text(TINY)
     return Workflow(folder)
@@ -94,16 +121,42 @@ def project(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
+def once(tmp_path_factory):
+    """A function: the workflow that ``make`` makes in a new folder, once for all of pytest's processes.
+
+    The others wait for it. It is not to be changed.
+    """
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+
+    def get(name: str, make: Callable[[Path], object]) -> Workflow:
+        with (shared / f"{name}.folder").open("a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            folder = Path(file.read() or tmp_path_factory.mktemp(name) / "copy")
+            if file.tell() == 0:
+                make(folder)
+                file.write(str(folder))
+        return Workflow(folder)
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def finished(once):
     """A copy in which the tiny demo has run to its evaluation. Not to be changed: take ``copy_of_finished``."""
-    workflow = copy_project(tmp_path_factory.mktemp("finished"))
-    workflow.run(*(f"results/demo/{name}.json" for name in ("eval", "data", "compare", "quantized", "speed")))
-    return workflow
+    reports = [f"results/demo/{name}.json" for name in ("eval", "data", "compare", "quantized")]
+    return once("finished", lambda folder: copy_project(folder).run(*reports))
+
+
+@pytest.fixture(scope="session")
+def measured(finished, once):
+    """The finished copy with its speed measured, which takes as long as all the rest."""
+    return once("measured", lambda folder: finished.copy(folder).run("results/demo/speed.json"))
 
 
 @pytest.fixture
 def copy_of_finished(finished, tmp_path):
     """The finished copy again, to be changed at will."""
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, symlinks=True)  # copytree keeps times, which Snakemake compares
-    return Workflow(folder)
+    return finished.copy(tmp_path / "copy")

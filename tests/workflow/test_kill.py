@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -79,18 +78,15 @@ TRAINED = ("model/model.safetensors", "model/config.json", "train/metrics.csv", 
 
 def longer(workflow, folder):
     """A copy of a finished run whose training is another one now, with a checkpoint every 100 mini-batches."""
-    shutil.copytree(workflow.folder, folder, symlinks=True)
-    copy = type(workflow)(folder)
+    copy = workflow.copy(folder)
     old, new = "epochs: 2, dim: 16,", "epochs: 8, batch_size: 8, dim: 16, checkpoint: {steps: 100},"
     copy.edit("tiny.yaml", old, new)
     return copy
 
 
 @pytest.fixture(scope="module")
-def undisturbed(finished, tmp_path_factory):
-    copy = longer(finished, tmp_path_factory.mktemp("undisturbed") / "copy")
-    copy.run("results/demo/train/train.json")
-    return copy
+def undisturbed(finished, once):
+    return once("undisturbed", lambda folder: longer(finished, folder).run("results/demo/train/train.json"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -112,8 +108,7 @@ def test_training_goes_on_from_its_checkpoint(finished, undisturbed, tmp_path, n
 
 
 def test_how_often_checkpoints_and_metrics_come_trains_nothing_again(undisturbed, tmp_path):
-    shutil.copytree(undisturbed.folder, tmp_path / "copy", symlinks=True)
-    project = type(undisturbed)(tmp_path / "copy")
+    project = undisturbed.copy(tmp_path / "copy")
     project.edit("tiny.yaml", "{steps: 100}", "{minutes: 1, keep: 5}, log_every: 3")
     assert project.planned("results/demo/train/train.json") == set()
     project.edit("tiny.yaml", "batch_size: 8", "batch_size: 9")

@@ -4,8 +4,8 @@ from psp import schemas
 from psp.files import read_json
 
 
-def test_every_json_file_of_a_run_is_as_its_schema_says(finished):
-    results = finished.folder / "results"
+def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
+    results = measured.folder / "results"
     found = {path: schemas.at(path.relative_to(results)) for path in sorted(results.rglob("*.json"))}
     without = [str(path.relative_to(results)) for path, name in found.items() if name is None]
     assert not without, f"no schema for {', '.join(without)}: add one to psp/schemas, and its place to PLACES there"

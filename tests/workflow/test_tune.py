@@ -1,9 +1,7 @@
 """A search for settings through Snakemake: short trainings for the points, and a model trained as the winner was."""
 
-import dataclasses
 import json
 import re
-import shutil
 
 import pytest
 
@@ -21,23 +19,22 @@ def planned_points(workflow, target=TUNE):
 
 
 @pytest.fixture(scope="module")
-def searched(finished, tmp_path_factory):
+def searched(finished, once):
     """The finished demo, then trained again by the winner of a search. Not to be changed."""
-    folder = tmp_path_factory.mktemp("searched") / "copy"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    workflow = dataclasses.replace(finished, folder=folder)
-    text = (folder / "tiny.yaml").read_text().replace("anneal: 4}", "anneal: 4, tune: true, threads: 1}")
-    (folder / "tiny.yaml").write_text(text + f"    tune: {{grid: {json.dumps(GRID)}, epochs: 1, anneal: 3}}\n")
-    assert workflow.planned(EVAL) == {"tune_point", "tune", "train", "evaluate"}
-    workflow.run(EVAL)
-    return workflow
+
+    def search(folder):
+        workflow = finished.copy(folder)
+        text = (folder / "tiny.yaml").read_text().replace("anneal: 4}", "anneal: 4, tune: true, threads: 1}")
+        (folder / "tiny.yaml").write_text(text + f"    tune: {{grid: {json.dumps(GRID)}, epochs: 1, anneal: 3}}\n")
+        assert workflow.planned(EVAL) == {"tune_point", "tune", "train", "evaluate"}
+        workflow.run(EVAL)
+
+    return once("searched", search)
 
 
 @pytest.fixture
 def copy_of_searched(searched, tmp_path):
-    folder = tmp_path / "copy"
-    shutil.copytree(searched.folder, folder, symlinks=True)
-    return dataclasses.replace(searched, folder=folder)
+    return searched.copy(tmp_path / "copy")
 
 
 def test_each_point_is_trained_shortly_and_the_best_is_the_winner(searched):

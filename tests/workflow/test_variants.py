@@ -1,9 +1,7 @@
 """Variants of a training and their seeds through Snakemake: each as if trained by hand, all gathered in one file."""
 
-import dataclasses
 import json
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -18,11 +16,6 @@ from psp.files import read_json
 VARIANTS = "results/demo/variants.json"
 
 
-def copy_of(workflow, folder):
-    shutil.copytree(workflow.folder, folder, symlinks=True)
-    return dataclasses.replace(workflow, folder=folder)
-
-
 def planned_trainings(workflow):
     """The trainings that a run would make, the model's own among them."""
     output = workflow.run("--dry-run", "--", VARIANTS).output
@@ -30,21 +23,24 @@ def planned_trainings(workflow):
 
 
 @pytest.fixture(scope="module")
-def varied(finished, tmp_path_factory):
+def varied(finished, once):
     """The finished demo, and one variant beside its own settings, two seeds each, models kept. Not to be changed."""
-    workflow = copy_of(finished, tmp_path_factory.mktemp("varied") / "copy")
-    text = (workflow.folder / "tiny.yaml").read_text()
-    (workflow.folder / "tiny.yaml").write_text(
-        text + "    seeds: [1, 2]\n    variants:\n      plain: {init: normal, epochs: 1}\n"
-    )
-    assert planned_trainings(workflow) == [("plain", "1"), ("plain", "2"), ("psp", "2")]  # the model itself is psp, 1
-    workflow.run("--notemp", "--", VARIANTS)
-    return workflow
+
+    def vary(folder):
+        workflow = finished.copy(folder)
+        text = (folder / "tiny.yaml").read_text()
+        (folder / "tiny.yaml").write_text(
+            text + "    seeds: [1, 2]\n    variants:\n      plain: {init: normal, epochs: 1}\n"
+        )
+        assert planned_trainings(workflow) == [("plain", "1"), ("plain", "2"), ("psp", "2")]  # the model is psp, 1
+        workflow.run("--notemp", "--", VARIANTS)
+
+    return once("varied", vary)
 
 
 @pytest.fixture
 def copy_of_varied(varied, tmp_path):
-    return copy_of(varied, tmp_path / "copy")
+    return varied.copy(tmp_path / "copy")
 
 
 def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
