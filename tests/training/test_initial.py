@@ -31,7 +31,8 @@ def test_pieces_of_both_sides_are_counted(monkeypatch) -> None:
 def test_spelling_is_a_share_of_the_variance_of_the_rows_that_have_one() -> None:
     pieces = ["▁house", "▁houses", "▁maison", "maisons", "x"]
     tables = [
-        initial_table(pieces, TrainSettings(dim=20_000, init_spelling=share), None, pairs())[0] for share in (0, 0.6, 1)
+        initial_table(pieces, TrainSettings(dim=20_000, init="normal", init_spelling=share), None, pairs())[0]
+        for share in (0, 0.6, 1)
     ]
     plain, some, all_of_it = (table.numpy() for table in tables)
     rows, there = spelled_rows(pieces, 20_000, 1)
@@ -45,7 +46,7 @@ def test_spelling_is_a_share_of_the_variance_of_the_rows_that_have_one() -> None
 def test_zipf_makes_the_rows_of_frequent_pieces_small() -> None:
     settings = TrainSettings(dim=16, init="zipf", init_smoothing=0.01)
     table, _ = initial_table(PIECES, settings, None, pairs())
-    plain, _ = initial_table(PIECES, TrainSettings(dim=16), None, pairs())
+    plain, _ = initial_table(PIECES, TrainSettings(dim=16, init="normal"), None, pairs())
     share = count_pieces(pairs(), 50) / count_pieces(pairs(), 50).sum()
     expected = plain.numpy() * (0.01 / (0.01 + share))[:, None]
     assert table.dtype == torch.float32
