@@ -91,13 +91,13 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
     assert result["machine"]["versions"]["torch"]
 
 
-def test_a_seed_is_the_training_that_one_gets_by_hand(varied):
+def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
     folder = varied.folder / "results/demo"
     report = read_json(folder / "variants/plain/2/train/train.json")
     used, threads = report["settings"], report["threads"]
     assert (used["init"], used["epochs"], used["dim"], used["seed"]) == ("normal", 1, 16, 2)
     settings = [f"{key}={json.dumps(value)}" for key, value in used.items()]
-    command = ["train", "store.h5", "--sentencepiece", "sentencepiece.model", "--out", "by-hand"]
+    command = ["train", "store.h5", "--sentencepiece", "sentencepiece.model", "--out", str(tmp_path / "by-hand")]
     subprocess.run(
         [
             sys.executable,
@@ -113,8 +113,8 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied):
         env=varied.environment,
         check=True,
     )
-    ours, theirs = folder / "variants/plain/2", folder / "by-hand"
-    assert (ours / "train/metrics.csv").read_bytes() == (folder / "by-hand-train/metrics.csv").read_bytes()
+    ours, theirs = folder / "variants/plain/2", tmp_path / "by-hand"
+    assert (ours / "train/metrics.csv").read_bytes() == (tmp_path / "by-hand-train/metrics.csv").read_bytes()
     assert (ours / "model/model.safetensors").read_bytes() == (theirs / "model.safetensors").read_bytes()
 
 
