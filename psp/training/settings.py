@@ -24,6 +24,7 @@ PAPER: Mapping[str, Any] = {
     "schedule": "constant",
     "init": "normal",
     "init_spelling": 0.0,
+    "select": "best",
 }
 
 
@@ -149,7 +150,7 @@ class TrainSettings(_Checked):
     device: str = "auto"
     precision: str = "float32"
     dev_every: int | None = None
-    select: str = "best"
+    select: str = "last"
     log_every: int = 50
 
     def __post_init__(self) -> None:
