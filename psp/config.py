@@ -161,7 +161,7 @@ class Config:
             seeds=entry.get("seeds", self._schema["$defs"]["model"]["properties"]["seeds"]["default"]),
             train=settings["train"],
             defaults=functools.partial(self._defaults, "train"),
-            tunable=_tunable(self._schema),
+            of_recipe=[*_tunable(self._schema), "select"],  # which weights are kept is a recipe's matter too
             where=where,
         )
         differences = self._differences(recipe, settings, parts, tuned)

@@ -45,20 +45,20 @@ def resolve(
     seeds: Collection[int],
     train: Mapping[str, Any],
     defaults: Callable[[str], Mapping[str, Any]],
-    tunable: Collection[str],
+    of_recipe: Collection[str],
     where: str,
 ) -> dict[str, Variant]:
     """All variants of a model by name, its own settings first.
 
     A variant's value comes from, last wins: the model's block ``train``; where the variant names a recipe, that
-    recipe's values for all keys that can be tuned; its own keys. How a training runs (its threads, say, or when it is
+    recipe's values for all keys that change what is learned and kept; its own keys. How a training runs (its threads, say, or when it is
     evaluated) is the model's. A search's winner is for the model's own settings alone.
 
     Args:
         entries: the config's ``variants``; None stands for one of the extended model's that is left out.
         recipe, seeds, train: the model's.
         defaults: the block ``train`` as a recipe has it.
-        tunable: the keys of ``train`` that change what is learned.
+        of_recipe: the keys of ``train`` that a recipe decides on.
         where: the model's place in the config, for the error.
 
     Raises:
@@ -79,7 +79,7 @@ def resolve(
                 f"write another, or `{name}: null` if it comes from a model that this one extends"
             )
         named = entry.get("recipe")
-        values = {key: value for key, value in defaults(named).items() if key in tunable} if named else {}
+        values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
         own = {key: value for key, value in entry.items() if key not in _OWN}
         block = {**train, **values, **own, "tune": False}
         _check_distinct(name, block, found.values(), where)

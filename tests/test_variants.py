@@ -34,6 +34,7 @@ def test_keys_stand_over_the_models_own_block_or_over_a_recipes():
     assert (wide.recipe, wide.seeds) == ("psp", (7,))
     assert (paper.recipe, paper.seeds) == ("paper", (4, 5))
     assert (paper.train["epochs"], paper.train["directions"], paper.train["dropout"]) == (1, "source", 0)
+    assert (wide.train["select"], paper.train["select"]) == ("last", "best")
     assert (paper.train["threads"], paper.train["dev_every"]) == (3, 1000)  # how it runs is the model's
 
 
