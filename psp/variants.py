@@ -51,8 +51,8 @@ def resolve(
     """All variants of a model by name, its own settings first.
 
     A variant's value comes from, last wins: the model's block ``train``; where the variant names a recipe, that
-    recipe's values for all keys that change what is learned and kept; its own keys. How a training runs (its threads, say, or when it is
-    evaluated) is the model's. A search's winner is for the model's own settings alone.
+    recipe's values for all keys that change what is learned and kept; its own keys. How a training runs (its threads,
+    say, or when it is evaluated) is the model's. A search's winner is for the model's own settings alone.
 
     Args:
         entries: the config's ``variants``; None stands for one of the extended model's that is left out.
