@@ -80,7 +80,9 @@ class Curve:
         report = read_json(folder / "train.json")
         schemas.check(report, "train", folder / "train.json")
         evaluations, best = report["development"], report["best"]
-        kept = None if best is None else [row["step"] == best["step"] for row in evaluations]
+        # Of the last step there may be two evaluations, one of them of averaged weights.
+        same = ("step", "averaged")
+        kept = None if best is None else [all(row.get(k) == best.get(k) for k in same) for row in evaluations]
         if kept is not None and not any(kept):
             raise DataError("best is none of the evaluations in development; train again", folder / "train.json")
         x, dev_x = metrics["pairs"], np.array([row["pairs"] for row in evaluations], dtype=np.float64)

@@ -51,7 +51,7 @@ def run_psp(command, workflow, folder):
 
 
 def test_snakemake_commands_can_be_planned(project):
-    for name, yaml in zip(("mine.yaml", "own.yaml", "tuned.yaml"), blocks("yaml"), strict=True):
+    for name, yaml in zip(("mine.yaml", "own.yaml", "variants.yaml", "tuned.yaml"), blocks("yaml"), strict=True):
         (project.folder / name).write_text(yaml)
     (project.folder / "my.tsv").touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
@@ -62,7 +62,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 6
+    assert len(commands) == 7
     for _, *arguments in commands:
         result = subprocess.run(
             [sys.executable, "-m", "snakemake", "--dry-run", *arguments],
