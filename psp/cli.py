@@ -68,7 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     added.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="as in the config's train block"
     )
-    added.add_argument("--development", type=Path, metavar="FILE", help="held-out pairs, by which the best is kept")
+    added.add_argument(
+        "--development",
+        type=Path,
+        metavar="FILE",
+        help="held-out pairs to be scored on after each epoch; with --set select=best the best is kept",
+    )
     added.add_argument(
         "--checkpoint",
         nargs="+",

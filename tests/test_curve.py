@@ -19,6 +19,7 @@ from psp.training.loop import train
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
 SETTINGS = {
+    "select": "best",
     "epochs": 3,
     "batch_size": 16,
     "megabatch": 4,
@@ -87,6 +88,15 @@ def test_the_best_is_marked_wherever_it_is(folder):
     for row in report["development"]:
         change(folder, best=row)
         assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(row["pairs"], row["score"])]
+
+
+def test_of_two_evaluations_of_the_last_step_the_one_that_was_kept_is_marked(folder):
+    report = read_json(folder / "train.json")
+    rows = [{**row, "averaged": False} for row in report["development"]]
+    rows.append({**rows[-1], "averaged": True, "score": rows[-1]["score"] + 1})
+    for kept in rows[-2:]:
+        change(folder, development=rows, best=kept)
+        assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(kept["pairs"], kept["score"])]
 
 
 def test_what_is_kept_is_not_called_best_where_it_was_not_chosen(folder):
