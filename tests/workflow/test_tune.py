@@ -24,7 +24,9 @@ def searched(finished, once):
 
     def search(folder):
         workflow = finished.copy(folder)
-        text = (folder / "tiny.yaml").read_text().replace("anneal: 4}", "anneal: 4, tune: true, threads: 1}")
+        # Sizes of mega-batches are searched where negatives are mined from them.
+        margin = "anneal: 4, objective: margin, batch_size: 128, learning_rate: 0.001, tune: true, threads: 1}"
+        text = (folder / "tiny.yaml").read_text().replace("anneal: 4}", margin)
         (folder / "tiny.yaml").write_text(text + f"    tune: {{grid: {json.dumps(GRID)}, epochs: 1, anneal: 3}}\n")
         assert workflow.planned(EVAL) == {"tune_point", "tune", "train", "evaluate"}
         workflow.run(EVAL)
