@@ -155,7 +155,7 @@ def train_small(pairs, folder, epochs):
     main(
         ["train", str(folder / "pairs.tsv"), "--sentencepiece", str(folder / "sp.model"), "--languages", "en,fr",
          "--out", str(folder / "model"), "--threads", "1",
-         "--set", f"epochs={epochs}", "dim=64", "megabatch=4", "learning_rate=0.02"]
+         "--set", f"epochs={epochs}", "dim=64", "batch_size=64"]
     )  # fmt: skip
 
 
