@@ -1,4 +1,4 @@
-"""How fast training is, beside plain torch in the same run; medians, with their conditions, as a table.
+"""How fast training by the margin loss is, beside plain torch in the same run; medians, with their conditions, as a table.
 
     python benchmarks/training.py                       # made-up sentences, their subwords drawn by Zipf's law
     python benchmarks/training.py --store results/fr/store.h5
@@ -35,7 +35,7 @@ from psp.training.mining import Excluded, Negatives, mine
 from psp.training.nearest import CHUNK_ROWS, Nearest, _TorchSearch, reduced_precision
 from psp.training.optimiser import DenseAdam
 from psp.training.records import Records
-from psp.training.settings import TrainSettings
+from psp.training.settings import PAPER, TrainSettings
 from psp.training.trainer import Trainer, mean_encoder, torch_state
 
 
@@ -194,7 +194,7 @@ def mining(
     """Both directions of a mega-batch, against a loop over queries and against the bare product."""
     with Epoch(source, 1, 1) as epoch:
         megabatch = epoch.take(pairs)
-    settings = TrainSettings(dim=dim)
+    settings = TrainSettings(**{**PAPER, "dim": dim})
     encoder, _ = mean_encoder(normal_table(vocabulary, dim, 1), settings)
     vectors = encoder.encode(Sentences.join([megabatch.source, megabatch.target]))
     source_vectors, target_vectors = vectors.chunk(2)
@@ -333,10 +333,8 @@ def main() -> None:
         source, vocabulary = First(store, max(wanted, 100_000)), store.vocab_size
     else:
         source, vocabulary = Zipf(max(wanted, 100_000), options.vocabulary), options.vocabulary
-    settings = TrainSettings(
-        epochs=1, batch_size=options.batch_size, megabatch=options.megabatch, anneal=1, dim=options.dim,
-        dropout=options.dropout, directions=options.directions, log_every=options.megabatch,
-    )  # fmt: skip
+    asked = {key: getattr(options, key) for key in ("batch_size", "megabatch", "dim", "dropout", "directions")}
+    settings = TrainSettings(**{**PAPER, **asked, "epochs": 1, "anneal": 1, "log_every": options.megabatch})
     device = choose_device(options.device)
     rows: list[dict[str, object]] = []
     with torch_state(options.threads):
