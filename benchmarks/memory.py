@@ -226,7 +226,8 @@ def run_training(options: argparse.Namespace) -> dict[str, Any]:
     # With anneal 1 the mega-batch doubles up to its full size: 1, 2, 4, ... 64 are 127 mini-batches.
     wanted = (127 + options.megabatches * MEGABATCH) * BATCH
     settings = {
-        **PAPER, "epochs": 1, "batch_size": BATCH, "megabatch": MEGABATCH, "anneal": 1, "dim": DIM, "dev_every": wanted // 2,
+        **PAPER, "epochs": 1, "batch_size": BATCH, "megabatch": MEGABATCH, "anneal": 1, "dim": DIM,
+        "dev_every": wanted // 2,
     }  # fmt: skip
     model = options.store.with_name("sentencepiece.model")
     with Store(options.folder / "store.h5") as store:

@@ -1,4 +1,4 @@
-"""How fast training by the margin loss is, beside plain torch in the same run; medians, with their conditions, as a table.
+"""How fast training by the margin loss is, beside plain torch in the same run: medians and their conditions.
 
     python benchmarks/training.py                       # made-up sentences, their subwords drawn by Zipf's law
     python benchmarks/training.py --store results/fr/store.h5
