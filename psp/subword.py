@@ -95,7 +95,7 @@ def train_subword(
     model: Path,
     *,
     vocab_size: int = 50_000,
-    character_coverage: float = 0.995,
+    character_coverage: float = 0.9999,
     sample: int = 1_000_000,
     threads: int = 1,
     seed: int = 0,

@@ -105,6 +105,19 @@ def test_it_holds_what_sentencepiece_gives_sentence_by_sentence(
         assert attributes[f"{side}_truncated"] == sum(len(ids) > max_pieces for ids in sentences if max_pieces)
 
 
+def test_a_language_that_the_vocabulary_does_not_cover_is_named(tmp_path, models, caplog):
+    """English is covered, the other language is in letters that have no piece."""
+    rows = [("the house", "цветы в саду", 0), ("a red car", "the house", 1)] * 20
+    with caplog.at_level("WARNING"):
+        write(tmp_path, models / "marked.model", rows, languages=["en", "xx"], corpora=["a", "b"],
+              corpus_languages=[["en", "xx"], ["en", "en"]])  # fmt: skip
+    (warning,) = [record.message for record in caplog.records]
+    assert warning.startswith("xx: ") and "raise subword.character_coverage" in warning and "of 20 sentences" in warning
+    processor = load_sentencepiece(models / "marked.model")
+    ids = [piece for row in rows[::2] for piece in processor.encode(row[1])]
+    assert f"{100 * ids.count(processor.unk_id()) / len(ids):.0f}% of the pieces are unknown" in warning
+
+
 def test_attributes_describe_it(tmp_path, model):
     attributes = write(tmp_path, model)
     with h5py.File(tmp_path / "store.h5") as file:
