@@ -4,7 +4,8 @@
 
 Snakemake makes each model's variants.json, which the config's `variants` and `seeds` describe; what is there already
 is not made again. The machine should do nothing else: seconds and pairs a second are in the tables. `--dry-run` only
-says what would be run.
+says what would be run. Options that are not known here are Snakemake's: `--set-threads train_variant=1` trains
+variants side by side, one on each core, which takes two thirds of the time where nobody asks for their seconds.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(), help="where the Snakefile is (default: here)")
     parser.add_argument("--out", type=Path, help="a file for the tables, beside printing them")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
-    options = parser.parse_args()
-    command = snakemake(options.models, options.configfile, options.cores)
+    options, further = parser.parse_known_args()
+    command = snakemake(options.models, options.configfile, options.cores, further)
     if options.dry_run:
         command.insert(1, "--dry-run")
     print(shlex.join(command), flush=True)
@@ -50,10 +51,11 @@ def main() -> None:
     print(text, end="")
 
 
-def snakemake(models: Sequence[str], configs: Sequence[str], cores: int) -> list[str]:
+def snakemake(models: Sequence[str], configs: Sequence[str], cores: int, further: Sequence[str] = ()) -> list[str]:
     """The command line that makes the models' variants.json."""
     targets = [f"results/{model}/variants.json" for model in models]
-    return ["snakemake", "--cores", str(cores), *(["--configfile", *configs] if configs else []), "--", *targets]
+    config = ["--configfile", *configs] if configs else []
+    return ["snakemake", "--cores", str(cores), *config, *further, "--", *targets]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -80,16 +80,24 @@ def _notes(result: Mapping[str, Any]) -> Iterator[str]:
     yield f"{own['name']}: the model's own settings"
     for one in others:
         recipe = [f"recipe {one['recipe']}"] if one["recipe"] != own["recipe"] else []
-        yield f"{one['name']}: " + ", ".join([*recipe, *(f"{key} {value}" for key, value in one["settings"].items())])
+        # Seconds and pairs a second are then those of other conditions.
+        threads = [] if set(one["threads"]) == set(own["threads"]) else [f"training with {_threads(one['threads'])}"]
+        settings = (f"{key} {value}" for key, value in one["settings"].items())
+        yield f"{one['name']}: " + ", ".join([*recipe, *settings, *threads])
     yield (
         "Mean ± sample deviation over the seeds. Correlations x 100: of STS the mean Pearson of the years, Spearman "
         "over all their pairs, of STS-B Pearson. Tatoeba: error in % of nearest-neighbour search."
     )
     machine = result["machine"]
-    threads = sorted({count for one in result["variants"] for count in one["threads"]})
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     yield (
-        f"Training with {' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}; "
-        f"{machine['processor']}, {machine['cores']} cores; {versions}. The seconds have the evaluations on "
+        f"Training with {_threads(own['threads'])}; {machine['processor']}, {machine['cores']} cores; {versions}. "
+        "The seconds have the evaluations on "
         "development data in them, the pairs a second have not."
     )
+
+
+def _threads(counts: Sequence[int]) -> str:
+    """Such as "2 threads"."""
+    distinct = sorted(set(counts))
+    return f"{' or '.join(map(str, distinct))} thread{'s' if distinct != [1] else ''}"

@@ -95,6 +95,13 @@ def test_the_notes_tell_settings_threads_and_machine():
     assert "Training with 2 threads; An Abacus, 2 cores; psp 0.1.0, torch 2.0." in text
 
 
+def test_the_notes_tell_which_variant_was_trained_with_other_threads():
+    result = made_up()
+    result["variants"][1]["threads"] = [1, 1, 1]
+    text = table(result)
+    assert "no-zipf: init normal, training with 1 thread\n" in text and "Training with 2 threads; An Abacus" in text
+
+
 def test_with_several_languages_there_is_a_column_for_each():
     result = made_up()
     for one in result["variants"]:
