@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: Of lines, where there are more of them than colours.
 STYLES = ("-", "--", ":")
+MARKERS = ("o", "s", "^")  # as the styles: a variant of one epoch is a point
 #: More rows than this are drawn as means of neighbours, with the rows themselves pale behind them.
 POINTS = 150
 #: Settings that the title tells, as it tells them.
@@ -167,6 +168,7 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
         for number, (variant, curves) in enumerate(variants.items()):
             colour = COLOURS[number % len(COLOURS)]
             style = STYLES[number // len(COLOURS) % len(STYLES)]
+            marker = MARKERS[number // len(COLOURS) % len(MARKERS)]
             for curve in curves if len(curves) > 1 else ():
                 line: dict[str, Any] = {"color": colour, "linewidth": 0.6, "marker": ".", "markersize": 3, "alpha": 0.5}
                 panel.plot(curve.dev_x / unit, getattr(curve, name), style, **line)
@@ -174,7 +176,7 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
             x = np.mean([curve.dev_x for curve in together], axis=0) / unit
             y = np.mean([getattr(curve, name) for curve in together], axis=0)
             seeds = f" (mean of {len(together)})" if len(together) > 1 else ""
-            panel.plot(x, y, style, color=colour, linewidth=2, marker="o", markersize=3.5, label=variant + seeds)
+            panel.plot(x, y, style, color=colour, linewidth=2, marker=marker, markersize=4.5, label=variant + seeds)
         panel.set_ylabel(label)
     _finish(figure, panels, axis, against, legend=True)
     return figure
@@ -218,7 +220,9 @@ def _finish(figure: Figure, panels: Sequence[Axes], axis: str, against: str, *, 
         panel.set_axisbelow(True)
         panel.set_xlim(left=0)
     if legend:
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", fontsize=9, frameon=False)
+        handles, labels = panels[0].get_legend_handles_labels()
+        columns = math.ceil(len(labels) / 8)
+        figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
     panels[-1].set_xlabel(axis)
     if against == "pairs":
         panels[-1].xaxis.set_major_formatter(_thousands())

@@ -181,6 +181,15 @@ def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(traine
     assert [text.get_text() for text in legend.get_texts()] == ["psp (mean of 2)", "once"]
 
 
+def test_variants_of_one_epoch_are_told_apart_where_there_are_more_than_colours(trained):
+    curve = Curve.load("a", trained)
+    figure = variants_picture("fr", {f"once-{i}": [curve] for i in range(2 * len(COLOURS))})
+    looks = {
+        (line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()
+    }  # of a point there is no line
+    assert len(looks) == 2 * len(COLOURS)
+
+
 def test_variants_need_development_scores(trained, folder, tmp_path):
     draw_variants("fr", {"psp": {1: trained}}, tmp_path / "a.png", against="seconds")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
