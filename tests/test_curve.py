@@ -184,9 +184,7 @@ def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(traine
 def test_variants_of_one_epoch_are_told_apart_where_there_are_more_than_colours(trained):
     curve = Curve.load("a", trained)
     figure = variants_picture("fr", {f"once-{i}": [curve] for i in range(2 * len(COLOURS))})
-    looks = {
-        (line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()
-    }  # of a point there is no line
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()}  # a point has no line
     assert len(looks) == 2 * len(COLOURS)
 
 
