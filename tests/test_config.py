@@ -47,6 +47,10 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     assert len(sample.model("fr").parts) == 12
     assert (sample.model("fr")["train"]["epochs"], sample.model("en")["train"]["epochs"]) == (6, 10)
     assert not any("Tatoeba" in part.corpus for part in sample.model("fr-notatoeba").parts)
+    recipes = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/recipes.yaml"], SCHEMA)
+    assert list(recipes.model("fr-notatoeba").variants) == ["psp", "paper", "paper-3"]  # not those of fr
+    margin = recipes.model("fr").variants["margin-3"]
+    assert (margin.train["objective"], margin.train["epochs"], margin.seeds) == ("margin", 3, (1, 2, 3))
     demo = Config.load([base, ROOT / "config/demo.yaml"], SCHEMA)
     # Nothing of the demo comes from the network.
     remotes = [demo.remote(name) for name in demo.downloads(demo.model("demo"))]
