@@ -24,7 +24,7 @@ FORMAT = 1
 #: Distributions that the speed of training depends on.
 _PACKAGES = ("numpy", "torch", "numba")
 #: Settings in which variants do not differ: they are the training's, or change nothing that is learned.
-_NOT_COMPARED = ("seed", "device", "precision", "dev_every", "select", "log_every")
+_NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
 
 
 def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, model: str) -> dict[str, Any]:
