@@ -30,7 +30,7 @@ def varied(finished, once):
         workflow = finished.copy(folder)
         text = (folder / "tiny.yaml").read_text()
         (folder / "tiny.yaml").write_text(
-            text + "    seeds: [1, 2]\n    variants:\n      plain: {init: normal, select: best, epochs: 1}\n"
+            text + "    seeds: [1, 2]\n    variants:\n      plain: {init: normal, epochs: 1}\n"
         )
         assert planned_trainings(workflow) == [("plain", "1"), ("plain", "2"), ("psp", "2")]  # the model is psp, 1
         workflow.run("--notemp", "--", VARIANTS)
@@ -50,7 +50,7 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
     assert [(one["name"], one["recipe"], one["seeds"]) for one in result["variants"]] == [
         ("psp", "psp", [1, 2]), ("plain", "psp", [1, 2]),
     ]  # fmt: skip
-    assert [one["settings"] for one in result["variants"]] == [{}, {"epochs": 1, "init": "normal", "select": "best"}]
+    assert [one["settings"] for one in result["variants"]] == [{}, {"epochs": 1, "init": "normal"}]
     places = {"psp": [folder, folder / "variants/psp/2"]}
     places["plain"] = [folder / "variants/plain" / seed for seed in "12"]
     for one in result["variants"]:
