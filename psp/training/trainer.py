@@ -413,6 +413,18 @@ def _measurable(*tensors: Tensor) -> bool:
     return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)
 
 
+def _choose_kernels() -> None:
+    """Call once, with one thread, those functions of MKL's that training calls with several.
+
+    MKL 2024.2, which torch 2 is built with, chooses a function's code at its first call; where threads make that call
+    together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). Seen here as models
+    that differed from InfoNCE's first exponential on, in five of some 350 trainings.
+    """
+    one = torch.ones(1)
+    for function in (torch.exp, torch.log):
+        function(one)
+
+
 @contextlib.contextmanager
 def torch_state(threads: int) -> Iterator[None]:
     """Torch as training wants it (threads, repeatable kernels), and as it was found afterwards.
@@ -428,6 +440,7 @@ def torch_state(threads: int) -> Iterator[None]:
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(True, warn_only=True)  # a GPU may lack a repeatable kernel: go on, say so
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        _choose_kernels()
         yield
     finally:
         torch.set_num_threads(before)

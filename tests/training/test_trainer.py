@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,32 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
     assert (trainer.step, trainer.lonely) == (1, 0)
     run(tmp_path / "unmasked", pairs, epochs=1, batch_size=6, objective="infonce", mask_equal=False)
     assert masks[1].sum() == (kinds[:, None] != kinds[None, :]).sum()
+
+
+def test_no_exponential_is_several_threads_first(tmp_path: Path) -> None:
+    """See psp.training.trainer._choose_kernels: which code they then run is a matter of luck."""
+    code = """
+import sys
+from pathlib import Path
+from torch.utils._python_dispatch import TorchDispatchMode
+from test_trainer import run, translated
+first = {}
+class Watched(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        name = str(function).split(".")[1].rstrip("_")
+        if name in ("exp", "log", "logsumexp"):
+            first.setdefault(name, args[0].numel())
+        return function(*args, **(kwargs or {}))
+with Watched():
+    run(Path(sys.argv[1]), translated(64, seed=1), threads=2, epochs=1, objective="infonce", scale=float(sys.argv[2]))
+print(first)
+"""
+    folder = Path(__file__).parent
+    for scale, expected in ((20, "{'exp': 1, 'log': 1}"), (60, "{'exp': 1, 'log': 1, 'logsumexp': 1024}")):
+        command = [sys.executable, "-c", code, str(tmp_path / str(scale)), str(scale)]
+        environment = {**os.environ, "PYTHONPATH": f"{folder}:{folder.parent.parent}"}
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        assert result.stdout.strip() == expected, result.stderr
 
 
 def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path) -> None:
