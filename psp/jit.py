@@ -12,11 +12,13 @@ there is one way to fuse them; and sums in any order have functions of their own
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +45,39 @@ def compiled(parallel: bool = True, sums: bool = False, fuse: bool = True) -> Ca
             "error_model": "numpy",
             "nogil": True,  # the thread that reads ahead goes on
         }
+        made = numba.njit(**options)(function)
         try:
-            return numba.njit(cache=True, **options)(function)
+            made._cache = _Cache(function)  # what cache=True does, with numba's own
         except RuntimeError as error:  # neither the package's folder nor the user's cache can be written to
             log.warning("%s is compiled anew at every start: %s", function.__name__, error)
-            return numba.njit(**options)(function)
+        return made
 
     return decorate
+
+
+class _CacheFile(IndexDataCacheFile):
+    """What is kept of one function, in files whose names say what was compiled, so that processes may write at a time.
+
+    numba (0.68) numbers a function's files as the index has them. Two processes that compile it for two types of
+    arrays, as jobs of a new installation on a cluster do, can take the same number, and the index then has the code
+    for one under the other's types. It is run without a word, in all processes that follow: a sum of int32 came out
+    as 1e-44 (tests/test_jit.py). With names of their own, the worst is an entry that is missing, and compiled again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep ``data`` for ``key``: types, processor, and a hash of the function's code."""
+        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        self._save_data(name, data)  # first, so that the index never names what is not there
+        index = self._load_index()
+        if index.get(key) != name:
+            self._save_index({**index, key: name})
+
+
+class _Cache(FunctionCache):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        numbas = self._cache_file
+        self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, numbas._source_stamp)
 
 
 @compiled(parallel=False, sums=True)
