@@ -418,7 +418,7 @@ def _choose_kernels() -> None:
 
     MKL 2024.2, which torch 2 is built with, chooses a function's code at its first call; where threads make that call
     together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). Seen here as models
-    that differed from InfoNCE's first exponential on, in five of some 350 trainings.
+    that differed from InfoNCE's first exponential on, in six of some 340 processes.
     """
     one = torch.ones(1)
     for function in (torch.exp, torch.log):
