@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from psp import __version__
 from psp.commands import embed, info, lines, mine, quantize, score, search, serve, show
 from psp.errors import ConfigError
 from psp.exports import FORMS
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="psp", description="Sentence embeddings from parallel text.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:

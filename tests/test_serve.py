@@ -172,6 +172,10 @@ def test_clients_of_openais_api_may_send_one_string_and_ask_for_the_models(clien
 
 # What is refused.
 
+TOKEN_IDS = (
+    "input holds token ids; they are of OpenAI's vocabulary, not of this model's: send texts "
+    "(LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))"
+)
 REFUSED = [
     ("/api/embed", {}, 422, "texts is missing; this request takes texts"),
     ("/api/embed", {"texts": [], "text": 1}, 422, "'text' is not a key of this request, which takes texts"),
@@ -191,7 +195,10 @@ REFUSED = [
     ("/api/search", {"query": "a", "sentences": [], "k": 0}, 422, "k is 0, not a whole number from 1"),
     ("/api/search", {"query": "a", "sentences": [], "k": True}, 422, "k is true or false, not a whole number from 1"),
     ("/api/search", {"query": "a", "sentences": [], "k": 1.5}, 422, "k is a number, not a whole number from 1"),
-    ("/v1/embeddings", {"input": [[1, 2]]}, 422, "input[0] is a list, not a string"),
+    ("/v1/embeddings", {"input": [1, 2]}, 422, TOKEN_IDS),
+    ("/v1/embeddings", {"input": [[], [1, 2]]}, 422, TOKEN_IDS),
+    ("/v1/embeddings", {"input": [["bread"]]}, 422, "input[0] is a list, not a string"),
+    ("/v1/embeddings", {"input": [True]}, 422, "input[0] is true or false, not a string"),
     ("/v1/embeddings", {"model": "x"}, 422, "input is missing: a string, or a list of strings"),
     ("/v1/embeddings", {"input": "a", "dimensions": 13}, 422, "dimensions is 13, not a whole number from 1 to 12"),
     ("/v1/embeddings", {"input": "a", "encoding_format": []}, 422, "encoding_format is neither float nor base64"),
@@ -302,6 +309,9 @@ def test_while_texts_are_embedded_others_are_answered(folder, monkeypatch):
         thread.start()
         assert begun.wait(20)
         assert client.get("/api/model").status_code == 200
+        health = client.get("/health")
+        assert (health.status_code, health.json()) == (200, {"status": "ok"})
+        assert client.head("/health").status_code == 200
         assert not answers
         go_on.set()
         thread.join(20)

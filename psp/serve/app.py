@@ -50,6 +50,7 @@ def application(model: Model, name: str, limits: Limits | None = None, hosts: Co
     api = _Api(model, name, limits or Limits())
     routes = [
         Route("/", _page()),
+        Route("/health", api.health),
         Route("/api/model", api.facts),
         Route("/api/embed", api.embed, methods=["POST"]),
         Route("/api/score", api.score, methods=["POST"]),
@@ -122,6 +123,10 @@ class _Api:
         async with self._turn:
             return await run_in_threadpool(work, *arguments)
 
+    async def health(self, request: Request) -> Response:
+        """GET /health: {status}, without a wait for the requests whose turn comes before."""
+        return JSONResponse({"status": "ok"})
+
     async def facts(self, request: Request) -> Response:
         """GET /api/model."""
         model, config = self._model, self._model.config
@@ -188,6 +193,7 @@ class _Api:
         if "input" not in body:
             raise Refused(422, "input is missing: a string, or a list of strings")
         given = body["input"]
+        requests.no_ids(given, "input")
         texts = requests.texts([given] if isinstance(given, str) else given, "input", self._limits)
         form = body.get("encoding_format", "float")
         if form not in ("float", "base64"):

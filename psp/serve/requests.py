@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, NoReturn
 
@@ -113,6 +114,18 @@ def text(value: Any, name: str, limits: Limits) -> str:
     if size > limits.text_bytes:
         raise Refused(413, f"{name} has {size:,} bytes, and a text may have {limits.text_bytes:,}; split it")
     return value
+
+
+def no_ids(value: Any, name: str) -> None:
+    """Refuse (422) token ids, which clients of OpenAI's API may send in place of texts."""
+    elements = value if isinstance(value, list) else []
+    flat = itertools.chain.from_iterable(element if isinstance(element, list) else [element] for element in elements)
+    if type(next(flat, None)) is int:
+        raise Refused(
+            422,
+            f"{name} holds token ids; they are of OpenAI's vocabulary, not of this model's: send texts "
+            "(LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))",
+        )
 
 
 def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
