@@ -124,9 +124,9 @@ class Config:
         languages = tuple(entry["languages"])
         recipe = entry.get("recipe", self.raw.get("recipe", "psp"))
         settings: dict[str, Any] = {}
-        for block in BLOCKS:
+        written = {block: merge(self.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
+        for block, own in written.items():
             # `segment` is a table by language: only an entry's own languages are filled in.
-            own = merge(self.raw.get(block, {}), entry.get(block, {}))
             settings[block] = merge(self._defaults(block, recipe, own), own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # whoever writes a grid means all of it
@@ -150,9 +150,8 @@ class Config:
             raise ConfigError(f"{where}.corpora: {repeated} stands there twice; leave one out")
         seed = entry.get("seed", self.raw.get("seed", 1))
         launch.check(settings["train"], where=f"{where}.train")
-        Tuning(**settings["tune"]).check(
-            settings["train"], paraphrase={part.paraphrase for part in parts}, where=f"{where}.tune"
-        )
+        if settings["train"]["tune"] or "grid" in written["tune"]:
+            _check_grid(name, settings, parts)  # the grid of the recipe need not fit to a model that is not searched
         variants = resolve_variants(
             entry.get("variants", {}),
             recipe=recipe,
@@ -205,11 +204,11 @@ class Config:
         """The search for a model's training settings.
 
         Raises:
-            ConfigError: as :meth:`cleared`, or the model has nothing to choose by.
+            ConfigError: as :meth:`cleared`, or the model has nothing to choose by, or two points are the same.
         """
         model = self.cleared(name)
         self._check_tunable(model)
-        return Tuning(**model["tune"])
+        return _check_grid(name, model.settings, model.parts)
 
     @staticmethod
     def _check_tunable(model: Model) -> None:
@@ -379,6 +378,13 @@ class Config:
             if not (Path(folder) / name).exists()
             and all(mirror.startswith(("http://", "https://")) for mirror in self.remote(name).mirrors)
         ]
+
+
+def _check_grid(name: str, settings: Mapping[str, Any], parts: Iterable[Part]) -> Tuning:
+    tuning = Tuning(**settings["tune"])
+    paraphrase = {part.paraphrase for part in parts}
+    tuning.check(settings["train"], paraphrase=paraphrase, where=f"models.{name}.tune")
+    return tuning
 
 
 def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:

@@ -137,6 +137,17 @@ def test_a_search_shows_where_its_winner_is_taken():
     assert checked.model("fr-default").differences == {"train.tune": True, "train.margin": 0.5}
 
 
+def test_the_grid_of_a_recipe_is_looked_at_where_a_search_is_asked_for():
+    margin = {"objective": "margin"}  # which has no scale, a key of our recipe's grid
+    assert config(fr(train=margin)).model("fr")["train"]["objective"] == "margin"
+    words = r"models\.fr\.tune\.grid: .* would be the same training, which does not use scale"
+    for entry in ({"train": {**margin, "tune": True}}, {"train": margin, "tune": {"grid": {"scale": [10, 20]}}}):
+        with pytest.raises(ConfigError, match=words):
+            config(fr(**entry))
+    with pytest.raises(ConfigError, match=words):
+        config(fr(train=margin)).tuning("fr")
+
+
 def test_a_search_needs_something_to_choose_by():
     models = fr(development={"sts": None, "heldout": 0})
     with pytest.raises(ConfigError, match=r"models\.fr\.development: sts is null and heldout is 0, but tuning"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
+import json
 import math
 import tomllib
 import zipfile
@@ -16,6 +18,8 @@ import pytest
 from small_subword import PAIRS, SENTENCES
 
 from psp import filters, schemas, testsets
+from psp.config import Config
+from psp.configschema import load_schema, tunable
 from psp.corpora import phrasebook
 from psp.corpora.download import Remote, fetch
 from psp.datareport import Source, report
@@ -26,17 +30,19 @@ from psp.evaluation.baselines import compare
 from psp.evaluation.development import Development
 from psp.evaluation.run import evaluate_model
 from psp.evaluation.variants import gather
-from psp.files import read_json, sha256
+from psp.files import read_json, sha256, write_json
 from psp.neardup import remove_near_duplicates
 from psp.segment import Segmenter
 from psp.speed.run import measure_speed
 from psp.store import write_store
 from psp.subword import train_subword
 from psp.training import train
-from psp.training.tune import Tuning
+from psp.training.settings import TrainSettings
+from psp.training.tune import Tuning, winner
 
 ROOT = Path(__file__).parent.parent
 LABEL = "Small.en-fr"
+SMALL = {"languages": ["en", "fr"], "corpora": ["Small"]}
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
 SETTINGS: dict[str, Any] = {"epochs": 2, "batch_size": 32, "megabatch": 2, "dim": 8, "device": "cpu"}
 
@@ -214,6 +220,148 @@ def test_the_cases_that_make_a_difference_are_among_what_is_written(written: dic
     best, none = (written[Path(model, "train/train.json")] for model in ("fr", "again"))
     assert best["best"] and len(best["development"]) == 2 and best["initialised_from"] is None
     assert none["best"] is None and none["development"] == [] and none["initialised_from"]["taken_over"] > 0
+
+
+# ---------------------------------------------------------------------- what a config may hold can be written down
+
+
+def allowed(node: Mapping[str, Any]) -> Iterator[Any]:
+    """Values of a key that the config's schema allows: all of a choice, else the ends of its range."""
+    kinds = node.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    yield from node.get("enum", ())
+    if "null" in kinds:
+        yield None
+    if "boolean" in kinds:
+        yield from (True, False)
+    if "integer" in kinds:
+        yield from (node.get("minimum", 0), node.get("maximum", 10**6))
+    if "number" in kinds:
+        low, high = node.get("minimum", node.get("exclusiveMinimum", -2)), node.get("maximum", 1e6)
+        yield low if "minimum" in node else low + 1e-3
+        yield node["exclusiveMaximum"] - 1e-3 if "exclusiveMaximum" in node else high
+    if "array" in kinds:
+        yield from ([], ["my_rules:keep"] if node["items"]["type"] == "string" else [1, 2])
+    if "string" in kinds:
+        yield from ("cpu", "cuda:1") if "cuda" in node.get("pattern", "") else ("a/model",)
+    if "object" in kinds:
+        for key, below in node["properties"].items():
+            yield from ({key: value} for value in allowed(below))
+
+
+def cases(block: str) -> list[tuple[str, Any]]:
+    """Each key of a block of the config with each value that is not its default."""
+    properties = load_schema(str(ROOT / "config/schema.yaml"))["$defs"][block]["properties"]
+    found = [
+        (key, value) for key, node in properties.items() for value in allowed(node) if value != node.get("default")
+    ]
+    assert {key for key, _ in found} == set(properties)
+    return found
+
+
+#: Keys of `train` that are no settings of train.json: its `processes`, `threads` and `initialised_from` tell of them,
+#: or nothing does, since they change when a checkpoint is written, or which of the settings are taken.
+NO_SETTINGS = {"checkpoint", "gpus", "init_from", "processes", "threads", "tune"}
+#: Settings in which variants are not compared.
+HOW = {"device", "precision", "dev_every", "log_every"}
+
+
+def block_of(name: str, **own: Any) -> dict[str, Any]:
+    """A block of a model's settings, by way of the config."""
+    raw = {"corpora": {"Small": {"version": "v1"}}, "models": {"fr": {**SMALL, name: own}}}
+    return dict(Config(raw, ROOT / "config/schema.yaml").model("fr")[name])
+
+
+def trained_with(**own: Any) -> dict[str, Any]:
+    """The settings in the train.json of a model with such a block `train`."""
+    block = {key: value for key, value in block_of("train", **own).items() if key not in NO_SETTINGS}
+    return dict(json.loads(json.dumps(TrainSettings.from_mapping(block).as_dict())))
+
+
+@functools.cache
+def every_setting() -> list[dict[str, Any]]:
+    """Settings of train.json in which each key that can be has another value than its default, until all have had all.
+
+    They are put together from trainings that differ in one key, since not every two values go together.
+    """
+    values: dict[str, list[Any]] = {}
+    for key, value in cases("train"):
+        used = trained_with(**{key: value})
+        assert key in NO_SETTINGS or used[key] == value
+        values.setdefault(key, []).append(used.get(key))
+    default = trained_with()
+    assert set(values) - NO_SETTINGS == set(default) - {"seed"}
+    return [
+        default | {key: found[number % len(found)] for key, found in values.items() if key not in NO_SETTINGS}
+        for number in range(max(map(len, values.values())))
+    ]
+
+
+def as_if_trained(folder: Path, written: Mapping[Path, Any], settings: Mapping[str, Any]) -> Path:
+    """The files that a variant is known by, in a folder."""
+    write_json(folder / "eval.json", changed(written[Path("fr/eval.json")], ("train", "settings"), settings))
+    (folder / "train").mkdir(exist_ok=True)
+    (folder / "train/timing.csv").write_text("pairs,seconds,pairs_per_second\n64,2,32\n")
+    return folder
+
+
+def test_every_setting_of_a_training_can_stand_in_variants_json(written: dict[Path, Any], tmp_path: Path) -> None:
+    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
+    default = trained_with()
+    runs = {"own": {1: as_if_trained(tmp_path / "own", written, default)}}
+    for number, settings in enumerate(every_setting()):
+        runs[f"other{number}"] = {1: as_if_trained(tmp_path / f"other{number}", written, settings)}
+    found = gather(runs, tmp_path / "compare.json", tmp_path / "variants.json", model="fr")
+    schemas.check(found, "variants")
+    listed = [one["settings"] for one in found["variants"][1:]]
+    assert set().union(*listed) == set(default) - HOW - {"seed"}
+    # The rest would be understood, should anybody compare it one day.
+    schemas.check(changed(found, ("variants", 1, "settings"), without(default, ("seed",))), "variants")
+
+
+def test_every_point_of_a_search_can_stand_in_tune_json(written: dict[Path, Any], tmp_path: Path) -> None:
+    searched = tunable(load_schema(str(ROOT / "config/schema.yaml")))
+    for settings in every_setting():
+        point = {key: settings[key] for key in searched}
+        write_json(tmp_path / "train.json", changed(written[Path("fr/train/train.json")], ("settings",), settings))
+        tuning = Tuning({key: [value] for key, value in point.items()})
+        (name,) = tuning.points
+        tuning.gather({name: tmp_path / "train.json"}, tmp_path / "tune.json", model="fr")
+        assert winner(tmp_path / "tune.json") == point
+
+
+def test_every_setting_of_a_filter_can_stand_in_its_counts(
+    written: dict[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_rules.py").write_text("def keep(source, target):\n    return True\n")
+    default = block_of("filters")
+    default["similarity"]["encoder"] = "a/model"
+    for key, value in cases("filters"):
+        if value == {"encoder": None}:
+            continue  # refused where the filter is on
+        if isinstance(value, dict):
+            (only,) = value
+            bounds = dict.fromkeys({"min", "max"} & default[key].keys(), value[only]) if only in ("min", "max") else {}
+            value = {**default[key], **bounds, **value, "enabled": True}
+        judges = filters.build(default | {key: value}, ("en", "fr"), {"lid": "unread", "tests": []})
+        used = {judge.name: json.loads(json.dumps(judge.settings)) for judge in judges}
+        schemas.check(changed(written[Path(f"fr/pairs/filter/{LABEL}.json")], ("filters",), used), "filter")
+
+
+def test_what_is_not_as_its_schema_says_is_written_all_the_same(
+    written: dict[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_if_trained(tmp_path, written, trained_with())
+    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
+    out = tmp_path / "variants.json"
+    with monkeypatch.context() as patch:
+        patch.setattr("psp.evaluation.variants.figures", lambda body: {"loss": 1.0})  # a figure that no schema knows
+        found = gather({"psp": {1: tmp_path}}, tmp_path / "compare.json", out, model="fr")
+    assert read_json(out) == found
+    (record,) = caplog.records
+    assert record.levelname == "ERROR" and "\n" not in record.getMessage()
+    assert "variants.json: is whole, but not as its schema variants says" in record.getMessage()
 
 
 # ------------------------------------------------------------------------------------------------- what is wrong

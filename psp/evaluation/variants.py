@@ -75,8 +75,8 @@ def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, 
         "variants": found,
         "systems": {name: figures(body) for name, body in systems["systems"].items() if name != "trained"},
     }
-    schemas.check(result, "variants", out)
     write_json(out, result)
+    schemas.check_written(result, "variants", out)
     return result
 
 

@@ -7,6 +7,7 @@ refer to one another by file name (``eval.yaml#/$defs/body``).
 from __future__ import annotations
 
 import functools
+import logging
 import math
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from psp.errors import DataError
+
+log = logging.getLogger(__name__)
 
 #: Pattern of a path under results/ -> schema; the first that fits counts.
 PLACES = {
@@ -81,11 +84,21 @@ def check(value: Any, name: str, path: Path | str | None = None) -> None:
         DataError: it is not; the key is named.
         ValueError: there is no such schema.
     """
+    if (problem := _problem(value, name)) is not None:
+        raise DataError(f"{problem} (schema {name}); it was changed, or another psp wrote it: make it again", path)
+
+
+def check_written(value: Any, name: str, path: Path | str) -> None:
+    """The same for what was just written: an error in the log, since what took hours to find is not lost for it."""
+    if (problem := _problem(value, name)) is not None:
+        log.error("%s: is whole, but not as its schema %s says, a mistake of psp: %s", path, name, problem)
+
+
+def _problem(value: Any, name: str) -> str | None:
     problem = next(_not_finite(value), None)
     if problem is None and (error := best_match(_validator(name).iter_errors(value))) is not None:
-        problem = _say(error)
-    if problem is not None:
-        raise DataError(f"{problem} (schema {name}); it was changed, or another psp wrote it: make it again", path)
+        return _say(error)
+    return problem
 
 
 @functools.cache

@@ -243,6 +243,7 @@ class Tuning:
             "winner": {key: winner[key] for key in ("name", "settings", "score")},
         }
         write_json(out, result)
+        schemas.check_written(result, "tune", out)
         return result
 
 
@@ -296,8 +297,11 @@ def _text(value: Any) -> str:
     """A value as a part of a file's name: 0 for 0.0, so that both ways to write it in a config are one point."""
     if isinstance(value, str):
         return value
+    if isinstance(value, list | tuple):
+        return "-".join(map(_text, value)) or "none"
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _list(values: Sequence[Any]) -> str:
-    return f"[{', '.join(map(_text, values))}]"
+    """A list as a config has it."""
+    return f"[{', '.join(_list(value) if isinstance(value, list | tuple) else _text(value) for value in values)}]"
