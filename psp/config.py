@@ -22,7 +22,7 @@ from psp.errors import ConfigError
 from psp.languages import TATOEBA
 from psp.licences import permitted
 from psp.merging import merge
-from psp.parts import Part, closest, resolve
+from psp.parts import Part, check_entry, closest, of_pair, resolve
 from psp.training import launch
 from psp.training.tune import Tuning
 from psp.variants import Variant
@@ -80,6 +80,8 @@ class Config:
         self.offline: bool = raw.get("offline", False)
         self.keep_intermediate: bool = raw.get("keep_intermediate", False)
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
+        for name, entry in self.corpora.items():
+            check_entry(name, entry)
         self.sources = merge(self._defaults("sources", "psp"), raw.get("sources", {}))
         self.phrasebook = merge(self._defaults("phrasebook", "psp"), raw.get("phrasebook", {}))
         self.licences: list[str] | None = merge(self._defaults("licences", "psp"), raw.get("licences", {}))["allow"]
@@ -305,16 +307,15 @@ class Config:
         """The download of that name under results/downloads: its mirrors and pins.
 
         Raises:
-            ConfigError: the name is not one that the config can lead to.
+            ConfigError: the name is not one that the config can lead to, or two corpora have it and do not agree.
         """
         kind, _, rest = name.partition("/")
         licence = None
         if kind == "opus":
             corpus, version, file = rest.split("/")
-            entry = self.corpora.get(corpus, {})
-            mirrors = entry.get("mirrors", self.sources["opus"]["mirrors"])
-            fields = {"corpus": corpus, "version": version, "pair": file.removesuffix(".txt.zip")}
-            licence = entry.get("licence")
+            pair = file.removesuffix(".txt.zip")
+            mirrors, licence = self._archive(name, corpus, version, pair)
+            fields = {"corpus": corpus, "version": version, "pair": pair}
         elif kind == "paranmt":
             corpus, file = rest.split("/")
             entry = self.corpora.get(corpus, {})
@@ -331,6 +332,30 @@ class Config:
         pin = self.pins.get(name, {})
         expanded = tuple(_expand(mirror, fields, f"sources.{kind}.mirrors") for mirror in mirrors)
         return Remote(name, expanded, pin.get("sha256"), pin.get("bytes"), licence)
+
+    def entries(self, corpus: str) -> dict[str, dict[str, Any]]:
+        """The catalogue's entries, by name, that stand for OPUS's ``corpus``."""
+        return {
+            name: entry
+            for name, entry in self.corpora.items()
+            if entry.get("kind", "opus") == "opus" and entry.get("opus", name) == corpus
+        }
+
+    def _archive(self, name: str, corpus: str, version: str, pair: str) -> tuple[list[str], str | None]:
+        """An OPUS archive's mirrors and declared licence; ``name`` is its download's."""
+        mirrors = self.sources["opus"]["mirrors"]
+        said = {
+            key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
+            for key, entry in self.entries(corpus).items()
+            if of_pair(entry, "version", pair) == version and (not entry.get("pairs") or pair in entry["pairs"])
+        }
+        first = next(iter(said.values()), (mirrors, None))
+        if any(other != first for other in said.values()):
+            raise ConfigError(
+                f"corpora: {' and '.join(said)} are one archive, {name}, but differ in licence or mirrors; "
+                "write the same for both"
+            )
+        return first
 
     def lid(self) -> str:
         """The language identification model's name under results/downloads."""
@@ -356,7 +381,7 @@ class Config:
 
     def downloads(self, model: Model) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""
-        names = [part.download for part in model.parts if part.download]
+        names = list(dict.fromkeys(part.download for part in model.parts if part.download))
         if any(part.filters["language"]["enabled"] for part in model.parts):
             names.append(self.lid())
         if sts := self.sts(model):

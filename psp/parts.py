@@ -21,6 +21,7 @@ class Part:
 
     Attributes:
         corpus: its name in the catalogue; of a local file, the item's ``name`` or else what the file's name gives.
+        opus: OPUS's name of the corpus, in its address and in its archives; ``corpus`` but where the catalogue says so.
         kind: ``opus``, ``paranmt`` or ``local``.
         version: the release; None of a local file.
         languages: of source and target, in the config's codes. Equal ones: paraphrases, else bitext.
@@ -32,6 +33,7 @@ class Part:
     """
 
     corpus: str
+    opus: str
     kind: str
     version: str | None
     languages: tuple[str, str]
@@ -49,7 +51,7 @@ class Part:
     @property
     def pair(self) -> str:
         """The archive's name for the pair: languages in alphabetical order."""
-        return "-".join(sorted(self.names))
+        return archive_pair(self.names)
 
     @property
     def label(self) -> str:
@@ -63,7 +65,45 @@ class Part:
             return None
         if self.kind == "paranmt":
             return f"paranmt/{self.corpus}/{self.version}.zip"
-        return f"opus/{self.corpus}/{self.version}/{self.pair}.txt.zip"
+        return f"opus/{self.opus}/{self.version}/{self.pair}.txt.zip"
+
+
+def archive_pair(names: Iterable[str]) -> str:
+    """OPUS's name of a language pair: its own names of the languages, in alphabetical order."""
+    return "-".join(sorted(names))
+
+
+def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
+    """A catalogue entry's ``version`` or ``licence`` for an archive: that of the pair, or else of the whole corpus."""
+    return corpus.get(f"{key}s", {}).get(pair, corpus.get(key))
+
+
+def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
+    """Make sure that what a catalogue entry says by pair is of pairs that there can be.
+
+    Raises:
+        ConfigError: a pair is not named as its archive is, or not one that the entry lists; or the entry is of a corpus
+            with one file, and has settings by pair.
+    """
+    for key in ("opus", "versions", "licences"):
+        if corpus.get("kind", "opus") != "opus" and key in corpus:
+            raise ConfigError(
+                f"corpora.{name}.{key}: is for OPUS's corpora; kind {corpus['kind']} has one file, leave it out"
+            )
+    for key in ("versions", "licences", "pairs", "bytes"):
+        for pair in corpus.get(key, {}):
+            parts = pair.split("-")
+            cuts = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
+            if not any(first <= second for first, second in cuts):
+                meant = f"; write {archive_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
+                raise ConfigError(
+                    f"corpora.{name}.{key}: {pair} is no pair as archives have it, in alphabetical order{meant}"
+                )
+            if key in ("versions", "licences") and corpus.get("pairs") and pair not in corpus["pairs"]:
+                raise ConfigError(
+                    f"corpora.{name}.{key}: {pair} is not among corpora.{name}.pairs"
+                    f"{closest(pair, corpus['pairs'])}; add it there, with its number of pairs"
+                )
 
 
 def resolve(
@@ -107,14 +147,16 @@ def resolve(
     kind = corpus.get("kind", "opus")
     pair = _languages(item, name, kind, languages, where)
     own = merge(corpus.get("filters", {}), corpus.get("recipes", {}).get(recipe, {}).get("filters", {}))
+    names = (corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1]))
     part = Part(
         corpus=name,
+        opus=corpus.get("opus", name),
         kind=kind,
-        version=corpus.get("version"),
+        version=of_pair(corpus, "version", archive_pair(names)),
         languages=pair,
-        names=(corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1])),
+        names=names,
         cap=item.get("cap", corpus.get("cap")),
-        licence=item.get("licence", corpus.get("licence")),
+        licence=item.get("licence", of_pair(corpus, "licence", archive_pair(names))),
         filters=merge(filters, merge(own, item.get("filters", {}))),
         path=path,
     )

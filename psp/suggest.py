@@ -23,6 +23,7 @@ from psp.config import Config
 from psp.corpora.known import DOUBTFUL, LICENCES, SKIPPED, SYNTHETIC, TERMS
 from psp.errors import ConfigError, DataError, DownloadError
 from psp.languages import NAMES, opus_names
+from psp.parts import archive_pair, of_pair
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Offer:
     @property
     def pair(self) -> str:
         """The archive's name: the languages in alphabetical order."""
-        return "-".join(sorted(self.names))
+        return archive_pair(self.names)
 
     @property
     def size(self) -> str:
@@ -131,7 +132,7 @@ def suggest(config: Config, language: str, partner: str = "en") -> str:
     Left out, with a reason each, are test sets, what is no sentences, what is machine-translated or joined over a
     third language (:mod:`psp.corpora.known`), and what the config does not allow. Mined corpora are in the block but
     switched off by a ``#``, unless there is nothing else. A corpus that the config has keeps its release, licence and
-    cap, so that other models stay as they are.
+    cap, so that other models stay as they are; where that release lacks the pair, the newest is written for it alone.
 
     Raises:
         ConfigError: a language is no ISO 639 code, both are the same, or the config is offline.
@@ -155,7 +156,8 @@ class _Suggestion:
         self.left_out: list[str] = []
         self.others: dict[str, list[Offer]] = {}  # further names of the language in the same corpus
         offers = self._offers()
-        chosen = [offer for offer in map(self._release, offers) if offer is not None and self._wanted(offer)]
+        self.places = {offer.corpus: self._place(offer) for offer in offers}
+        chosen = [offer for offer in map(self._release, offers) if self._wanted(offer)]
         if not chosen:
             reasons = f" that can be used: {'; '.join(self.left_out)}" if self.left_out else ""
             raise DataError(f"OPUS has no corpora for {' and '.join(codes)}{reasons}; try another pair by --with")
@@ -182,7 +184,8 @@ class _Suggestion:
 
     def _rank(self, offer: Offer) -> tuple[Any, ...]:
         """The config's own name first, then the language as people mean it, then the more pairs."""
-        given = self.config.corpora.get(offer.corpus, {}).get("names", {})
+        entries = self.config.entries(offer.corpus).values()
+        given: dict[str, str] = next((entry.get("names", {}) for entry in entries), {})
         foreign = sum(given.get(code, name) != name for code, name in zip(self.codes, offer.names, strict=True))
         variety = sum(opus_names(code)[name.casefold()] for code, name in zip(self.codes, offer.names, strict=True))
         return foreign, variety, -(offer.pairs or 0), offer.names
@@ -194,19 +197,34 @@ class _Suggestion:
             return list(known)
         return sorted({name for name in self.api.languages(beside) if name.casefold() in known})
 
-    def _release(self, offer: Offer) -> Offer | None:
-        """The offer in the release that the config has of the corpus."""
-        known = self.config.corpora.get(offer.corpus)
-        if known is None or known["version"] == offer.version:
+    def _place(self, offer: Offer) -> tuple[str, dict[str, Any]]:
+        """The entry of the catalogue that an offer belongs to, by name; an empty one where it must be a new one.
+
+        An entry that would have other names for languages of its models is left alone, and so is one that lists its
+        pairs where the offer's are not counted.
+        """
+        models = [self.config.model(name) for name in self.config.models]
+        for name, entry in sorted(self.config.entries(offer.corpus).items(), key=lambda item: item[0] != offer.corpus):
+            used = {code for model in models for part in model.parts if part.corpus == name for code in part.languages}
+            names = entry.get("names", {})
+            if (offer.pairs is not None or not entry.get("pairs")) and all(
+                code not in used or names.get(code, code) == there
+                for code, there in zip(self.codes, offer.names, strict=True)
+            ):
+                return name, entry
+        further = (f"{offer.corpus}-{offer.pair}-{number}" for number in itertools.count(2))
+        free = itertools.chain([offer.corpus, f"{offer.corpus}-{offer.pair}"], further)
+        return next(name for name in free if name not in self.config.corpora), {}
+
+    def _release(self, offer: Offer) -> Offer:
+        """The offer in the release that the config has of the corpus, if that has the pair."""
+        given = of_pair(self.places[offer.corpus][1], "version", offer.pair)
+        if given in (None, offer.version):
             return offer
-        same = self.api.corpora(offer.names, offer.corpus, known["version"])
-        self.others[offer.corpus] = []
-        if not same:
-            self.left_out.append(
-                f"{offer.corpus}: the config has release {known['version']} of it, which lacks {offer.pair}; "
-                f"{offer.version} has {offer.size}"
-            )
-        return same[0] if same else None
+        same = self.api.corpora(offer.names, offer.corpus, given)
+        if same:
+            self.others[offer.corpus] = []
+        return same[0] if same else offer
 
     def _wanted(self, offer: Offer) -> bool:
         corpus = offer.corpus.casefold()
@@ -220,8 +238,9 @@ class _Suggestion:
         return reason is None
 
     def _licence(self, offer: Offer) -> str | None:
-        known = self.config.corpora.get(offer.corpus)
-        return LICENCES.get(offer.corpus.casefold()) if known is None else known.get("licence")
+        for entry in self.config.entries(offer.corpus).values():
+            return of_pair(entry, "licence", offer.pair)
+        return LICENCES.get(offer.corpus.casefold())
 
     def _doubt(self, offer: Offer) -> str | None:
         return DOUBTFUL.get(offer.corpus.casefold())
@@ -254,24 +273,29 @@ class _Suggestion:
         return next(name for name in names if name not in self.config.models)
 
     def _entry(self, offer: Offer) -> Iterator[str]:
-        known = self.config.corpora.get(offer.corpus, {})
-        fields: dict[str, Any] = {"version": offer.version}
+        name, known = self.places[offer.corpus]
+        fields: dict[str, Any] = {} if name == offer.corpus else {"opus": offer.corpus}
+        fields["version"] = known.get("version", offer.version)
+        if of_pair(fields | known, "version", offer.pair) != offer.version:
+            fields["versions"] = {offer.pair: offer.version}
         names = {code: name for code, name in zip(self.codes, offer.names, strict=True) if code != name}
         if names:
             fields["names"] = names
         cap = known.get("cap", CAP if (offer.pairs or 0) > CAP else None)
         if cap is not None:
             fields["cap"] = cap
-        fields["licence"] = self._licence(offer)
+        fields["licence"] = known["licence"] if "licence" in known else self._licence(offer)
         if offer.pairs is not None:
             fields["pairs"] = {offer.pair: offer.pairs}
         if offer.bytes is not None:
             fields["bytes"] = {offer.pair: offer.bytes}
-        yield f"  {_yaml(offer.corpus)}:"
+        yield f"  {_yaml(name)}:"
         for key, value in fields.items():
             remark = ""
             if key == "licence" and value is None:
                 remark = f" # none declared{': ' + terms if (terms := TERMS.get(offer.corpus.casefold())) else ''}"
+            elif key == "versions":
+                remark = f" # {of_pair(known, 'version', offer.pair)}, the config's release, lacks it"
             elif key == "pairs" and (others := self.others.get(offer.corpus)):
                 remark = f" # also: {', '.join(f'{other.pair}, {other.size}' for other in others)}"
             yield f"    {key}: {_yaml(value)}{remark}"
@@ -279,7 +303,7 @@ class _Suggestion:
     def _item(self, offer: Offer) -> str:
         doubt = self.doubts[offer.corpus]
         off = "# " if doubt and not self.nothing_else else ""
-        return f"      {off}- {_yaml(offer.corpus)} # {offer.size}{'; ' + doubt if doubt else ''}"
+        return f"      {off}- {_yaml(self.places[offer.corpus][0])} # {offer.size}{'; ' + doubt if doubt else ''}"
 
 
 def _yaml(value: Any) -> str:

@@ -81,7 +81,7 @@ rule filter:
         },
         part=lambda wildcards: {
             name: getattr(part_of(wildcards), name)
-            for name in ("corpus", "kind", "languages", "names")
+            for name in ("corpus", "opus", "kind", "languages", "names")
         },
         seed=attribute("seed"),
         code=fingerprint("psp.corpora", "psp.filters", "psp.segment", "psp.testsets"),

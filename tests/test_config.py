@@ -47,6 +47,9 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     assert len(sample.model("fr").parts) == 12
     assert (sample.model("fr")["train"]["epochs"], sample.model("en")["train"]["epochs"]) == (6, 10)
     assert not any("Tatoeba" in part.corpus for part in sample.model("fr-notatoeba").parts)
+    releases = {part.corpus: part.version for part in sample.model("pl").parts}
+    assert (releases["TatoebaAnki"], releases["Bible"]) == ("v2023", "ubg2018") and "BibleGdanska" not in releases
+    assert {part.corpus: part.version for part in sample.model("de").parts}["Bible"] == "ebible2022"
     recipes = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/recipes.yaml"], SCHEMA)
     assert list(recipes.model("fr-notatoeba").variants) == ["psp", "paper", "paper-3"]  # not those of fr
     margin = recipes.model("fr").variants["margin-3"]
@@ -175,6 +178,54 @@ def test_archives_are_named_alphabetically_by_the_corpus_own_language_names():
     assert part.cap == 7
 
 
+def test_a_pair_has_another_release_and_two_releases_are_two_corpora_of_one_model(tmp_path):
+    (tmp_path / "pins.yaml").write_text("opus/Bible/ubg2018/en-pl.txt.zip: {bytes: 5, sha256: abc}\n")
+    corpora = {
+        "Bible": {
+            "version": "ebible2022",
+            "versions": {"en-pl": "ubg2018"},
+            "licence": "CC0-1.0",
+            "licences": {"en-pl": None},
+            "pairs": {"de-en": 30, "en-pl": 20},
+        },
+        "BibleGdanska": {
+            "opus": "Bible",
+            "version": "gdanska1881",
+            "licence": "MIT",
+            "mirrors": ["/m/{corpus}-{version}"],
+        },
+    }
+    models = {
+        "de": {"languages": ["en", "de"], "corpora": ["Bible"]},
+        "pl": {"languages": ["en", "pl"], "corpora": ["Bible", "BibleGdanska"]},
+    }
+    checked = config(models, corpora=corpora, pins=str(tmp_path / "pins.yaml"), licences={"allow": ["CC0-1.0"]})
+    assert [(part.label, part.version, part.download) for name in models for part in checked.model(name).parts] == [
+        ("Bible.en-de", "ebible2022", "opus/Bible/ebible2022/de-en.txt.zip"),
+        ("Bible.en-pl", "ubg2018", "opus/Bible/ubg2018/en-pl.txt.zip"),
+        ("BibleGdanska.en-pl", "gdanska1881", "opus/Bible/gdanska1881/en-pl.txt.zip"),
+    ]
+    de, ubg, gdanska = (checked.remote(part.download) for name in models for part in checked.model(name).parts)
+    assert [remote.licence for remote in (de, ubg, gdanska)] == ["CC0-1.0", None, "MIT"]
+    assert [remote.bytes for remote in (de, ubg, gdanska)] == [None, 5, None]
+    assert gdanska.mirrors == ("/m/Bible-gdanska1881",) and ubg.mirrors[0].startswith("https://")
+    assert checked.cleared("de")
+    with pytest.raises(ConfigError, match="Bible declares no licence"):
+        checked.cleared("pl")
+
+
+def test_one_archive_under_two_names_is_fetched_once_and_has_one_licence():
+    corpora = {"News": {"version": "v1"}, "Short": {"opus": "News", "version": "v1", "filters": {"length": {"max": 9}}}}
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["News", "Short"]}}
+    checked = config(models, corpora=corpora)
+    archive = "opus/News/v1/en-fr.txt.zip"
+    assert [name for name in checked.downloads(checked.model("fr")) if name.startswith("opus/")] == [archive]
+    assert checked.remote(archive).licence is None
+    corpora["Short"]["licence"] = "MIT"
+    with pytest.raises(ConfigError, match=f"News and Short are one archive, {archive}, but differ in licence"):
+        config(models, corpora=corpora).remote(archive)
+
+
 def test_a_corpus_has_its_own_filters_over_the_models():
     models = {
         "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"name": "Para", "languages": ["en", "en"]}],
@@ -289,6 +340,14 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
          ["models.a.corpora", "takes its name from that model", "leave it out"]),
         ({"models": {**fr(), "a": {"languages": ["en", "de"], "corpora": [{"model": "fr"}]}}},
          ["models.a.corpora", "Europarl", "fr", "models.a.languages"]),
+        ({"corpora": {"A": {"version": "v1", "versions": {"pl-en": "v2"}}}},
+         ["corpora.A.versions: pl-en", "alphabetical", "write en-pl"]),
+        ({"corpora": {"A": {"version": "v1", "pairs": {"pl": 3}}}}, ["corpora.A.pairs: pl is no pair", "en-fr"]),
+        ({"corpora": {"A": {"version": "v1", "pairs": {"en-pl": 3}, "licences": {"en-lp": "MIT"}}}},
+         ["corpora.A.licences: en-lp", "not among corpora.A.pairs", "did you mean en-pl?"]),
+        ({"corpora": {"A": {"version": "v1", "versions": {"en-pl": "../v2"}}}}, ["corpora.A.versions.en-pl", "../v2"]),
+        ({"corpora": {"A": {"version": "v1", "opus": "a/b"}}}, ["corpora.A.opus", "a/b"]),
+        ({"corpora": {"A": {"kind": "paranmt", "version": "v1", "opus": "B"}}}, ["corpora.A.opus", "one file"]),
         ({"models": fr(corpora=["Para"])}, ["Para has both sides in one language", "languages: [en, en]"]),
         ({"models": fr(corpora=[{"name": "Europarl", "languages": ["en", "en"]}])}, ["bitext", "two languages"]),
         ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),

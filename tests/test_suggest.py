@@ -58,7 +58,7 @@ def test_the_block_for_swahili_makes_a_model(api, tmp_path):
     assert model.languages == ("en", "sw")
     names = [part.corpus for part in model.parts]
     # By size; what is mined, made by machine, a test set or no sentences is not trained on.
-    assert names == ["Tanzil", "GlobalVoices", "QED", "TED2020", "bible-uedin", "GNOME"]
+    assert names == ["Tanzil", "OpenSubtitles", "GlobalVoices", "QED", "TED2020", "bible-uedin", "GNOME"]
     assert after.remote("opus/bible-uedin/v1/en-sw.txt.zip").licence == "CC0-1.0"
     assert after.corpora["QED"] == {
         "version": "v2.0a",
@@ -103,7 +103,49 @@ def test_a_corpus_of_the_config_keeps_its_release_and_other_models_stay_as_they_
             before.remote(part.download) for part in before.model(name).parts
         ]
     assert after.corpora["GlobalVoices"]["pairs"]["en-sw"] == 26_041  # v2017q3's, not the newest's
-    assert "OpenSubtitles: the config has release v2018 of it, which lacks en-sw; v2024 has 123,456 pairs" in block
+
+
+def test_where_the_configs_release_lacks_the_pair_another_is_written_for_it_alone(api, tmp_path):
+    block = suggest(config(api.address), "sw")
+    after = pasted(block, tmp_path)
+    (part,) = [part for part in after.model("sw").parts if part.corpus == "OpenSubtitles"]
+    assert (part.version, part.cap) == ("v2024", 4_000_000)
+    assert part.download == "opus/OpenSubtitles/v2024/en-sw.txt.zip"
+    assert "versions: {en-sw: v2024} # v2018, the config's release, lacks it" in block
+    assert after.corpora["OpenSubtitles"]["version"] == "v2018"
+    assert "OpenSubtitles" not in block[block.index("# Left out:") :]
+    # Pasted and asked for again, it stays.
+    again = config(
+        api.address, corpora={"OpenSubtitles": {"versions": {"en-sw": "v2024"}, "pairs": {"en-sw": 123_456}}}
+    )
+    assert "lacks it" not in suggest(again, "sw")
+
+
+def test_a_corpus_that_stands_in_the_config_under_another_name(api, tmp_path):
+    mine = {
+        "Scripture": {"opus": "bible-uedin", "version": "v1", "licence": "MIT"},
+        "QED": {"opus": "Talks", "version": "v9"},
+    }
+    block = yaml.safe_load(suggest(config(api.address, corpora=mine), "sw"))
+    assert {"Scripture", "QED-en-sw"} <= set(block["models"]["sw"]["corpora"])
+    assert block["corpora"]["Scripture"]["opus"] == "bible-uedin"
+    assert block["corpora"]["Scripture"]["licence"] == "MIT"
+    assert block["corpora"]["QED-en-sw"] | {"bytes": 0, "pairs": 0} == {
+        "opus": "QED", "version": "v2.0a", "licence": None, "bytes": 0, "pairs": 0,
+    }  # fmt: skip
+
+
+def test_other_names_of_a_language_or_pairs_not_counted_make_an_entry_of_its_own(tmp_path):
+    offers = [entry("OpenSubtitles", "v2018", "sw-zh", 900), entry("GlobalVoices", "v2017q3", "sw-zhs", "")]
+    with opus_api(offers) as api:
+        block = suggest(config(api.address), "sw", "zh")
+    before, after = Config.load([BASE], SCHEMA), pasted(block, tmp_path)
+    assert after.model("zh") == before.model("zh")  # whose OpenSubtitles calls Chinese zh_cn
+    assert {part.corpus: part.download for part in after.model("zh-sw").parts} == {
+        "OpenSubtitles-sw-zh": "opus/OpenSubtitles/v2018/sw-zh.txt.zip",
+        "GlobalVoices-sw-zhs": "opus/GlobalVoices/v2017q3/sw-zhs.txt.zip",  # GlobalVoices lists its pairs
+    }
+    assert after.remote("opus/GlobalVoices/v2017q3/sw-zhs.txt.zip").licence == "CC-BY-3.0"
 
 
 def test_a_model_of_the_config_is_not_overwritten(tmp_path):

@@ -17,7 +17,7 @@ with job(snakemake.log[0]):
         open_corpus(
             part["kind"],
             Path(snakemake.input.corpus),
-            part["corpus"],
+            part["opus"],
             tuple(part["names"]),
             max_bad_rows=settings["max_bad_rows"],
         ),
