@@ -120,6 +120,8 @@ def _plan(options: argparse.Namespace) -> None:
 
     config = _config(options)
     for name in options.models:
+        for notice in config.notices(config.model(name)):
+            logging.getLogger("psp").warning("%s", notice)
         print(plan(config, name, options.folder / "results/downloads"))
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from psp.configschema import check, defaults, differences, load_schema, read_yaml, tunable
 from psp.corpora.download import Remote
 from psp.errors import ConfigError
-from psp.languages import TATOEBA
+from psp.languages import LID_LABELS, TATOEBA, lid_label
 from psp.licences import permitted
 from psp.merging import merge
 from psp.parts import Part, check_entry, closest, of_pair, resolve
@@ -394,6 +394,24 @@ class Config:
         """Local files among a model's corpora that are not there; those under results/ the workflow may make."""
         paths = [part.path for part in model.parts if part.path]
         return [path for path in paths if not path.startswith("results/") and not Path(path).is_file()]
+
+    @staticmethod
+    def notices(model: Model) -> list[str]:
+        """What is to be said once of a model before anything is fetched, though it is no error."""
+        unknown = sorted(
+            {
+                language
+                for part in model.parts
+                if part.filters["language"]["enabled"]
+                for language in part.languages
+                if lid_label(language) not in LID_LABELS
+            }
+        )
+        return [
+            f"models.{model.name}: language identification (lid.176) does not know {language!r}: lines on its side are "
+            "dropped only where they are plainly in the other side's language"
+            for language in unknown
+        ]
 
     def missing(self, model: Model, folder: Path | str) -> list[str]:
         """Files that an offline run of the model lacks: not under ``folder`` and without a local mirror."""

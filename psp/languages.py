@@ -165,3 +165,38 @@ def opus_names(language: str) -> dict[str, int]:
     usual, _, other = _OPUS_NAMES.get(language, "").partition("/")
     names = [language, *usual.split(), TATOEBA.get(language, language)]
     return dict.fromkeys(names, 0) | dict.fromkeys(other.split(), 1)
+
+
+# fastText's lid.176: its labels, most of them ISO 639-1 codes.
+_IDENTIFIED = """
+af als am an ar arz as ast av az azb ba bar bcl be bg bh bn bo bpy br bs bxr ca cbk ce ceb ckb co cs cv cy da de diq dsb
+dty dv el eml en eo es et eu fa fi fr frr fy ga gd gl gn gom gu gv he hi hif hr hsb ht hu hy ia id ie ilo io is it ja
+jbo jv ka kk km kn ko krc ku kv kw ky la lb lez li lmo lo lrc lt lv mai mg mhr min mk ml mn mr mrj ms mt mwl my myv mzn
+nah nap nds ne new nl nn no oc or os pa pam pfl pl pms pnb ps pt qu rm ro ru rue sa sah sc scn sco sd sh si sk sl so sq
+sr su sv sw ta te tg th tk tl tr tt tyv ug uk ur uz vec vep vi vls vo wa war wuu xal xmf yi yo yue zh
+"""
+
+#: The labels of fastText's lid.176.
+LID_LABELS: frozenset[str] = frozenset(_IDENTIFIED.split())
+
+# lid.176's label for our language codes, where the two differ.
+_LABELS = {"cmn": "zh", "fil": "tl", "in": "id", "iw": "he", "ji": "yi", "nb": "no"}
+
+
+def lid_label(language: str) -> str:
+    """lid.176's label for one of our language codes (a region, as in ``pt_br``, makes no difference).
+
+    Not in ``LID_LABELS`` where the model does not know the language.
+    """
+    code = language.lower().replace("-", "_").partition("_")[0]
+    return _LABELS.get(code, code)
+
+
+# Labels that are one ISO 639-3 macrolanguage (Arabic, Azerbaijani, Serbo-Croatian, Kurdish, Malay, Norwegian, Chinese).
+_MACROLANGUAGES = ("ar arz", "az azb", "bs hr sh sr", "ckb ku", "id min ms", "nn no", "wuu yue zh")
+
+
+def varieties(label: str) -> frozenset[str]:
+    """lid.176's labels that name varieties of the same language, the label itself among them."""
+    groups = (group.split() for group in _MACROLANGUAGES)
+    return frozenset({label}.union(*(group for group in groups if label in group)))

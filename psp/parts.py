@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from psp.errors import ConfigError
+from psp.filters.contract import SIDES
+from psp.languages import LID_LABELS, lid_label
 from psp.merging import merge
 
 _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
@@ -225,6 +227,14 @@ def _check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
         raise ConfigError(
             f"{where}: {part.corpus}: filters.similarity is enabled but names no encoder; write e.g. "
             "`similarity: {enabled: true, encoder: use-multilingual, min: 0.7}`"
+        )
+    wanted = part.filters["language"]
+    judged = [part.languages[side == "target"] for side in SIDES[wanted["sides"]]]
+    unknown = next((language for language in judged if lid_label(language) not in LID_LABELS), None)
+    if wanted["enabled"] and wanted["method"] == "top" and unknown:
+        raise ConfigError(
+            f"{where}: {part.corpus}: filters.language.method is top, but lid.176 has no label for {unknown!r}; write "
+            "`language: {method: evidence}` or `language: {enabled: false}` under filters"
         )
     if part.kind == "opus" and part.filters["score"]["enabled"]:
         raise ConfigError(

@@ -11,6 +11,7 @@ from psp.filters import custom
 from psp.fingerprint import fingerprint
 from psp.training import launch
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 try:
     CONFIG = Config(config, Path(workflow.basedir) / "config/schema.yaml")
@@ -88,6 +89,10 @@ def check_targets(arguments):
         if (match := re.fullmatch(r"results/([^/]+)/(.+)", argument))
         and match[1] not in RESERVED
     )
+    if workflow.is_main_process:  # jobs read this file again
+        for name in sorted({name for name, _ in asked} or CONFIG.models):
+            for notice in CONFIG.notices(CONFIG.model(name)):
+                logger.warning(f"warning: {notice}")
     for name, file in asked:
         if missing := missing_files(CONFIG.cleared(name)):
             raise ConfigError(missing)

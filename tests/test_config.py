@@ -458,3 +458,31 @@ def test_merging_agrees_with_snakemake(base, top):
     before = copy.deepcopy((base, top))
     assert merge(base, top) == expected
     assert (base, top) == before
+
+
+# --- languages that cannot be identified ----------------------------------------------------------------------------
+
+
+def xhosa(**filters):
+    return {"xh": {"languages": ["en", "xh"], "corpora": [{"path": "my.tsv"}], "filters": {"language": filters}}}
+
+
+def test_a_language_that_cannot_be_identified_is_told_and_is_no_error():
+    checked = config(models=xhosa())
+    (notice,) = checked.notices(checked.model("xh"))
+    assert "models.xh" in notice and "'xh'" in notice
+    assert not config(models=xhosa(enabled=False)).notices(config(models=xhosa(enabled=False)).model("xh"))
+    assert not config().notices(config().model("fr"))
+
+
+def test_the_top_label_of_a_language_without_one_is_an_error_before_anything_is_fetched():
+    text = message(models=xhosa(method="top"))
+    assert "has no label for 'xh'" in text and "method: evidence" in text
+    config(models=xhosa(method="top", sides="source"))
+
+
+def test_each_recipe_has_its_way_to_identify_languages():
+    for recipe, method in (("psp", "evidence"), ("paper", "top"), ("code", "top")):
+        checked = config(models=fr(recipe=recipe, corpora=[{"name": "Para", "languages": ["en", "en"]}]))
+        (part,) = checked.model("fr").parts
+        assert part.filters["language"]["method"] == method

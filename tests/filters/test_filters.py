@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import psp.filters
 from psp.errors import ConfigError, DataError, PspError
 from psp.filters import Batch, Filter, build, names
-from psp.filters.language import label
+from psp.languages import LID_LABELS, lid_label
+from psp.text import clean
 
 ENGLISH = "The old house stood at the end of a long and dusty road."
 FRENCH = "La vieille maison se trouvait au bout d'une longue route poussiéreuse."
@@ -51,6 +55,9 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
         ({"score": {"max": float("nan")}}, "filters.score.max: nan must be a number"),
         ({"score": {"min": 0.9, "max": 0.8}}, "filters.score.max: 0.8 must not be below min, which is 0.9"),
         ({"language": {"threshold": 1.5}}, "filters.language.threshold: 1.5 must be a probability"),
+        ({"language": {"own": -0.1}}, "filters.language.own: -0.1 must be a probability"),
+        ({"language": {"method": "best"}}, "filters.language.method: 'best' must be one of evidence, top"),
+        ({"language": {"letters": 1.5}}, "filters.language.letters: 1.5 must be a whole number"),
         ({"language": {"spare": True}}, "filters.language.spare: True must be a probability"),
         ({"language": {"threshold": "high"}}, "filters.language.threshold: 'high' must be a probability"),
     ],
@@ -179,8 +186,9 @@ def test_length_counts_segmented_text_and_any_white_space():
 # --- language -----------------------------------------------------------------------------------------------------
 
 
-def test_language_of_real_sentences(lid):
-    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+@pytest.mark.parametrize("method", ["evidence", "top"])
+def test_language_of_real_sentences(lid, method):
+    (judge,) = build({"language": {"method": method}}, ("en", "fr"), {"lid": lid})
     assert judge(batch((ENGLISH, FRENCH), (FRENCH, FRENCH), (ENGLISH, ENGLISH), (GERMAN, CHINESE))) == [
         None,
         "language: source",
@@ -210,7 +218,9 @@ def test_language_asks_for_the_threshold(lid):
     assert 0.1 < probability < 0.95
 
     def judged(threshold: float) -> list[str | None]:
-        (judge,) = build({"language": {"threshold": threshold, "sides": "source"}}, ("en", "fr"), {"lid": lid})
+        (judge,) = build(
+            {"language": {"method": "top", "threshold": threshold, "sides": "source"}}, ("en", "fr"), {"lid": lid}
+        )
         return judge(batch((ENGLISH, FRENCH)))
 
     assert judged(float(probability) - 0.01) == [None]
@@ -226,7 +236,7 @@ def test_language_spares_a_side_whose_own_language_is_likely_enough(lid):
     assert labels[0] != "__label__fr" and own > 0.02
 
     def judged(spare: float | None) -> list[str | None]:
-        (judge,) = build({"language": {"spare": spare}}, ("en", "fr"), {"lid": lid})
+        (judge,) = build({"language": {"method": "top", "spare": spare}}, ("en", "fr"), {"lid": lid})
         return judge(batch((ENGLISH, doubtful), (ENGLISH, GERMAN), (ENGLISH, FRENCH)))
 
     assert judged(None) == judged(own + 0.01) == ["language: target", "language: target", None]
@@ -242,24 +252,115 @@ def test_odd_characters_and_many_texts_do_not_shift_the_labels(lid):
     assert judge(batch(*rows))[len(odd) :] == [None] * 4
 
 
-def test_labels_of_language_codes():
-    assert [label(code) for code in ("zh", "nb", "no", "pt_br", "zh-TW", "he", "iw")] == [
-        "zh",
-        "no",
-        "no",
-        "pt",
-        "zh",
-        "he",
-        "he",
+def test_a_language_that_the_model_does_not_know(lid):
+    (judge,) = build({"language": {"method": "top"}}, ("en", "tzl"), {"lid": lid})
+    with pytest.raises(ConfigError, match=r"does not know the language 'tzl'.*evidence"):
+        judge(batch((ENGLISH, FRENCH)))
+    (judge,) = build({"language": {"method": "top", "sides": "source"}}, ("en", "tzl"), {"lid": lid})
+    assert judge(batch((ENGLISH, FRENCH))) == [None]
+
+
+ZULU = "Ngiyabonga kakhulu, ngizobuya kusasa ekuseni"
+DOUBTFUL = {  # right sides, of which lid.176.ftz says that another language is the most probable
+    "fr": "La neige fond.",
+    "zh": "将该词添加到指定词典",
+    "xh": ZULU,
+}
+QURAN = "وَإِذَا قَرَأۡتَ ٱلۡقُرۡءَانَ جَعَلۡنَا بَيۡنَكَ وَبَيۡنَ ٱلَّذِينَ لَا يُؤۡمِنُونَ"
+
+
+@pytest.mark.parametrize("language", ["fr", "zh", "xh"])
+def test_a_doubtful_side_is_kept_where_nothing_speaks_against_it(lid, language):
+    import fasttext
+
+    ((top, *_),), _ = fasttext.load_model(str(lid)).predict([DOUBTFUL[language]])
+    assert top != f"__label__{language}"
+    (judge,) = build({"language": {}}, ("en", language), {"lid": lid})
+    assert judge(batch((ENGLISH, DOUBTFUL[language]))) == [None]
+
+
+def test_a_side_in_the_partners_language_is_dropped_at_a_lower_probability_than_in_a_third(lid):
+    probable, improbable = "Dieses Haus ist nicht sehr alt", "Das Restaurant"
+
+    def judged(languages: tuple[str, str], text: str, **settings: float) -> str | None:
+        (judge,) = build({"language": {"sides": "target", **settings}}, languages, {"lid": lid})
+        return judge(batch((ENGLISH, text)))[0]
+
+    (judge,) = build({"language": {}}, ("de", "fr"), {"lid": lid})
+    (evidence,) = judge.weigh([improbable], "fr", "de")
+    assert evidence.partner > 0.5
+    between = evidence.partner - 0.01, evidence.partner + 0.01
+    assert judged(("de", "fr"), improbable, partner=between[0]) == "language: target"
+    assert judged(("de", "fr"), improbable, partner=between[1]) is None
+    assert judged(("en", "fr"), improbable, other=between[0]) == "language: target"
+    assert judged(("en", "fr"), improbable, other=between[1]) is None
+    assert judged(("en", "fr"), probable) == "language: target"
+    assert judged(("en", "fr"), probable, own=0.0) is None
+
+
+def test_a_side_of_a_language_without_a_label_is_dropped_for_the_partners_alone(lid):
+    (judge,) = build({"language": {}}, ("en", "xh"), {"lid": lid})
+    assert judge(batch((ENGLISH, ZULU), (ENGLISH, FRENCH), (ENGLISH, ENGLISH), (FRENCH, ZULU))) == [
+        None,
+        None,
+        "language: target",
+        "language: source",
     ]
 
 
-def test_a_language_that_the_model_does_not_know(lid):
-    (judge,) = build({"language": {}}, ("en", "tzl"), {"lid": lid})
-    with pytest.raises(ConfigError, match=r"does not know the language 'tzl'.*enabled: false"):
-        judge(batch((ENGLISH, FRENCH)))
-    (judge,) = build({"language": {"sides": "source"}}, ("en", "tzl"), {"lid": lid})
-    assert judge(batch((ENGLISH, FRENCH))) == [None]
+def test_letters_of_a_script_in_which_a_language_is_never_written(lid):
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    assert (
+        judge(batch((QURAN, FRENCH), ("設定を変更します", FRENCH), ("これは本です", FRENCH)))
+        == ["language: source"] * 3
+    )
+    (judge,) = build({"language": {}}, ("en", "zh"), {"lid": lid})
+    assert judge(batch((ENGLISH, "これは本です"), (ENGLISH, "mysql_list_tables 例子"))) == ["language: target", None]
+
+
+def test_varieties_of_a_language_do_not_speak_against_one_another(lid):
+    croatian = "Kuća je bila stara i nitko nije znao tko je u njoj živio."
+    for partner, reason in (("en", None), ("hr", "language: target")):
+        (judge,) = build({"language": {"sides": "target"}}, (partner, "bs"), {"lid": lid})
+        (evidence,) = judge.weigh([croatian], "bs", partner)
+        assert (evidence.partner > 0.3) is (partner == "hr"), evidence
+        assert judge(batch((ENGLISH, croatian))) == [reason]
+
+
+def test_vocalised_arabic_is_arabic(lid):
+    (judge,) = build({"language": {}}, ("fa", "ar"), {"lid": lid})
+    assert judge(batch(("این یک جمله فارسی است که خیلی طولانی نیست", QURAN))) == [None]
+    import fasttext
+
+    ((top,),), _ = fasttext.load_model(str(lid)).predict([QURAN])
+    assert top != "__label__ar"
+
+
+def test_a_side_too_short_to_judge_is_kept(lid):
+    def judged(letters: int) -> list[str | None]:
+        (judge,) = build({"language": {"letters": letters}}, ("en", "zh"), {"lid": lid})
+        return judge(batch((ENGLISH, "Der Hund"), (ENGLISH, "12:30")))
+
+    assert judged(7) == ["language: target", None]
+    assert judged(8) == [None, None]
+
+
+@functools.cache
+def english_and_arabic(lid: Path) -> Filter:
+    return build({"language": {}}, ("en", "ar"), {"lid": lid})[0]
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=20))
+def test_evidence_judges_each_side_by_itself(lid, pairs):
+    """Whatever the text: a batch is judged as its pairs are one by one, and a pair by its two sides."""
+    judge = english_and_arabic(lid)
+    pairs = [tuple(map(clean, pair)) for pair in pairs]
+    together = judge(batch(*pairs))
+    assert together == [judge(batch(pair))[0] for pair in pairs]
+    for (source, _), reason in zip(pairs, together, strict=True):
+        alone = judge(batch((source, "")))[0]
+        assert (reason == "language: source") == (alone == "language: source")
 
 
 def vectors(path: Path) -> None:
@@ -294,6 +395,22 @@ def test_without_fasttext_the_extra_is_named(lid, monkeypatch):
     (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
     with pytest.raises(PspError, match=r"pip install 'psp\[data\]'"):
         judge(batch((ENGLISH, FRENCH)))
+
+
+def test_the_labels_are_those_of_the_model(lid):
+    import fasttext
+
+    labels = fasttext.load_model(str(lid)).get_labels()
+    assert {label.removeprefix("__label__") for label in labels} == LID_LABELS
+    assert list(map(lid_label, ("zh", "nb", "no", "pt_br", "zh-TW", "he", "iw"))) == [
+        "zh",
+        "no",
+        "no",
+        "pt",
+        "zh",
+        "he",
+        "he",
+    ]
 
 
 def test_silent_and_lazy(lid):

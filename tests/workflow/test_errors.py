@@ -44,6 +44,17 @@ def test_a_wrong_key(project):
     assert len(output.splitlines()) < 8  # not the whole schema
 
 
+def test_a_language_that_cannot_be_identified_is_told_once(project):
+    (project.folder / "tiny.yaml").write_text(
+        "models: {xh: {languages: [en, xh], corpora: [{path: my.tsv}], evaluate: {tatoeba: false, sts: false}, "
+        "development: {sts: null}}}\n"
+    )
+    (project.folder / "my.tsv").write_text("a house\tindlu\n" * 50)
+    result = project.run("results/xh/pairs/filter/my.en-xh.tsv", "results/xh/pairs/dedupe/my.en-xh.tsv")
+    assert result.output.count("does not know 'xh'") == 1
+    assert result.output.index("does not know 'xh'") < result.output.index("Filtering my.en-xh")
+
+
 def test_an_unknown_corpus(project):
     (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebok]}}\n")
     assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
