@@ -20,6 +20,7 @@ import sentencepiece
 from psp.accelerate import Accelerator
 from psp.cosine import fast_cosines, normalized
 from psp.errors import DataError
+from psp.interface import BATCH, SentenceEncoder, as_given, checked_prompts
 from psp.modelfolder import OURS, SENTENCEPIECE, checked_table, read_model, save_model
 from psp.subword import drop, encode, load_sentencepiece
 from psp.table import Table
@@ -28,26 +29,27 @@ if TYPE_CHECKING:
     from psp.segment import Segmenter
     from psp.words import WordCache
 
-BATCH = 8192
 #: Sentences for which a thread is worth starting.
 MIN_PART = 512
 
 
-class Model:
+class Model(SentenceEncoder):
     """A table of subword vectors and the sentencepiece model whose ids are its rows.
+
+    ``encode`` and what else sentence-transformers' models have: :class:`psp.interface.SentenceEncoder`.
 
     Args:
         weight: float32 (vocab_size, dim), or a :class:`psp.table.Table`; kept, not copied.
         sentencepiece_model: path of the sentencepiece model.
         config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
-            decide how text is read.
+            decide how text is read, and ``prompts`` (default {}) are those of ``encode``.
         threads: of sentencepiece, and of compiled pooling.
         accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. By default where
             it is installed, and there is enough text for it to pay.
 
     Raises:
         DataError: the table and the sentencepiece model do not belong together, or the config names two segmenters
-            or leaves out ids that there are not.
+            leaves out ids that there are not, or has prompts that are no texts.
         PspError: the config names a segmenter that is not installed; or ``accelerate`` is true, and numba is not
             there.
     """
@@ -71,6 +73,7 @@ class Model:
         self._segmenter = _segmenter(self.config.get("segment") or {})
         self._left_out = _left_out(self.config.get("left_out") or [], len(self.table), self.unknown_id)
         self._accelerator = Accelerator(accelerate, self._words)
+        checked_prompts(self.config)
 
     @classmethod
     def load(
@@ -100,6 +103,15 @@ class Model:
         config, table = read_model(folder)
         model = cls(table, folder / SENTENCEPIECE, config, threads=threads, accelerate=accelerate)
         return model.quantized(dtype, dim)
+
+    @classmethod
+    def from_pretrained(cls, path: Path | str, **options: Any) -> Model:
+        """:func:`load_model` by another name: of a folder, or of ``hf://user/name``."""
+        return load_model(path, **options)
+
+    def __repr__(self) -> str:
+        languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
+        return f"<psp.Model: {languages}; {self.vocab_size:,} subwords, {self.dim} dimensions, {self.dtype}>"
 
     @property
     def dim(self) -> int:
@@ -148,52 +160,32 @@ class Model:
             self._pool(*self._ids(texts[part], part.start), out=vectors[part])
         return vectors
 
-    def encode(
-        self,
-        sentences: str | Sequence[str],
-        batch_size: int = BATCH,
-        *,
-        normalize_embeddings: bool = False,
-        truncate_dim: int | None = None,
-        show_progress_bar: bool | None = None,
-    ) -> np.ndarray:
-        """As sentence-transformers has it: the vector of a str, float32 (dim,), or those of several, (n, dim).
+    def _texts(self, texts: Iterable[str]) -> list[str]:
+        return _checked_texts(texts)
 
-        Args:
-            sentences: a str, or a list of them.
-            batch_size: texts encoded at a time.
-            normalize_embeddings: make each vector's length 1; one of zeros stays as it is.
-            truncate_dim: the first so many dimensions of each vector (before it is normalised).
-            show_progress_bar: default no.
-
-        Raises:
-            TypeError, DataError: as :meth:`embed_raw_text`.
-            ValueError: ``truncate_dim`` is not from 1 to the model's, or ``batch_size`` is not positive.
-        """
-        texts = _checked_texts([sentences] if isinstance(sentences, str) else sentences)
-        dim = self.dim if truncate_dim is None else truncate_dim
-        if not 1 <= dim <= self.dim:
-            raise ValueError(f"truncate_dim is {truncate_dim}; the model has {self.dim} dimensions")
+    def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
         vectors = np.empty((len(texts), dim), np.float32)
-        with _bar(bool(show_progress_bar), len(texts)) as done:
+        with _bar(shown, len(texts)) as done:
             for part in _batches(len(texts), batch_size):
                 batch = np.empty((len(texts[part]), self.dim), np.float32)
                 self._pool(*self._ids(texts[part], part.start), out=batch)
                 batch = batch[:, :dim]
-                vectors[part] = normalized(batch) if normalize_embeddings else batch
+                vectors[part] = normalized(batch) if normalize else batch
                 done(len(batch))
-        return vectors[0] if isinstance(sentences, str) else vectors
+        return vectors
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Cosines of all vectors of ``a`` (n, dim) with all of ``b`` (m, dim): float32 (n, m); 0 beside zeros.
 
-        One vector, (dim,), counts as (1, dim).
+        One vector, (dim,), counts as (1, dim). Tensors of torch, or lists of them, give a tensor.
         """
         left, right = normalized(_vectors(a)), normalized(_vectors(b))
-        return np.clip(left @ right.T, -1, 1, dtype=np.float32)
+        return as_given(np.clip(left @ right.T, -1, 1, dtype=np.float32), a, b)
 
     def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The cosine of each vector of ``a`` (n, dim) with that of ``b`` (n, dim): float32 (n,); 0 beside zeros.
+
+        Tensors of torch, or lists of them, give a tensor.
 
         Raises:
             ValueError: their numbers differ.
@@ -201,7 +193,7 @@ class Model:
         left, right = _vectors(a), _vectors(b)
         if left.shape != right.shape:
             raise ValueError(f"vectors of shape {left.shape} and {right.shape} are not pairs")
-        return fast_cosines(left, right).astype(np.float32)
+        return as_given(fast_cosines(left, right).astype(np.float32), a, b)
 
     def score_raw_text(self, pairs: Iterable[tuple[str, str]], batch_size: int = BATCH // 2) -> list[float]:
         """The cosine of each pair of texts, -1 to 1; 0 where a text has no pieces.
@@ -267,7 +259,9 @@ class Model:
             return self
         made = object.__new__(Model)  # sentencepiece, and what is compiled, are shared
         made.__dict__.update(self.__dict__)
-        made.table, made.config = table, dict(self.config)
+        made.table, made.config, made._card = table, dict(self.config), None  # whose metrics are of this one
+        if made.truncate_dim is not None and made.truncate_dim >= table.dim:
+            made.truncate_dim = None
         if "dim" in made.config:  # it was read from a file
             made.config |= {"dim": table.dim, "dtype": table.dtype}
         return made

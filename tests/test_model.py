@@ -117,7 +117,7 @@ def test_a_model_goes_to_another_process(two_ways):
 
 @given(texts=st.lists(odd_text, max_size=12), dim=st.integers(1, DIM), normalize=st.booleans(), size=st.integers(1, 5))
 def test_encode_is_embedding_cut_and_normalised(model, texts, dim, normalize, size):
-    found = model.encode(texts, size, normalize_embeddings=normalize, truncate_dim=dim)
+    found = model.encode(texts, batch_size=size, normalize_embeddings=normalize, truncate_dim=dim)
     expected = model.embed_raw_text(texts)[:, :dim]
     assert (found.shape, found.dtype) == ((len(texts), dim), np.float32)
     if normalize:
@@ -206,7 +206,11 @@ def test_no_text_at_all(model):
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_batches_of_nothing_are_refused(model, size):
-    for call in (model.embed_raw_text, model.encode, lambda texts, size: model.score_raw_text([texts], size)):
+    for call in (
+        model.embed_raw_text,
+        lambda texts, size: model.encode(texts, batch_size=size),
+        lambda texts, size: model.score_raw_text([texts], size),
+    ):
         with pytest.raises(ValueError, match=f"batch_size is {size}; it must be 1 or more"):
             call(["bread", "pain"], size)
 
