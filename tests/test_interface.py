@@ -141,7 +141,7 @@ def test_paraphrase_mining(model):
 @sentence_transformers
 @pytest.mark.parametrize("precision", [None, "int8"])
 def test_an_evaluator_of_similarity(model, theirs, precision):
-    from sentence_transformers.evaluation import EmbeddingSimilarityEvaluator
+    from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 
     sides = SENTENCES[0:60:2], SENTENCES[1:60:2]
     gold = np.random.default_rng(3).random(30).tolist()
@@ -158,7 +158,7 @@ def test_an_evaluator_of_similarity(model, theirs, precision):
 
 @sentence_transformers
 def test_an_evaluator_of_retrieval_takes_our_similarity_of_tensors(model):
-    from sentence_transformers.evaluation import InformationRetrievalEvaluator
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     corpus = {str(number): text for number, text in enumerate(SENTENCES[:30])}
     queries = {key: corpus[key] for key in ("3", "8")}
