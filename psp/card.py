@@ -182,6 +182,9 @@ def _scores(evaluation: Mapping[str, Any]) -> Iterator[tuple[str, str, int, floa
     for directions in evaluation["tatoeba"].values():
         for direction, figures in directions.items():
             yield f"Tatoeba {direction}", "error, %", figures["pairs"], figures["error"], figures["interval"]
+    best = (evaluation.get("train") or {}).get("best")
+    if best and best["error"] is not None:
+        yield "pairs held out of the training data (dev)", "error, %", best["pairs_heldout"], best["error"], None
 
 
 def _interval(ends: list[float] | None) -> str:

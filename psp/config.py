@@ -23,6 +23,7 @@ from psp.languages import LID_LABELS, TATOEBA, lid_label
 from psp.licences import permitted
 from psp.merging import merge
 from psp.parts import Part, check_entry, closest, of_pair, resolve
+from psp.testsets import SEMEVAL, has_sts
 from psp.training import launch
 from psp.training.tune import Tuning
 from psp.variants import Variant
@@ -132,6 +133,7 @@ class Config:
             settings[block] = merge(self._defaults(block, recipe, own), own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # whoever writes a grid means all of it
+        settings["development"] = _chosen_on(settings["development"], languages, where)
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"]:
             recipes = self._defaults("train", recipe)
@@ -163,19 +165,27 @@ class Config:
             of_recipe=[*tunable(self._schema), "select"],  # which weights are kept is a recipe's matter too
             where=where,
         )
-        differences = self._differences(recipe, settings, parts, tuned)
+        differences = self._differences(recipe, languages, settings, parts, tuned)
         model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants)
         if settings["train"]["tune"]:
             self._check_tunable(model)
         return model
 
     def _differences(
-        self, recipe: str, settings: Mapping[str, Any], parts: Iterable[Part], tuned: Collection[str]
+        self,
+        recipe: str,
+        languages: tuple[str, ...],
+        settings: Mapping[str, Any],
+        parts: Iterable[Part],
+        tuned: Collection[str],
     ) -> dict[str, Any]:
         """What settings have otherwise than a recipe, by dotted key, but for what ``INERT`` names."""
         found: dict[str, Any] = {}
         for block in BLOCKS:
-            found |= differences(self._defaults(block, recipe, settings[block]), settings[block], block)
+            base = self._defaults(block, recipe, settings[block])
+            if block == "development":
+                base = _chosen_on(base, languages, block)
+            found |= differences(base, settings[block], block)
         for part in parts:
             found |= differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
@@ -199,7 +209,7 @@ class Config:
         if wanted.base:
             return model
         settings = {**model.settings, "train": wanted.train}
-        differences = self._differences(wanted.recipe, settings, model.parts, ())
+        differences = self._differences(wanted.recipe, model.languages, settings, model.parts, ())
         return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
 
     def tuning(self, name: str) -> Tuning:
@@ -374,17 +384,20 @@ class Config:
             for language, code in codes.items()
         }
 
-    def sts(self, model: Model) -> str | None:
-        """The STS archive's name, if the model is evaluated on it or chosen by it."""
-        needed = model["evaluate"]["sts"] or model["development"]["sts"] == "semeval2017-en"
-        return "sts/STS.zip" if needed else None
+    def sts_tests(self, model: Model) -> str | None:
+        """The STS archive's name, if the model is evaluated on sets of it: those in its languages."""
+        return "sts/STS.zip" if model["evaluate"]["sts"] and has_sts(model.languages) else None
+
+    def sts_development(self, model: Model) -> str | None:
+        """The STS archive's name, if the model is chosen by a set of it."""
+        return "sts/STS.zip" if model["development"]["sts"] == SEMEVAL else None
 
     def downloads(self, model: Model) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""
         names = list(dict.fromkeys(part.download for part in model.parts if part.download))
         if any(part.filters["language"]["enabled"] for part in model.parts):
             names.append(self.lid())
-        if sts := self.sts(model):
+        if sts := self.sts_tests(model) or self.sts_development(model):
             names.append(sts)
         names += [file for pair in self.tatoeba(model).values() for file in pair]
         return names
@@ -428,6 +441,23 @@ def _check_grid(name: str, settings: Mapping[str, Any], parts: Iterable[Part]) -
     paraphrase = {part.paraphrase for part in parts}
     tuning.check(settings["train"], paraphrase=paraphrase, where=f"models.{name}.tune")
     return tuning
+
+
+def _chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where: str) -> dict[str, Any]:
+    """The block ``development`` with ``sts: auto`` resolved: English STS pairs for whatever model has English.
+
+    Raises:
+        ConfigError: English STS pairs are asked for by name, and the model has no English.
+    """
+    sts = development["sts"]
+    if sts == "auto":
+        sts = SEMEVAL if "en" in languages else None
+    if sts == SEMEVAL and "en" not in languages:
+        raise ConfigError(
+            f"{where}.development: sts is {SEMEVAL}, but the model is of {' and '.join(languages)}; write "
+            "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
+        )
+    return {**development, "sts": sts}
 
 
 def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:

@@ -303,6 +303,11 @@ def read_development(sts: str | Path, archive: Path | str | None = None) -> StsS
             raise DataError(f"{error}; name another development set", archive) from None
 
 
+def has_sts(languages: Sequence[str]) -> bool:
+    """Whether any published STS set is in these languages alone."""
+    return "en" in languages or any(set(needed) <= set(languages) for needed in TRACKS.values())
+
+
 def scored_pairs(
     languages: Sequence[str],
     *,

@@ -2,8 +2,8 @@
 def test_sets(wildcards):
     entry = downloads(model(wildcards))
     files = {}
-    if entry["evaluate"]["sts"]:
-        files["sts"] = download("sts/STS.zip")
+    if archive := CONFIG.sts_tests(entry):
+        files["sts"] = download(archive)
     files["tatoeba"] = [
         download(file) for pair in CONFIG.tatoeba(entry).values() for file in pair
     ]

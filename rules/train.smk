@@ -1,10 +1,10 @@
 # Training, chosen on development data; model/ is what people load.
 def development(wildcards):
     """The files behind the development score: an STS set, and the slice held out of the training corpora."""
-    wanted = downloads(model(wildcards))["development"]
-    files = {}
-    if wanted["sts"] == "semeval2017-en":
-        files["archive"] = download("sts/STS.zip")
+    entry = downloads(model(wildcards))
+    wanted, files = entry["development"], {}
+    if archive := CONFIG.sts_development(entry):
+        files["archive"] = download(archive)
     elif wanted["sts"]:
         files["sts"] = wanted["sts"]
     if wanted["heldout"]:

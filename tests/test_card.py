@@ -91,6 +91,9 @@ def test_scores_and_data():
     assert "/home/me" not in text
     nothing = {"sts": {}, "semeval2017": {}, "stsb": {"dev": NONE}, "files": {}, "tatoeba": {}}
     assert "evaluated on no test set" in card.card(CONFIG, evaluation=nothing)
+    best = {"error": 12.5, "pairs_heldout": 1500}
+    text = card.card(CONFIG, evaluation=nothing | {"train": {"best": best}})
+    assert "| pairs held out of the training data (dev) | error, % | 1,500 | 12.5 | - |" in text
 
 
 def test_the_same_model_has_the_same_card(tmp_path):

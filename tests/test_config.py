@@ -159,6 +159,34 @@ def test_a_search_needs_something_to_choose_by():
     assert config(fr(development={"sts": None})).tuning("fr").points
 
 
+def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
+    own = {"languages": ["de", "fr"], "corpora": ["News"]}
+    models = {
+        "de-fr": own,
+        "es-fr": {**own, "languages": ["es", "fr"]},
+        "paper": {**own, "recipe": "paper"},
+        "file": {**own, "development": {"sts": "mine.tsv"}},
+        "all": {"languages": ["de", "en", "fr"], "corpora": [{"name": "News", "languages": ["de", "fr"]}]},
+        "named": {**fr()["fr"], "development": {"sts": "semeval2017-en"}},
+        "none": {**fr()["fr"], "development": {"sts": None}},
+    }
+    checked = config(models)
+    chosen = {name: checked.model(name)["development"]["sts"] for name in models}
+    assert chosen == {
+        "de-fr": None, "es-fr": None, "paper": None, "file": "mine.tsv",
+        "all": "semeval2017-en", "named": "semeval2017-en", "none": None,
+    }  # fmt: skip
+    # What follows from the languages is no difference from the recipe.
+    assert checked.model("de-fr").differences == checked.model("named").differences == {}
+    assert checked.model("none").differences == {"development.sts": None}
+    # Of the archive of STS sets, nothing is in German and French, and SemEval-2017 has Spanish.
+    archives = {name: "sts/STS.zip" in checked.downloads(checked.model(name)) for name in models}
+    assert archives == dict.fromkeys(models, True) | {"de-fr": False, "paper": False, "file": False}
+    assert checked.tuning("de-fr")
+    own["development"] = {"sts": "semeval2017-en"}
+    assert "development: {sts: null}" in message(models={"de-fr": own})
+
+
 def test_segmentation_is_filled_in_by_language_and_recipe():
     models = {"zh": {"languages": ["en", "zh"], "corpora": ["News"]}}
     assert config(models).model("zh")["segment"]["zh"] == {"segmenter": "jieba", "cut_all": False, "inference": True}

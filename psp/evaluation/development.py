@@ -1,8 +1,10 @@
 """The development score: what training chooses a model by, touching no test set.
 
 It is Pearson x 100 on SemEval-2017's English track (as in the paper; or on the user's own file) minus the retrieval
-error in % on the held-out slice of the training corpora. The STS part alone is a weak selector (250 pairs), and the
-STS Benchmark's dev set is part of STS 2012 to 2016, so that choosing on it would touch those tests.
+error in % on the held-out slice of the training corpora; of a model without English, the latter alone, unless the user
+has STS pairs in its languages (the other tracks of SemEval-2017, in Arabic, Spanish and Turkish, are tests). The STS
+part alone is a weak selector (250 pairs), and the STS Benchmark's dev set is part of STS 2012 to 2016, so that choosing
+on it would touch those tests.
 """
 
 from __future__ import annotations
@@ -36,6 +38,11 @@ class Development:
                 "there is nothing to choose a model by: give a development STS set, a held-out slice, or both"
             )
         self.sts, self.heldout = sts, heldout
+
+    def __str__(self) -> str:
+        sts = [] if self.sts is None else [f"{len(self.sts):,} STS pairs ({self.sts.name})"]
+        heldout = [] if self.heldout is None else [f"{len(self.heldout[0]):,} pairs held out of the corpora"]
+        return " and ".join(sts + heldout)
 
     @property
     def sha256(self) -> str:

@@ -21,13 +21,17 @@ _FIGURES = {
 }
 #: Figures over a year's pairs without 2013's SMT.
 _WITHOUT_SMT = ("pearson_mean_without_smt", "spearman_concatenated")
+#: Where eval.json has the development score of the table that was kept.
+_HELDOUT = ("train", "best")
 
 
 def table(evaluation: Body, comparison: Body | None = None, form: str = "text") -> str:
     """A table of eval.json, with the systems of compare.json in further columns.
 
-    Each figure stands with its 95% interval and the number of pairs. A figure that a system has not is ``-``; the
-    English track of SemEval-2017, by which models are chosen, is marked ``dev``. What was skipped is listed below.
+    Each figure stands with its 95% interval and the number of pairs. A figure that a system has not is ``-``; what
+    models are chosen by is marked ``dev``: the English track of SemEval-2017, and the retrieval error on the pairs that
+    were held out of the training corpora (the mean of both directions, without an interval). What was skipped is listed
+    below.
     """
     systems: dict[str, Body] = {str(evaluation.get("model", "model")): evaluation}
     for name, body in (comparison or {}).get("systems", {}).items():
@@ -36,7 +40,9 @@ def table(evaluation: Body, comparison: Body | None = None, form: str = "text") 
     rows = [["test", "figure", "pairs", *systems]]
     for path, test, key in _rows(evaluation):
         found = [_at(body, path) for body in systems.values()]
-        pairs = found[0]["pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]
+        pairs = found[0][
+            "pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"
+        ]
         rows.append([test, _FIGURES[key], f"{pairs:,}", *(_cell(figures, key) for figures in found)])
     if len(rows) == 1:
         return "no figures: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
@@ -59,11 +65,19 @@ def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
     for iso3, directions in body["tatoeba"].items():
         for direction in directions:
             yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({_language(iso3)})", "error"
+    if heldout(body) is not None:
+        yield _HELDOUT, "held-out pairs (dev)", "error"
+
+
+def heldout(body: Body) -> Body | None:
+    """The evaluation of the table that was kept, where there are held-out pairs: ``error`` and ``pairs_heldout``."""
+    best = _at(body, _HELDOUT)
+    return best if best and best["error"] is not None else None
 
 
 def _at(body: Body, path: tuple[str, ...]) -> Body:
     for key in path:
-        body = body.get(key, {})
+        body = body.get(key) or {}
     return body
 
 
@@ -87,5 +101,9 @@ def _notes(body: Body) -> str:
     ]
     if any(figures.get("development") for figures in body["semeval2017"].values()):
         lines.append("dev: models are chosen by this set, and most other tracks are translations of it; it is no test.")
+    if heldout(body) is not None:
+        lines.append(
+            "held-out pairs (dev): of the training corpora, but not trained on; models are chosen by them too."
+        )
     lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
     return "\n".join(lines) + "\n"

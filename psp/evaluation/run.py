@@ -72,6 +72,10 @@ def evaluate(
             body["sts"] = run.years(source)
             body["semeval2017"] = run.tracks(source)
             body["stsb"] = run.benchmark(source)
+    elif not testsets.has_sts(languages):
+        run.skip("STS", f"no published set is in the languages of this model: {', '.join(languages)}")
+    if "en" not in languages and not tatoeba:
+        run.skip("Tatoeba", "each of its sets is of a language with English, which is none of this model's")
     for language, paths in (tatoeba or {}).items():
         body["tatoeba"] |= run.tatoeba(language, paths)
     for name, path in (files or {}).items():

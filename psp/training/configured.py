@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from psp.evaluation.development import Development
 from psp.training.loop import train
 from psp.training.settings import When
+
+log = logging.getLogger(__name__)
 
 
 def train_configured(
@@ -52,6 +55,7 @@ def train_configured(
     init_from = settings.pop("init_from")
     languages = list(languages)
     development = Development.load(sts, heldout, archive) if sts or heldout else None
+    log.info("development data: %s", development or "none; the last table is kept")
     return train(
         store,
         sentencepiece_model,

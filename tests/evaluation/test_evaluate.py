@@ -147,6 +147,24 @@ def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
     assert why["STS 2012-2016"] == why["STS Benchmark"] == why["Tatoeba fra-eng"] == "not a language of this model: en"
     assert why["SemEval-2017 track2.ar-en"] == "not a language of this model: ar, en"
     assert table({"model": "x", **body}).startswith("no figures")
+    # The workflow gives it no archive in which there is no set for it, and no files of Tatoeba.
+    assert not testsets.has_sts(["de", "fr"]) and testsets.has_sts(["es", "fr"]) and testsets.has_sts(["en", "fr"])
+    why = {one["set"]: one["why"] for one in run(languages=["de", "fr"])["skipped"]}
+    assert why == {
+        "STS": "no published set is in the languages of this model: de, fr",
+        "Tatoeba": "each of its sets is of a language with English, which is none of this model's",
+    }
+
+
+def test_the_table_shows_the_error_on_held_out_pairs():
+    body = run(languages=["de", "fr"])
+    best = {"score": -12.5, "pearson": None, "error": 12.5, "pairs_sts": 0, "pairs_heldout": 1500}
+    text = table({"model": "de-fr", **body, "train": {"best": best}}, {"systems": {"untrained": body}})
+    (row,) = [line for line in text.split("\n") if line.startswith("held-out pairs (dev)  ")]
+    assert row.split()[3:] == ["error", "%", "1,500", "12.5", "-"]
+    assert "not trained on" in text
+    for without in ({**best, "error": None, "pairs_heldout": 0}, None):
+        assert table({"model": "de-fr", **body, "train": {"best": without}}).startswith("no figures")
 
 
 def test_a_missing_set_year_or_part_is_skipped_with_the_reason(archive, tmp_path):
