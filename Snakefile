@@ -24,6 +24,10 @@ include: "rules/evaluate.smk"
 include: "rules/variants.smk"
 
 
+onsuccess:
+    say_warnings()
+
+
 rule all:
     default_target: True
     input:

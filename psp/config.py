@@ -34,7 +34,10 @@ BLOCKS = (
     "filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "quantize", "speed"
 )  # fmt: skip
 #: Keys that make no other model: what differs in them alone from a recipe is the recipe.
-INERT = ("train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.")
+INERT = (
+    "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
+    "filters.warn_share", "mix.warn_pairs",
+)  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -191,6 +194,7 @@ class Config:
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not taken makes the model no other
             unused += tuple(key for key in found if key.startswith("tune."))
+        unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
         return {key: value for key, value in found.items() if not key.startswith(INERT) and key not in unused}
 
     def variant(self, name: str, variant: str) -> Model:

@@ -7,7 +7,6 @@ is what training sees; words are counted by no stage.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from psp import datawarnings
+from psp.datawarnings import filter_of, read_samples, shortened, verbatim
 from psp.errors import DataError
 from psp.files import atomic_text, read_json, sha256, write_json
 from psp.store import Store
-from psp.text import read_lines
 
 SAMPLES = 5  # rows shown of those dropped for one reason
-SHOWN_CHARACTERS = 200  # of a side, in data.md
 LICENCE_LINES = 5
 _BLOCK = 1 << 16  # pairs of the store read at a time
 
@@ -35,6 +34,7 @@ class Source:
         kind, version, licence: as the config has them; ``licence`` is the SPDX id that is declared there.
         file: the corpus's file.
         record: the JSON that its download left; None for a file of the user's own.
+        warn_share: a filter that dropped a larger share of it is named in the warnings.
     """
 
     label: str
@@ -43,6 +43,7 @@ class Source:
     licence: str | None
     file: Path
     record: Path | None
+    warn_share: float = datawarnings.SHARE
 
 
 def report(
@@ -56,6 +57,7 @@ def report(
     languages: Sequence[str],
     recipe: str,
     near: Path | None = None,
+    warn_pairs: int = datawarnings.PAIRS,
 ) -> dict[str, Any]:
     """Write ``out`` (data.json) and ``text`` (data.md), which holds nothing more; what ``out`` holds is returned.
 
@@ -66,6 +68,7 @@ def report(
         pairs: the folder with the reports of the stages, results/<model>/pairs.
         store: the encoded pairs.
         near: the report of near-duplicate removal, where the mixed pairs went through it.
+        warn_pairs: fewer pairs to train on are among the warnings.
 
     Raises:
         DataError: a report is missing or broken, or the counts of two stages do not fit together.
@@ -78,13 +81,23 @@ def report(
         _corpus(source, pairs, counts, close, size)
         for source, counts, close, size in zip(sources, mixed, nearly, sizes, strict=True)
     ]
+    total = _total(corpora)
     value: dict[str, Any] = {
         "format": 1,
         "model": name,
         "languages": list(languages),
         "recipe": recipe,
+        "warnings": {
+            "pairs": total["kept"],
+            "least": warn_pairs,
+            "filters": datawarnings.dropped_much(
+                {label: read_json(pairs / f"filter/{label}.json") for label in labels},
+                {source.label: source.warn_share for source in sources},
+                {label: read_samples(pairs / f"filter/{label}.dropped.tsv", datawarnings.SAMPLES) for label in labels},
+            ),
+        },
         "corpora": corpora,
-        "total": _total(corpora),
+        "total": total,
     }
     with atomic_text(text) as file:
         file.write(markdown(value))
@@ -125,7 +138,7 @@ def _corpus(
     _fits("near-duplicates", source, mixed["kept"], near["in"], pairs)
     _fits("near-duplicates", source, near["in"], near["kept"] + sum(close.values()), pairs)
     _fits("the store", source, near["kept"], size["pairs"], pairs)
-    samples = _samples(pairs / f"filter/{source.label}.dropped.tsv")
+    samples = read_samples(pairs / f"filter/{source.label}.dropped.tsv", SAMPLES)
     return {
         "label": source.label,
         "corpus": filtered["corpus"],
@@ -135,6 +148,7 @@ def _corpus(
         "source": _origin(source),
         "licence": {"declared": source.licence, "text": _licence_text(source)},
         "filters": filtered["filters"],
+        "warn_share": source.warn_share,
         "read": filtered["seen"],
         "dropped": [
             {**_reason(reason, filtered["filters"]), "pairs": count, "samples": samples.get(reason, [])}
@@ -190,23 +204,8 @@ def _licence_text(source: Source) -> str | None:
 
 def _reason(reason: str, filters: Mapping[str, Any]) -> dict[str, str | None]:
     """The filter and its reason (its name where it has but one); no filter where a side was empty."""
-    judge, colon, why = reason.partition(": ")
-    return {"filter": judge if colon or judge in filters else None, "reason": why or reason}
-
-
-def _samples(path: Path) -> dict[str, list[list[str]]]:
-    """The first rows of each reason, the columns after it."""
-    found: dict[str, list[list[str]]] = {}
-    try:
-        with path.open("rb") as file:
-            for line in read_lines(file, path):
-                reason, *columns = line.split("\t")
-                rows = found.setdefault(reason, [])
-                if len(rows) < SAMPLES:
-                    rows.append(columns)
-    except FileNotFoundError:
-        raise DataError("no such file; make it by the filter step", path) from None
-    return found
+    judge, why = filter_of(reason, filters)
+    return {"filter": judge, "reason": why}
 
 
 def _mean(pieces: int, pairs: int) -> float | None:
@@ -264,6 +263,8 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         "Length is in pieces of the model's sentencepiece model, without unknown ones: the mean of source / target."
     )
     yield ""
+    if said := datawarnings.as_text(value["warnings"], value["model"], "markdown"):
+        yield said
     counts = [(stage, name) for stage in ("deduplicated", "mixed", "near_duplicates") for name in total[stage]]
     headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
     yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
@@ -298,7 +299,7 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     yield f"- licence: {licence['declared'] or 'none declared'}"
     if licence["text"]:
         yield ""
-        yield from _verbatim(licence["text"].split("\n"))
+        yield from verbatim(licence["text"].split("\n"))
     if not corpus["dropped"]:
         return
     yield ""
@@ -314,22 +315,9 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
             why = ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"]))))
             yield f"Dropped for {why}, for example:"
             yield ""
-            yield from _verbatim([" | ".join(map(_short, row)) for row in entry["samples"]])
+            yield from verbatim([" | ".join(map(shortened, row)) for row in entry["samples"]])
 
 
 def _row(cells: Sequence[Any]) -> str:
     texts = (f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in cells)
     return f"| {' | '.join(texts)} |"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def _verbatim(lines: Sequence[str]) -> Iterator[str]:
-    """A fenced block, with a fence that is longer than any in it: foreign text must not end it."""
-    longest = max((len(run) for line in lines for run in re.findall(r"~+", line)), default=0)
-    fence = "~" * max(3, longest + 1)
-    yield fence
-    yield from lines
-    yield fence

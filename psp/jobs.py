@@ -27,7 +27,17 @@ def training(inputs: Any, params: Any) -> dict[str, Any]:
         "archive": inputs.get("archive"),
         **{
             key: getattr(params, key)
-            for key in ("languages", "lower_case", "segment", "recipe", "processes", "gpus", "checkpoint", "code")
+            for key in (
+                "languages",
+                "lower_case",
+                "segment",
+                "recipe",
+                "processes",
+                "gpus",
+                "checkpoint",
+                "code",
+                "warn_pairs",
+            )
         },
     }
 

@@ -3,7 +3,7 @@ import re
 import sys
 from pathlib import Path
 
-from psp import plan
+from psp import datawarnings, plan
 from psp.config import RESERVED, Config
 from psp.encoders import encoder_files
 from psp.errors import ConfigError, PspError
@@ -77,23 +77,34 @@ def download(name):
     return f"{DOWNLOADS}/{name}"
 
 
+def targets(arguments):
+    """The targets on the command line, as the folder under results/ and the path in it.
+
+    Snakemake does not say what they are.
+    """
+    found = (re.fullmatch(r"results/([^/]+)/(.+)", argument) for argument in arguments)
+    return sorted(match.groups() for match in found if match)
+
+
+def models_asked_for(arguments):
+    """The models whose targets are on the command line, all where none is."""
+    names = dict.fromkeys(name for name, _ in targets(arguments)) or CONFIG.models
+    return [CONFIG.model(name) for name in names if name not in RESERVED]
+
+
 def check_targets(arguments):
     """Tell a wrong model name, a forbidden licence or missing files in one line, before Snakemake builds its graph.
 
-    Snakemake does not say what the targets are while it reads this file, and an error in an input function ends in
-    a page of context; so the command line is looked at. Targets that are not on it meet the same checks later.
+    An error in an input function ends in a page of context; so the command line is looked at. Targets that are not on
+    it meet the same checks later.
     """
-    asked = sorted(
-        (match[1], match[2])
-        for argument in arguments
-        if (match := re.fullmatch(r"results/([^/]+)/(.+)", argument))
-        and match[1] not in RESERVED
-    )
     if workflow.is_main_process:  # jobs read this file again
-        for name in sorted({name for name, _ in asked} or CONFIG.models):
-            for notice in CONFIG.notices(CONFIG.model(name)):
+        for entry in models_asked_for(arguments):
+            for notice in CONFIG.notices(entry):
                 logger.warning(f"warning: {notice}")
-    for name, file in asked:
+    for name, file in targets(arguments):
+        if name in RESERVED:
+            continue
         if missing := missing_files(CONFIG.cleared(name)):
             raise ConfigError(missing)
         if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
@@ -136,6 +147,19 @@ try:
     check_targets(sys.argv[1:])
 except PspError as error:
     sys.exit(f"error: {error}")
+
+
+def say_warnings():
+    """Tell what deserves a second look in the data of the models that were asked for, by default all."""
+    for entry in models_asked_for(sys.argv[1:]):
+        for line in datawarnings.so_far(
+            entry.name,
+            Path(f"results/{entry.name}/pairs"),
+            {part.label: part.filters["warn_share"] for part in entry.parts},
+            entry["mix"]["warn_pairs"],
+            near=entry["mix"]["near_duplicates"]["enabled"],
+        ):
+            logger.warning(f"warning: {line}")
 
 
 def training_pairs(wildcards):

@@ -46,11 +46,13 @@ rule data:
                 "licence": part.licence,
                 "file": part.path or download(part.download),
                 "record": None if part.path else f"{download(part.download)}.json",
+                "warn_share": part.filters["warn_share"],
             }
             for part in model(wildcards).parts
         ],
         languages=attribute("languages"),
         recipe=attribute("recipe"),
+        warn_pairs=setting("mix", "warn_pairs"),
         code=fingerprint("psp.datareport"),
     message:
         "Writing what {wildcards.model} was trained on"

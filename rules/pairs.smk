@@ -71,7 +71,11 @@ rule filter:
         mem_mb=mem_mb(1000),
         runtime=runtime(240),
     params:
-        filters=lambda wildcards: part_of(wildcards).filters,
+        filters=lambda wildcards: {
+            key: value
+            for key, value in part_of(wildcards).filters.items()
+            if key != "warn_share"
+        },
         tests=scored,
         custom=custom_code,
         segment=lambda wildcards: {
@@ -85,6 +89,8 @@ rule filter:
         },
         seed=attribute("seed"),
         code=fingerprint("psp.corpora", "psp.filters", "psp.segment", "psp.testsets"),
+        # A function of `input` is not compared: what is only said drops no other pair.
+        warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],
     message:
         "Filtering {wildcards.part} for {wildcards.model}"
     script:

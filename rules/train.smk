@@ -81,6 +81,7 @@ rule train:
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
+        warn_pairs=uncompared("mix", "warn_pairs"),
     message:
         "Training {wildcards.model}"
     script:

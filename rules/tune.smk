@@ -61,6 +61,7 @@ rule tune_point:
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
+        warn_pairs=0,  # the model's own training says it
     message:
         "Tuning {wildcards.model}: {wildcards.point}"
     script:

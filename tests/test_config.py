@@ -110,7 +110,10 @@ def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
 
 def test_what_trains_no_other_model_is_no_difference_from_the_recipe():
     written = {"log_every": 7, "checkpoint": {"minutes": 3.5}, "threads": 3}
-    checked = config({"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": written}})
+    said = {"filters": {"warn_share": 0.5}, "mix": {"warn_pairs": 9}}
+    corpora = [{"name": "Europarl", "filters": {"warn_share": 1}}]
+    checked = config({"fr": {"languages": ["en", "fr"], "corpora": corpora, "train": written, **said}})
+    assert checked.model("fr").parts[0].filters["warn_share"] == 1
     assert checked.model("fr")["train"]["checkpoint"] == {"minutes": 3.5, "steps": None, "keep": 2}
     assert checked.model("fr").differences == {"train.threads": 3}  # in the last digits
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import zipfile
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from small_subword import PAIRS, train_sentencepiece
 
-from psp import filters, schemas
+from psp import datawarnings, filters, schemas
 from psp.corpora.download import Remote, fetch
 from psp.datareport import SAMPLES, Source, markdown, report
 from psp.dedupe import dedupe_corpus, mix
@@ -59,10 +60,12 @@ def run_stages(folder: Path) -> list[Source]:
     return sources
 
 
-def write(folder: Path, sources: list[Source], name: str = "data", near: Path | None = None) -> dict[str, Any]:
+def write(
+    folder: Path, sources: list[Source], name: str = "data", near: Path | None = None, **options: Any
+) -> dict[str, Any]:
     return report(
         "small", sources, folder / "pairs", folder / "store.h5", folder / f"{name}.json", folder / f"{name}.md",
-        languages=["en", "fr"], recipe="psp", near=near,
+        languages=["en", "fr"], recipe="psp", near=near, **options,
     )  # fmt: skip
 
 
@@ -204,7 +207,7 @@ def test_foreign_text_does_not_break_out_of_the_page():
     entry = {
         "label": "A|B.en-fr", "corpus": "A|B", "languages": ["en", "fr"], "kind": "local", "version": None,
         "source": {"address": "a.tsv", "bytes": 1, "sha256": "0" * 64, "pinned": False},
-        "licence": {"declared": None, "text": None}, "filters": {}, "read": 2,
+        "licence": {"declared": None, "text": None}, "filters": {}, "warn_share": 0.2, "read": 2,
         "dropped": [{"filter": "custom", "reason": "a | reason", "pairs": 2, "samples": sample}],
         "deduplicated": {"duplicates": 0, "capped": 0},
         "mixed": {"duplicates": 0, "heldout": 0, "heldout_neighbours": 0},
@@ -216,15 +219,41 @@ def test_foreign_text_does_not_break_out_of_the_page():
     value = {
         "format": 1, "model": "m", "languages": ["en", "fr"], "recipe": "psp", "corpora": [entry],
         "total": {**total, "dropped": 2},
+        "warnings": {"pairs": 0, "least": 0, "filters": [
+            {"filter": "custom", "keep": "filters: {custom: []}",
+             "corpora": [{"label": "A|B.en-fr", "dropped": 2, "read": 2, "samples": sample}]},
+        ]},
     }  # fmt: skip
     schemas.check(value, "data")
     lines = markdown(value).splitlines()
     fences = [number for number, line in enumerate(lines) if line == "~~~~~"]
-    assert len(fences) == 2
-    (inside,) = [number for number, line in enumerate(lines) if "# no heading" in line]
-    assert fences[0] < inside < fences[1]
+    assert len(fences) == 4
+    first, second = [number for number, line in enumerate(lines) if "# no heading" in line]
+    assert fences[0] < first < fences[1] < fences[2] < second < fences[3]
     assert max(map(len, lines)) < 600
     assert all(line.count("|") - line.count("\\|") == 13 for line in lines if re.match(r"\| (A|all)", line))
+
+
+def test_warnings_stand_first_with_three_samples_a_corpus(stages):
+    folder, (made, own) = stages
+    sources = [dataclasses.replace(made, warn_share=0.03), own]  # 7 of its 188 rows are too short
+    value = write(folder, sources)
+    schemas.check(value, "data")
+    kept = value["total"]["kept"]
+    (entry,) = value["warnings"]["filters"]
+    assert (value["warnings"]["pairs"], value["warnings"]["least"]) == (kept, datawarnings.PAIRS)
+    assert (entry["filter"], entry["keep"]) == ("length", "filters: {length: {min: 1}}")
+    (corpus,) = entry["corpora"]
+    assert (corpus["label"], corpus["dropped"], corpus["read"]) == ("Made.en-fr", 7, len(ARCHIVE))
+    assert len(corpus["samples"]) == 3 and {tuple(row) for row in corpus["samples"]} <= set(SHORT)
+    text = (folder / "data.md").read_text(encoding="utf-8")
+    warnings = text[: text.index("| corpus |")]
+    assert f"**Warning**: {kept:,} pairs are few to train on (mix.warn_pairs is {datawarnings.PAIRS:,}): " in warnings
+    assert "**Warning**: the length filter dropped 4% of Made.en-fr; to keep such pairs, write " in warnings
+    assert len(re.findall(r"^Made.en-fr: one \| un \d$", warnings, flags=re.M)) == 3
+
+    write(folder, [made, own], "quiet", warn_pairs=kept)
+    assert "Warning" not in (folder / "quiet.md").read_text(encoding="utf-8")
 
 
 # ----------------------------------------------------------------------------------------------------- what goes wrong

@@ -20,4 +20,5 @@ with job(snakemake.log[0]):
         languages=params.languages,
         recipe=params.recipe,
         near=Path(inputs.near[0]) if inputs.near else None,
+        warn_pairs=params.warn_pairs,
     )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from psp import filters, testsets
+from psp import datawarnings, filters, testsets
 from psp.corpora import open_corpus
 from psp.logs import job
 from psp.segment import Segmenter
@@ -13,7 +13,7 @@ with job(snakemake.log[0]):
     resources = {"lid": snakemake.input.lid[0]} if snakemake.input.lid else {}
     if snakemake.params.tests:
         resources["tests"] = list(testsets.scored_pairs(**snakemake.params.tests))
-    filters.filter_corpus(
+    summary = filters.filter_corpus(
         open_corpus(
             part["kind"],
             Path(snakemake.input.corpus),
@@ -35,3 +35,5 @@ with job(snakemake.log[0]):
         seed=snakemake.params.seed,
         processes=snakemake.threads,
     )
+    label, model = snakemake.wildcards.part, snakemake.wildcards.model
+    datawarnings.log_dropped(label, summary, snakemake.params.warn_share, model)

@@ -18,6 +18,7 @@ def add(command: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Do it."""
+    from psp import datawarnings
     from psp.evaluation import quantizedreport, report, variantreport
     from psp.files import read_json
 
@@ -32,6 +33,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError("no eval.json, variants.json or quantized.json is there; make one with snakemake first", folder)
     tables = []
     if "eval" in found:
+        if said := datawarnings.page(folder, found["eval"], options.format):
+            tables.append(said)
         tables.append(report.table(found["eval"], found.get("compare"), options.format))
     if "variants" in found:
         tables.append(variantreport.table(found["variants"], options.format))

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from psp.errors import ConfigError, PspError
 
-STAGE_KEYS = frozenset({"lower_case", "max_bad_rows"})
+STAGE_KEYS = frozenset({"lower_case", "max_bad_rows", "warn_share"})
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 
 SIDES: dict[str, tuple[str, ...]] = {"both": ("source", "target"), "source": ("source",), "target": ("target",)}

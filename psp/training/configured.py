@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from psp import datawarnings
+from psp.errors import DataError
 from psp.evaluation.development import Development
 from psp.training.loop import train
 from psp.training.settings import When
@@ -31,6 +33,7 @@ def train_configured(
     threads: int,
     checkpoint: Mapping[str, Any],
     code: str,
+    warn_pairs: int = datawarnings.PAIRS,
 ) -> dict[str, Any]:
     """Train a model by its resolved config.
 
@@ -43,6 +46,7 @@ def train_configured(
         languages, lower_case, recipe: the model's; they go into its config.json.
         segment: the block ``segment``; languages that are not segmented when the model is used are left out.
         checkpoint: the keys of ``train.checkpoint``.
+        warn_pairs: fewer pairs get a warning.
         code: the fingerprint of the code. With other code, or other development data, a checkpoint is not gone on from.
 
     Returns:
@@ -54,6 +58,12 @@ def train_configured(
     settings = dict(settings)
     init_from = settings.pop("init_from")
     languages = list(languages)
+    if heldout and not heldout.stat().st_size:
+        raise DataError(
+            "holds no pair: at most a tenth of the pairs is held out, and there are too few; add corpora, loosen what "
+            "drops their pairs, or write `development: {heldout: 0}`",
+            heldout,
+        )
     development = Development.load(sts, heldout, archive) if sts or heldout else None
     log.info("development data: %s", development or "none; the last table is kept")
     return train(
@@ -76,5 +86,6 @@ def train_configured(
         },
         init_from=Path(init_from) if init_from else None,
         checkpoints=When(**checkpoint),
+        warn_pairs=warn_pairs,
         identity={"code": code, "development data": "" if development is None else development.sha256},
     )

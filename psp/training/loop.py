@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from psp import datawarnings
 from psp.errors import ConfigError
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.files import sha256, write_json
@@ -53,6 +54,7 @@ def train(
     init_from: Path | None = None,
     checkpoints: When | None = None,
     identity: Mapping[str, str] | None = None,
+    warn_pairs: int = datawarnings.PAIRS,
 ) -> dict[str, Any]:
     """Train a model and write it; or go on with its training, where that was stopped or killed.
 
@@ -71,6 +73,7 @@ def train(
         init_from: a model folder to take over rows from, for the pieces that both vocabularies have.
         checkpoints: when they are written. One is gone on from when all that the result depends on is as it was.
         identity: what else the result depends on: names and versions, such as of the code and of the development data.
+        warn_pairs: fewer pairs get a warning.
 
     Returns:
         What train.json holds.
@@ -101,6 +104,8 @@ def train(
         first = group is None or group.rank == 0
         encoder, optimiser = mean_encoder(table.to(device), settings)
         log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
+        if first and (said := datawarnings.few(len(pairs), warn_pairs)):
+            log.warning("%s", said)
         evaluate = None if development is None else _evaluation(development, sentencepiece_model, model_config)
         saved = Checkpoints(
             train_dir / "checkpoints",

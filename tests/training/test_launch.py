@@ -69,6 +69,7 @@ class Job:
             "recipe": "psp",
             "checkpoint": {"minutes": None, "steps": 1, "keep": 2},
             "code": "1",
+            "warn_pairs": 0,
             "threads": self.processes,
             "processes": self.processes,
             "gpus": 0,

@@ -19,6 +19,7 @@ from psp.model import load_model
 from psp.modelfolder import save_model
 from psp.store import write_store
 from psp.subword import load_sentencepiece, train_subword
+from psp.training.configured import train_configured
 from psp.training.loop import train
 from psp.training.settings import PAPER, TrainSettings
 
@@ -69,7 +70,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def run(
-    folder: Path, made: Made, development: Any = None, init_from: Path | None = None, **changes: Any
+    folder: Path,
+    made: Made,
+    development: Any = None,
+    init_from: Path | None = None,
+    warn_pairs: int = 0,
+    **changes: Any,
 ) -> dict[str, Any]:
     return train(
         made.store,
@@ -81,6 +87,7 @@ def run(
         threads=1,
         model_config=CONFIG,
         init_from=init_from,
+        warn_pairs=warn_pairs,
     )
 
 
@@ -100,6 +107,25 @@ def test_text_in_a_model_that_finds_translations_out(tmp_path: Path, made: Made)
     assert report["format"] == 1 and report["pairs_seen"] == 5 * 1200 and report["steps"] == 5 * 38
     assert [row["epoch"] for row in report["development"]] == [1, 2, 3, 4, 5]
     assert load_model(tmp_path / "model").config["languages"] == ["en", "fr"]
+
+
+def test_few_pairs_get_a_warning(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:
+    run(tmp_path / "a", made, epochs=1, warn_pairs=1200)
+    assert caplog.text == ""
+    run(tmp_path / "b", made, epochs=1, warn_pairs=1201)
+    (line,) = caplog.messages
+    assert line.startswith("1,200 pairs are few to train on (mix.warn_pairs is 1,201): ")
+
+
+def test_a_slice_too_small_to_hold_anything_out_is_told_with_what_to_write(tmp_path: Path) -> None:
+    heldout = tmp_path / "heldout.tsv"
+    heldout.touch()
+    with pytest.raises(DataError, match=r"heldout\.tsv: holds no pair: .* or write `development: \{heldout: 0\}`"):
+        train_configured(
+            tmp_path / "store.h5", tmp_path / "sp.model", None, tmp_path / "train", {"init_from": None},
+            sts=None, heldout=heldout, archive=None, languages=["en", "fr"], lower_case=True, segment={},
+            recipe="psp", threads=1, checkpoint={}, code="1",
+        )  # fmt: skip
 
 
 def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Made) -> None:
