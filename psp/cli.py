@@ -109,9 +109,12 @@ def _project(command: argparse.ArgumentParser) -> None:
 
 def _config(options: argparse.Namespace) -> Any:
     from psp.config import Config
+    from psp.configfile import look
 
     folder: Path = options.folder
     files = [folder / "config/config.yaml", *options.configfile]
+    for note in look(files):
+        logging.getLogger("psp").warning("%s", note)
     return Config.load(files, folder / "config/schema.yaml")
 
 

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from psp.configschema import check, defaults, differences, load_schema, read_yaml, tunable
+from psp.configfile import read_yaml
+from psp.configschema import check, defaults, differences, load_schema, tunable
 from psp.corpora.download import Remote
 from psp.errors import ConfigError
-from psp.languages import LID_LABELS, TATOEBA, lid_label
+from psp.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
 from psp.licences import permitted
 from psp.merging import merge
 from psp.parts import Part, check_entry, closest, of_pair, resolve
@@ -424,7 +425,13 @@ class Config:
                 if lid_label(language) not in LID_LABELS
             }
         )
-        return [
+        strange = [
+            f"models.{model.name}.languages: {language} is no code of a language that is known here"
+            f"{closest_code(language)}; test sets and OPUS go by it, so look it up in ISO 639"
+            for language in model.languages
+            if not is_known(language)
+        ]
+        return strange + [
             f"models.{model.name}: language identification (lid.176) does not know {language!r}: lines on its side are "
             "dropped only where they are plainly in the other side's language"
             for language in unknown

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import functools
-from collections.abc import Mapping
-from pathlib import Path
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jsonschema
 import yaml
 
+from psp.configfile import read_yaml
 from psp.errors import ConfigError
 from psp.merging import merge
 from psp.parts import closest
-
-
-def read_yaml(path: Path | str) -> dict[str, Any]:
-    """Read a YAML mapping.
-
-    Raises:
-        ConfigError: the file is missing, is not YAML or is not a mapping.
-    """
-    try:
-        value = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}; name a config file that exists") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(value or {}, Mapping):
-        raise ConfigError(f"{path}: is not a mapping of keys to values")
-    return dict(value or {})
 
 
 @functools.cache
@@ -97,21 +82,70 @@ def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
     return {} if base == value else {key: value}
 
 
+#: The names that become files and folders.
+_NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+# JSON counts 6.0 among the whole numbers, and so would a check; what takes it for one fails hours later.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
 def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Make sure that a config is as the schema says.
 
     Raises:
         ConfigError: it is not; one line tells the first key, what is allowed and what to write.
     """
-    validator = jsonschema.Draft202012Validator(schema)
-    errors = sorted(validator.iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path)))
+    if problem := next(_not_yaml(raw, ()), None):
+        raise ConfigError(f"config: {problem}")
+    errors = sorted(
+        _Validator(schema).iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path))
+    )
     if errors:
-        raise ConfigError(_say(errors[0]))
+        raise ConfigError(_say(errors[0], schema))
 
 
-def _say(error: jsonschema.ValidationError) -> str:
+def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:
+    """What no schema sees: keys that YAML does not read as text, and numbers that are none."""
+    where = ".".join(place) or "the top level"
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where} is {_yaml(value)}, but must be a finite number; write one, or leave the key out"
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                yield f"{where}: the name {_yaml(key)} is {_read_as(key)}; write {_quoted(key)}, in quotes"
+        inside = value.items()
+    elif isinstance(value, list):
+        inside = enumerate(value)
+    for key, below in inside:
+        yield from _not_yaml(below, (*place, str(key)))
+
+
+def _read_as(value: Any) -> str:
+    """How YAML has read a value that is not text, in words."""
+    if isinstance(value, bool):
+        return f"YAML's {'yes' if value else 'no'} (it reads {'yes and on' if value else 'no and off'} so)"
+    if value is None:
+        return "YAML's null"
+    return "a number in YAML" if isinstance(value, int | float) else "a date in YAML"
+
+
+def _quoted(value: Any) -> str:
+    """A value that YAML has not read as text, in a way that it does."""
+    if isinstance(value, bool):
+        return '"yes" or "on"' if value else '"no"'
+    return f'"{_yaml(value)}"'
+
+
+def _say(error: jsonschema.ValidationError, schema: Mapping[str, Any]) -> str:
     """One line for one schema violation: the key, its value, what is allowed, what to write."""
-    key = ".".join(str(step) for step in error.absolute_path)
+    path = list(error.absolute_path)
+    key = ".".join(map(str, path))
     rule: Any = error.validator
     value: Any = error.instance
     allowed: Any = error.validator_value
@@ -121,11 +155,14 @@ def _say(error: jsonschema.ValidationError) -> str:
         unknown = next(name for name in value if name not in known)
         example = f"; write e.g. `{key.rpartition('.')[2]}: {_yaml(node['default'])}`" if node.get("default") else ""
         return (
-            f"config: {'.'.join(filter(None, [key, str(unknown)]))} is not a key{closest(str(unknown), known)}; "
+            f"config: {'.'.join(filter(None, [key, unknown]))} is not a key"
+            f"{_meant(unknown, value[unknown], known, path, schema)}; "
             f"{key or 'the top level'} may hold {', '.join(known)}{example}"
         )
     if rule == "required":
         return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
+    if rule == "pattern" and "propertyNames" in error.absolute_schema_path:
+        return f"config: {key}: {_yaml(value)} is not a usable name (it becomes a folder's); use {_NAME_IN_WORDS}"
     words = {
         "type": f"must be {_either(allowed)}",
         "enum": f"must be {_either(allowed)}",
@@ -137,14 +174,71 @@ def _say(error: jsonschema.ValidationError) -> str:
         "maxItems": f"may have at most {allowed} items",
         "minProperties": f"needs at least {allowed} key{'s' if allowed != 1 else ''}",
         "uniqueItems": "holds something twice",
-        "pattern": f"must match {allowed}",
+        "pattern": f"must {f'be {_NAME_IN_WORDS}' if allowed == _NAME else f'match {allowed}'}",
     }.get(rule, error.message)
-    path = list(error.absolute_path)
-    line = "{}: [{}]" if path and isinstance(path[-1], int) else "{}: {}"  # an item's line is its list's
     last = next((step for step in reversed(path) if isinstance(step, str)), "")
-    example = f"; write e.g. `{line.format(last, _yaml(node['default']))}`" if "default" in node else ""
+    line = f"{last}: {'[{}]' if path and isinstance(path[-1], int) else '{}'}"  # an item's line is its list's
+    example = f"; write e.g. `{line.format(_yaml(node['default']))}`" if "default" in node else ""
+    if rule == "type" and (instead := _instead(value, allowed)):
+        example = f"; {instead[0]}; write `{line.format(instead[1])}`"
     meaning = f" ({node['description']})" if "description" in node else ""
     return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
+
+
+_NAME_IN_WORDS = "letters, digits, '.', '_' and '-', a letter or digit first"
+
+
+def _instead(value: Any, types: str | list[str]) -> tuple[str, str] | None:
+    """What to write where YAML has read text as a number, or a number as text, and why."""
+    types = [types] if isinstance(types, str) else types
+    if isinstance(value, str) and {"number", "integer"} & set(types):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        if math.isfinite(number) and ("number" in types or number.is_integer()):
+            return "YAML reads this as text", _yaml(number if "number" in types else int(number))
+    if isinstance(value, float) and value.is_integer() and "integer" in types:
+        return "this has a decimal point", _yaml(int(value))
+    if "string" in types and not isinstance(value, Mapping | list | None):
+        return f"this is {_read_as(value)}", _quoted(value)
+    return None
+
+
+def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], schema: Mapping[str, Any]) -> str:
+    """A hint for an unknown key: where a key of that name is, or the nearest spelling; perhaps empty."""
+    places: dict[str, list[str]] = {}
+    for place in _places(schema, path[:2] if path[:1] == ["models"] else ()):
+        places.setdefault(place.rpartition(".")[2], []).append(place)
+    # Whoever makes up a block may still know the names of its keys.
+    for asked in (name, *(value if isinstance(value, Mapping) else ())):
+        if 1 <= len(found := places.get(asked, [])) <= 3:
+            return f"; {'it' if asked == name else asked} is {' or '.join(found)}"
+    if hint := closest(name, known):
+        return hint
+    (near, *_) = (*difflib.get_close_matches(name, [key for key, found in places.items() if len(found) <= 3], 1), "")
+    return f"; did you mean {' or '.join(places[near])}?" if near else ""
+
+
+def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
+    """The dotted places of all keys; those of models' own blocks where ``model``, its path in the config, is given."""
+
+    def below(node: Mapping[str, Any], place: str) -> Iterator[str]:
+        for key, child in node.get("properties", {}).items():
+            yield f"{place}{key}"
+            yield from below(_resolve(child, schema), f"{place}{key}.")
+
+    blocks = {key for key, node in schema["properties"].items() if "$ref" in node}
+    for key, node in schema["properties"].items():
+        node = _resolve(node, schema)
+        prefix = f"{'.'.join(model)}." if model and key in schema["$defs"]["model"]["properties"] else ""
+        yield prefix + key
+        if key in blocks and key != "tune":  # whose grid has all keys of `train` once more
+            yield from below(node, f"{prefix}{key}.")
+    for kind, place in (("corpus", "corpora.<name>"), ("model", ".".join(model) or "models.<name>")):
+        for key in schema["$defs"][kind]["properties"]:
+            if key not in schema["properties"]:
+                yield f"{place}.{key}"
 
 
 def _either(allowed: Any) -> str:

@@ -135,6 +135,21 @@ NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
     code if short == "-" else short: name for short, code, name in _ROWS
 }
 
+# All of ISO 639-1: a model may be in a language that has no Tatoeba test set.
+_TWO_LETTERS = """
+aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
+et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
+kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
+nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
+tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+
+#: What people write for a language and is no code of any: codes of countries, and codes that were withdrawn.
+_MISTAKEN = {
+    "al": "sq", "cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "iw": "he", "ji": "yi", "jp": "ja", "kp": "ko",
+    "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi",
+}  # fmt: skip
+
 # Names that OPUS's corpora use beside the code itself and the code of the Tatoeba test set; after the slash those of
 # another variety or script, for corpora that have nothing else.
 _OPUS_NAMES = {
@@ -200,3 +215,18 @@ def varieties(label: str) -> frozenset[str]:
     """lid.176's labels that name varieties of the same language, the label itself among them."""
     groups = (group.split() for group in _MACROLANGUAGES)
     return frozenset({label}.union(*(group for group in groups if label in group)))
+
+
+def is_known(code: str) -> bool:
+    """Whether a code is ISO 639-1, or that of a Tatoeba test set as the config writes it, or a label of lid.176.
+
+    Of the thousands in ISO 639-3 the others are not known here, though one may train a model in them.
+    """
+    return code in _TWO_LETTERS.split() or code in NAMES or code in LID_LABELS
+
+
+def closest_code(code: str) -> str:
+    """A hint at the code that was perhaps meant, to be put into a message; empty where none is near."""
+    meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
+    meant = "en" if code == "eng" else meant
+    return f"; did you mean {meant} ({NAMES[meant]})?" if meant else ""

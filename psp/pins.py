@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from psp.config import Config
-from psp.configschema import read_yaml
+from psp.configfile import read_yaml
 from psp.errors import DataError
 from psp.files import atomic_text, sha256
 

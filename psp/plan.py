@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from psp.config import Config, Model
+from psp.corpora.estimate import count_lines
+from psp.corpora.opus import member_names
+from psp.errors import PspError
 from psp.parts import Part
 from psp.training import launch
 from psp.training.tune import Tuning
@@ -67,32 +70,56 @@ def largest(model: Model, key: str) -> Any:
 
 
 def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:
-    """The files that a model needs, with what is known of them without asking anybody."""
+    """The files that a model needs, with what is known of them without asking anybody; files of one's own at the end.
+
+    Pairs that nobody lists are counted in what is on this machine, in a large file from a sample.
+    """
     parts = {part.download: part for part in model.parts}
     for name in config.downloads(model):
         part = parts.get(name)
-        pairs = _listed(config, part, "pairs") if part else None
         path = Path(folder) / name
+        pairs = _listed(config, part, "pairs") if part else None
         if path.exists():
-            yield Download(name, True, path.stat().st_size, pairs, "here already")
+            yield _counted(Download(name, True, path.stat().st_size, pairs, "here already"), path, part)
             continue
         if pin := config.pins.get(name):
             yield Download(name, False, pin["bytes"], pairs, "pinned")
             continue
-        mirror = config.remote(name).mirrors[0]
-        if (local := Path(mirror.removeprefix("file://"))).exists() and "://" not in str(local):
+        local = Path(config.remote(name).mirrors[0].removeprefix("file://"))
+        if local.exists() and "://" not in str(local):
             files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
-            yield Download(name, False, sum(file.stat().st_size for file in files), pairs, "size of the local mirror")
-        elif part and (size := _listed(config, part, "bytes")) is not None:
-            yield Download(name, False, size, pairs, "OPUS's listing")
+            size = sum(file.stat().st_size for file in files)
+            yield _counted(Download(name, False, size, pairs, "size of the local mirror"), local, part)
+        elif part and (listed := _listed(config, part, "bytes")) is not None:
+            yield Download(name, False, listed, pairs, "OPUS's listing")
         elif pairs is not None:
             yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"its pairs x {ARCHIVE_BYTES} bytes")
         else:
             yield Download(name, False, None, pairs, "not known")
+    for part in model.parts:
+        if part.path:
+            path = Path(part.path)
+            if path.is_file():
+                yield _counted(Download(part.path, True, path.stat().st_size, None, "your file"), path, part)
+            else:
+                yield Download(part.path, False, None, None, "not here")
+
+
+def _counted(file: Download, path: Path, part: Part | None) -> Download:
+    """The same with its pairs, where they are not known and can be counted in the file at ``path``."""
+    if part is None or file.pairs is not None or not path.is_file():
+        return file
+    member = member_names(part.opus, part.names)[0] if part.kind == "opus" else None
+    try:
+        pairs, exact = count_lines(path, member)
+    except PspError as error:
+        return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")
+    return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")
 
 
 def _listed(config: Config, part: Part, key: str) -> int | None:
-    value = config.corpora[part.corpus].get(key, {}).get(part.pair)
+    """What the catalogue says of a part; nothing of a file of one's own, whatever it is called."""
+    value = None if part.path else config.corpora[part.corpus].get(key, {}).get(part.pair)
     return None if value is None else int(value)
 
 
@@ -112,12 +139,23 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         size = "?" if file.bytes is None else f"{file.bytes / 1e6:,.1f}"
         pairs = "" if file.pairs is None else f"{file.pairs:,}"
         lines.append(f"{file.name:{width}}  {size:>9}  {pairs:>11}  {file.basis}")
-    to_fetch = sum(file.bytes or 0 for file in files if not file.here)
-    unknown = sum(file.bytes is None for file in files)
-    archives = sum(file.bytes or 0 for file in files)
+    own = {part.path for part in model.parts}
+    fetched = [file for file in files if file.name not in own]
+    to_fetch = sum(file.bytes or 0 for file in fetched if not file.here)
+    unknown = sum(file.bytes is None for file in fetched)
+    archives = sum(file.bytes or 0 for file in fetched)
     lines.append(f"to fetch: {to_fetch / GB:.2f} GB" + (f", and {unknown} file(s) of unknown size" if unknown else ""))
 
-    read, kept, unlisted = _pairs(config, model)
+    read, kept, unlisted = _pairs(model, files)
+    if len(unlisted) == len(model.parts):
+        return "\n".join(
+            [
+                *lines,
+                "",
+                "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they "
+                "can be planned once the archives are here",
+            ]
+        )
     settings = model.settings
     vocab, dim, epochs = settings["subword"]["vocab_size"], largest(model, "dim"), largest(model, "epochs")
     table = 4 * vocab * dim
@@ -142,7 +180,12 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     lines += [
         "",
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
-        + (f"; unknown for {unlisted} corpora that list no pairs" if unlisted else ""),
+        + (
+            f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so that all that "
+            "follows is too little"
+            if unlisted
+            else ""
+        ),
         f"disk: about {(archives + most) / GB:.1f} GB at most, "
         f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
         f"memory: {max(subword_mb(sample), training) / 1000:.1f} GB for the largest job "
@@ -155,13 +198,14 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     return "\n".join(lines)
 
 
-def _pairs(config: Config, model: Model) -> tuple[float, float, int]:
-    """Pairs read, pairs trained on, and the number of corpora whose size is not known."""
-    read, kept, unlisted = 0.0, 0.0, 0
+def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
+    """Pairs read, pairs trained on, and the corpora whose size is not known."""
+    known = {file.name: file.pairs for file in files}
+    read, kept, unlisted = 0.0, 0.0, []
     for part in model.parts:
-        pairs = _listed(config, part, "pairs")
+        pairs = known[part.path or part.download or ""]
         if pairs is None:
-            unlisted += 1
+            unlisted.append(part.corpus)
             continue
         read += pairs
         kept += min(KEPT * pairs, part.cap or float("inf"))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from psp import datawarnings, plan
 from psp.config import RESERVED, Config
+from psp.configfile import look
 from psp.encoders import encoder_files
 from psp.errors import ConfigError, PspError
 from psp.filters import custom
@@ -13,8 +14,19 @@ from psp.training import launch
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+
+def read_config():
+    """The checked config; what a person should know of it is said once, not in each job's process."""
+    given = workflow.overwrite_configfiles
+    own = [file for file in workflow.configfiles if file not in given]
+    if workflow.is_main_process:
+        for note in look([*own, *given]):
+            logger.warning(f"note: {note}")
+    return Config(config, Path(workflow.basedir) / "config/schema.yaml")
+
+
 try:
-    CONFIG = Config(config, Path(workflow.basedir) / "config/schema.yaml")
+    CONFIG = read_config()
 except PspError as error:
     sys.exit(f"error: {error}")
 

@@ -1,3 +1,5 @@
+import datetime
+import math
 from pathlib import Path
 
 import pytest
@@ -412,12 +414,61 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": {"a/b": fr()["fr"]}}, ["models.a/b"]),
         ({"models": {"fr": {"corpora": ["Europarl"]}}}, ["models.fr", "languages: [en, fr]"]),
         ({"models": {"fr": {"languages": ["en", "fr"]}}}, ["models.fr", "corpora: [Europarl]"]),
+        # Names that become folders.
+        *(({"corpora": {**CORPORA, name: {"version": "v1"}}}, [f"corpora: {name} is not a usable name"])
+          for name in ("../x", "a/b", "..", ".x")),
+        ({"corpora": {**CORPORA, "A": {"version": ".."}}}, ["corpora.A.version is ..", "a letter or digit first"]),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "names": {"fr": "../x"}}}}, ["corpora.A.names.fr is ../x"]),
+        ({"sources": {"tatoeba": {"version": ".."}}}, ["sources.tatoeba.version is ..", "`version: v1`"]),
+        # Keys that are elsewhere.
+        ({"filters": {"near_duplicates": {}}}, ["filters.near_duplicates is not a key; it is mix.near_duplicates;"]),
+        ({"dedupe": {"near_duplicates": {}}}, ["dedupe is not a key; near_duplicates is mix.near_duplicates;"]),
+        ({"models": fr(near_duplicates={})}, ["models.fr.near_duplicates", "it is models.fr.mix.near_duplicates;"]),
+        ({"models": fr(dropout=0.1)}, ["models.fr.dropout is not a key; it is models.fr.train.dropout;"]),
+        ({"train": {"vocab_szie": 8000}}, ["did you mean subword.vocab_size?"]),
+        ({"languages": ["en", "fr"]}, ["languages is not a key; it is models.<name>.languages;"]),
+        ({"train": {"licence": "MIT"}}, ["it is corpora.<name>.licence;"]),
+        # What YAML reads otherwise than it looks.
+        ({"models": {1: fr()["fr"]}}, ["models: the name 1 is a number in YAML", 'write "1"']),
+        ({"models": {False: fr()["fr"]}}, ["models: the name false is YAML's no", 'write "no"']),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "names": {False: "nb"}}}}, ["corpora.A.names", 'write "no"']),
+        ({"models": fr(languages=[False, "fr"])}, ["models.fr.languages.0 is false", '`languages: ["no"]`']),
+        ({"corpora": {**CORPORA, "A": {"version": 2019}}}, ["corpora.A.version is 2019", '`version: "2019"`']),
+        ({"corpora": {**CORPORA, "A": {"version": datetime.date(2020, 1, 2)}}}, ["a date", '`version: "2020-01-02"`']),
+        ({"train": {"learning_rate": "1e-3"}}, ["train.learning_rate is 1e-3", "as text", "`learning_rate: 0.001`"]),
+        ({"train": {"init_smoothing": "3e-5"}}, ["`init_smoothing: 3.0e-05`"]),
+        ({"tune": {"grid": {"learning_rate": ["1e-2"]}}}, ["grid.learning_rate.0", "`learning_rate: [0.01]`"]),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "cap": "1e6"}}}, ["corpora.A.cap", "`cap: 1000000`"]),
+        ({"train": {"epochs": 6.0}}, ["train.epochs is 6.0", "a whole number", "`epochs: 6`"]),
+        # JSON has no such numbers, and no range leaves out NaN.
+        ({"train": {"learning_rate": math.nan}}, ["train.learning_rate is .nan", "a finite number"]),
+        ({"train": {"clip": math.inf}}, ["train.clip is .inf", "a finite number"]),
+        ({"models": fr(tune={"grid": {"scale": [1, -math.inf]}})}, ["models.fr.tune.grid.scale.1 is -.inf"]),
     ],
 )  # fmt: skip
 def test_a_wrong_config_gives_one_line_that_says_what_to_write(top, words):
     text = message(**top)
     for word in words:
         assert word in text, text
+
+
+@given(value=st.floats(1e-9, 1e9))
+def test_a_number_that_yaml_reads_as_text_is_told_as_it_must_be_written(value):
+    text = f"{value:e}".replace("+", "").replace(".", "")  # without a point, YAML 1.1 knows no exponent
+    told = message(train={"scale": text}).rpartition("write `")[2].removesuffix("`")
+    assert yaml.safe_load(text) == text
+    assert yaml.safe_load(told) == {"scale": float(text)}
+
+
+def test_a_strange_language_is_told_but_may_be_used():
+    codes = ["jp", "swa", "eng", "qq", "zu", "yo", "no", "yue"]  # these last four are known
+    models = {code: {"languages": ["en", code], "corpora": ["News"]} for code in codes}
+    checked = config(models)
+    notes = [note for name in models for note in checked.notices(checked.model(name)) if "is no code" in note]
+    assert [note.split(": ")[1].split(" is ")[0] for note in notes] == ["jp", "swa", "eng", "qq"]
+    hints = ["ja (Japanese)", "sw (Swahili)", "en (English)"]
+    assert all(f"did you mean {hint}?" in note for hint, note in zip(hints, notes, strict=False))
+    assert notes[3].startswith("models.qq.languages: qq is no code") and "did you mean" not in notes[3]
 
 
 def test_an_unknown_model_is_named_with_those_there_are():

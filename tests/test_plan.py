@@ -1,4 +1,5 @@
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,8 @@ def test_each_size_has_its_basis(config, tmp_path):
     found = {file.name.split("/")[1]: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
     assert (found["Listed"].bytes, found["Listed"].basis) == (30_000_000, "OPUS's listing")
     assert found["Counted"].basis.startswith("its pairs")
-    assert (found["Here"].bytes, found["Here"].basis, found["Here"].here) == (5, "here already", True)
+    assert (found["Here"].bytes, found["Here"].here) == (5, True)
+    assert found["Here"].basis.startswith("here already; its pairs cannot be counted: ")
     assert (found["lid.176.ftz"].bytes, found["lid.176.ftz"].basis) == (938013, "pinned")
     assert (found["STS.zip"].bytes, found["STS.zip"].basis) == (100, "size of the local mirror")
     assert (found["v1"].bytes, found["v1"].basis) == (None, "not known")
@@ -98,3 +100,37 @@ def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
     for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
         corpora = [file for file in downloads(config, config.model(name), tmp_path) if file.name.startswith("opus")]
         assert all(file.bytes and file.pairs for file in corpora)
+
+
+def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.tsv").write_text("one\tun\n" * 70)
+    archive = tmp_path / "mirror/A/v1/en-fr.zip"
+    fetched = tmp_path / "downloads/opus/B/v1/en-fr.txt.zip"
+    for path, corpus, count in ((archive, "A", 30), (fetched, "B", 500)):
+        path.parent.mkdir(parents=True)
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(f"{corpus}.en-fr.en", "one\n" * count)
+            file.writestr(f"{corpus}.en-fr.fr", "un\n" * count)
+    raw = {
+        "corpora": {name: {"version": "v1"} for name in "ABC"},
+        "sources": {"opus": {"mirrors": [f"{tmp_path}/mirror/{{corpus}}/{{version}}/{{pair}}.zip"]}},
+        "models": {
+            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", {"path": "my.tsv", "name": "C"}]},
+            "more": {"extends": "fr", "corpora": ["A", "C", {"path": "nowhere.tsv"}]},
+            "none": {"extends": "fr", "corpora": ["C"]},
+        },
+    }
+    config = Config(raw, SCHEMA)
+    found = {file.name: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
+    assert found["my.tsv"].pairs == 70 and found["my.tsv"].basis == "your file, pairs counted"
+    assert found["opus/A/v1/en-fr.txt.zip"].pairs == 30 and found["opus/B/v1/en-fr.txt.zip"].pairs == 500
+    text = plan(config, "fr", tmp_path / "downloads")
+    assert "pairs: 600 read, about 564 trained on" in text and "unknown for" not in text
+    assert "to fetch: 0.00 GB, and 4 file(s) of unknown size" in text  # not one's own
+    text = plan(config, "more", tmp_path / "downloads")
+    assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so that all" in text
+    text = plan(config, "none", tmp_path / "downloads")
+    assert "pairs, disk, memory and time: unknown" in text and "about 0" not in text and " read" not in text
+    fetched.write_bytes(b"cut short")
+    assert "pairs cannot be counted: " in plan(config, "fr", tmp_path / "downloads")

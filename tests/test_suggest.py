@@ -13,7 +13,7 @@ from opus_api import SWAHILI, Api, entry, opus_api
 
 from psp.cli import main
 from psp.config import Config, merge
-from psp.configschema import read_yaml
+from psp.configfile import read_yaml
 from psp.errors import ConfigError, DataError, DownloadError
 from psp.languages import NAMES, TATOEBA, opus_names
 from psp.suggest import CAP, suggest

@@ -51,29 +51,40 @@ def _without_mark(lines: Iterator[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    suffix = path.suffix.lower()
-    if suffix == ".zip":
+    if path.suffix.lower() == ".zip":
         with (
             open_zip(path) as archive,
             open_member(archive, only_text_member(archive, path, (".txt", ".tsv")), path) as stream,
         ):
             yield stream
-        return
+    else:
+        with opened(path) as (_, stream):
+            yield stream
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """A file that is no zip, and the bytes in it, unpacked as its ending says; equal for a plain one.
+
+    Raises:
+        DataError: it cannot be read, or is damaged as far as the block reads it.
+        PspError: the package for .zst is not installed.
+    """
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, EOFError, zlib.error)
     try:
         with path.open("rb") as file:
-            if suffix == ".gz":
-                with gzip.GzipFile(fileobj=file) as unpacked:
-                    yield io.BufferedReader(unpacked, BUFFER_BYTES)
-            elif suffix == ".zst":
-                raw = _Zstd(file, path)
-                yield io.BufferedReader(raw, BUFFER_BYTES)
-            else:
-                yield file
+            yield file, _unpacked(file, path)
     except damage as error:
         raise DataError(f"cut short or damaged ({error}); make it or fetch it again", path) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from error
+
+
+def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        return io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER_BYTES)
+    return io.BufferedReader(_Zstd(file, path), BUFFER_BYTES) if suffix == ".zst" else file
 
 
 class _Zstd(io.RawIOBase):

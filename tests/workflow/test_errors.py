@@ -55,6 +55,34 @@ def test_a_language_that_cannot_be_identified_is_told_once(project):
     assert result.output.index("does not know 'xh'") < result.output.index("Filtering my.en-xh")
 
 
+def test_a_key_given_twice(project):
+    (project.folder / "tiny.yaml").write_text("train: {epochs: 3}\nmix: {}\ntrain: {dim: 8}\n")
+    output = failure(project, "--dry-run", EVAL)
+    assert "error: tiny.yaml: train is given twice in one mapping, on lines 1 and 3;" in output
+    assert len(output.splitlines()) < 8
+
+
+def test_a_target_that_is_taken_for_a_config_file(project):
+    path = project.folder / EVAL
+    path.parent.mkdir(parents=True)
+    path.write_text('{"format": 1, "model": "demo"}')
+    output = failure(project, "--dry-run", configs=("config/demo.yaml", "tiny.yaml", EVAL))
+    assert f"error: {EVAL} is a result, but it was given as a config file" in output
+    assert "put -- before the targets" in output and len(output.splitlines()) < 8
+
+
+def test_what_a_person_should_know_of_a_config_is_said_once(project):
+    with (project.folder / "tiny.yaml").open("a") as file:
+        file.write("  jp: {languages: [en, jp], corpora: [{path: my.tsv}]}\n")
+    (project.folder / "my.tsv").touch()
+    # A job, whose process reads the config again.
+    targets = "results/phrasebook/truth.json", "results/jp/pairs/filter/my.en-jp.tsv"
+    output = project.run("--until", "phrasebook", "--", *targets).output
+    (told,) = [line for line in output.splitlines() if "tiny.yaml extends models" in line]
+    assert "demo (languages, corpora, development.sts," in told
+    assert output.count("jp is no code of a language that is known here; did you mean ja (Japanese)?") == 1
+
+
 def test_an_unknown_corpus(project):
     (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebok]}}\n")
     assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
