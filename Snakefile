@@ -1,7 +1,7 @@
 # psp: from raw parallel text to an evaluated sentence-embedding model.
 #
 #   snakemake --cores 32 results/fr/eval.json      one model of config/config.yaml
-#   snakemake --cores 2 --configfile config/demo.yaml results/demo/eval.json
+#   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The road that data takes, a rule file a stage:
 #   download -> filter -> dedupe -> mix -> subword -> store -> (tune ->) train -> evaluate, compare, variants, speed; data

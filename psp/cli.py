@@ -18,7 +18,7 @@ from typing import Any
 
 from psp import __version__
 from psp.commands import embed, info, lines, mine, quantize, score, search, serve, show
-from psp.errors import ConfigError
+from psp.errors import ConfigError, DataError
 from psp.exports import FORMS
 from psp.logs import job
 
@@ -53,9 +53,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "pin":
             added.add_argument("--check", action="store_true", help="only compare the files with their pins")
     added = command("languages", _languages, "Suggest the config for a new language: the corpora that OPUS has.")
-    added.add_argument("action", choices=["suggest"], help="print the YAML block")
+    added.add_argument("action", choices=["suggest"], help="print the YAML block, or write it to --out")
     added.add_argument("language", metavar="LANGUAGE", help="ISO 639-1 code, such as sw")
     added.add_argument("--with", dest="partner", default="en", metavar="LANGUAGE", help="the other one (default: en)")
+    added.add_argument("--out", type=Path, metavar="FILE", help="write it there, whole or not at all; must not exist")
     _project(added)
     added = command("train", _train, "Train a model on pairs that are ready for it, without the workflow.")
     added.set_defaults(level=logging.INFO)  # it takes hours: where it is no terminal that shows a bar, lines tell
@@ -134,7 +135,12 @@ def _pin(options: argparse.Namespace) -> None:
     config, downloads = _config(options), options.folder / "results/downloads"
     if options.check:
         names = {name for model in options.models for name in config.downloads(config.model(model))}
-        print(f"{len(pins.check(config, sorted(names), downloads))} of {len(names)} files are here and as pinned")
+        wrong = pins.problems(config, sorted(names), downloads)
+        for name, problem in wrong.items():
+            logging.getLogger("psp").error("%s: %s", downloads / name, problem)
+        print(f"{len(names) - len(wrong)} of {len(names)} files are here and as pinned")
+        if wrong:
+            raise SystemExit(1)
         return
     out = config.raw.get("pins") or "config/pins.yaml"
     found = pins.pin(config, options.models, downloads, options.folder / out)
@@ -142,9 +148,19 @@ def _pin(options: argparse.Namespace) -> None:
 
 
 def _languages(options: argparse.Namespace) -> None:
+    from psp.files import atomic_text
     from psp.suggest import suggest
 
-    sys.stdout.write(suggest(_config(options), options.language, options.partner))
+    out: Path | None = options.out
+    if out is not None and out.exists():
+        raise DataError("is there already; name another file, or remove it first", out)
+    text = suggest(_config(options), options.language, options.partner)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    with atomic_text(out) as file:
+        file.write(text)
+    print(f"{out}: {text.splitlines()[0].removeprefix('# ')}; read it before you run it")
 
 
 def _train(options: argparse.Namespace) -> None:

@@ -6,7 +6,6 @@ top level of the config; the entry that the model extends; the model's own entry
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import os
@@ -75,7 +74,7 @@ class Config:
 
     def __init__(self, raw: Mapping[str, Any], schema: Path | str) -> None:
         self._schema = load_schema(str(schema))
-        self.raw: dict[str, Any] = copy.deepcopy(dict(raw))
+        self.raw: dict[str, Any] = at_home(dict(raw))
         raw = self.raw
         for key, node in self._schema["properties"].items():
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
@@ -471,6 +470,17 @@ def _chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where
     return {**development, "sts": sts}
 
 
+def at_home(value: Any) -> Any:
+    """A copy of what a config holds, with the user's own folder in the place of ``~/``, in mirrors and in paths."""
+    if isinstance(value, Mapping):
+        return {key: at_home(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [at_home(below) for below in value]
+    if isinstance(value, str) and (match := re.match(r"(file://)?~(/.*)", value, re.DOTALL)):
+        return f"{match[1] or ''}{Path.home()}{match[2]}"
+    return value
+
+
 def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
     def variable(match: re.Match[str]) -> str:
         value = os.environ.get(match[1])
@@ -479,7 +489,8 @@ def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
                 f"{where}: the environment variable {match[1]} is not set, but {mirror} needs it; "
                 f"run `export {match[1]}=/path/to/folder`"
             )
-        return str(Path(value).resolve()) if Path(value).exists() else value
+        path = Path(at_home(value))
+        return str(path.resolve()) if path.exists() else value
 
     mirror = re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", variable, mirror)
     try:

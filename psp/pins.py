@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -60,10 +61,29 @@ def check(config: Config, names: Iterable[str], downloads: Path | str) -> list[s
         path, expected = Path(downloads) / name, config.pins.get(name)
         if expected is None or not path.is_file():
             continue
-        size = path.stat().st_size
-        if size != expected["bytes"]:
-            raise DataError(f"has {size:,} bytes, pinned are {expected['bytes']:,}; delete it and fetch it again", path)
-        if (found := sha256(path)) != expected["sha256"]:
-            raise DataError(f"has SHA-256 {found}, pinned is {expected['sha256']}; delete it and fetch it again", path)
+        if difference := _difference(path, expected):
+            raise DataError(f"{difference}; delete it and fetch it again", path)
         checked.append(name)
     return checked
+
+
+def problems(config: Config, names: Iterable[str], downloads: Path | str) -> dict[str, str]:
+    """What is wrong with each file that is not here and as it is pinned, by its name."""
+    found: dict[str, str] = {}
+    for name in names:
+        path, expected = Path(downloads) / name, config.pins.get(name)
+        if not path.is_file():
+            found[name] = "is not here; run the workflow"
+        elif expected is None:
+            found[name] = "has no pin; write it with `psp pin`"
+        elif difference := _difference(path, expected):
+            found[name] = f"{difference}; delete it and fetch it again"
+    return found
+
+
+def _difference(path: Path, expected: Mapping[str, Any]) -> str | None:
+    if (size := path.stat().st_size) != expected["bytes"]:
+        return f"has {size:,} bytes, pinned are {expected['bytes']:,}"
+    if (found := sha256(path)) != expected["sha256"]:
+        return f"has SHA-256 {found}, pinned is {expected['sha256']}"
+    return None

@@ -489,6 +489,30 @@ def test_mirrors_take_environment_variables_and_say_when_one_is_missing(monkeypa
         wrong.remote(name)
 
 
+def test_ones_own_folder_is_filled_in_in_mirrors_and_paths(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PSP_MIRROR", "~/mirror")  # as a shell leaves it in quotes
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "pins.yaml").write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")
+    models = fr(
+        corpora=["Europarl", "News", {"path": "~/my.tsv"}],
+        evaluate={"files": {"own": "~/a.tsv"}},
+        development={"sts": "~/dev.tsv"},
+        train={"init_from": "~/model"},
+    )
+    models["fr"]["languages"] = ["en", "fr"]
+    sources = {"opus": {"mirrors": ["file://~/{corpus}", "~/{corpus}", "${PSP_MIRROR}/a~/x", "https://host/~/y"]}}
+    checked = config(models, sources=sources, pins="~/pins.yaml")
+    remote = checked.remote("opus/Europarl/v8/en-fr.txt.zip")
+    home = str(tmp_path)
+    assert remote.mirrors == (f"file://{home}/Europarl", f"{home}/Europarl", f"{home}/mirror/a~/x", "https://host/~/y")
+    assert remote.bytes == 5
+    model = checked.model("fr")
+    assert model.parts[2].path == f"{home}/my.tsv" and model.parts[2].label == "my.en-fr"
+    assert model["evaluate"]["files"] == {"own": f"{home}/a.tsv"}
+    assert model["development"]["sts"] == f"{home}/dev.tsv" and model["train"]["init_from"] == f"{home}/model"
+
+
 def test_pins_reach_the_download(tmp_path):
     pins = tmp_path / "pins.yaml"
     pins.write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")

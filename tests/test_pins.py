@@ -1,8 +1,11 @@
+import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
 
 from psp import pins
+from psp.cli import main
 from psp.config import Config
 from psp.errors import DataError
 
@@ -41,6 +44,37 @@ def test_a_changed_file_is_an_error_and_keeps_its_pin(folder, data, words):
     with pytest.raises(DataError, match=words):
         pins.pin(config(file), ["fr"], folder, file)
     assert file.read_bytes() == before
+
+
+def test_a_check_ends_with_a_status_that_tells(folder, capsys):
+    """Of files that differ, are missing or have no pin each is named; status 0 only where all are as pinned."""
+    project, downloads = folder / "project", folder / "project/results/downloads"
+    (project / "config").mkdir(parents=True)
+    shutil.copy(SCHEMA, project / "config")
+    (project / "my.tsv").touch()
+    text = "{languages: [en, fr], corpora: [Europarl], evaluate: {sts: false, tatoeba: false}, development: {sts: null}"
+    (project / "config/config.yaml").write_text(
+        f"corpora: {{Europarl: {{version: v8}}}}\npins: {project}/pins.yaml\n"
+        f"models: {{fr: {text}, filters: {{language: {{enabled: false}}}}}}}}\n"
+    )
+
+    def check(status):
+        with pytest.raises(SystemExit) if status else contextlib.nullcontext() as caught:
+            main(["pin", "fr", "--check", "--folder", str(project)])
+        assert not status or caught.value.code == status
+        printed = capsys.readouterr()
+        assert "1 of 1" in printed.out if not status else "0 of 1 files are here and as pinned" in printed.out
+        return printed.err
+
+    assert f"error: {downloads / NAME}: is not here; run the workflow" in check(1)
+    (downloads / NAME).parent.mkdir(parents=True)
+    (downloads / NAME).write_bytes(b"abc")
+    assert f"{NAME}: has no pin; write it with `psp pin`" in check(1)
+    main(["pin", "fr", "--folder", str(project)])
+    capsys.readouterr()
+    assert check(0) == ""
+    (downloads / NAME).write_bytes(b"abd")
+    assert f"{NAME}: has SHA-256 a52d159f" in check(1)
 
 
 def test_nothing_to_pin(tmp_path):

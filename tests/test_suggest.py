@@ -285,6 +285,25 @@ def test_the_command_prints_the_block_alone(api, tmp_path, capsys):
     assert capsys.readouterr().err.startswith("error: OPUS has no corpora for en and xh")
 
 
+def test_a_suggestion_is_written_whole_or_not_at_all(api, tmp_path, capsys):
+    (tmp_path / "api.yaml").write_text(f"sources: {{opus: {{api: '{api.address}'}}}}\n")
+    out = tmp_path / "sw.yaml"
+    command = ["--out", str(out), "--folder", str(ROOT), "--configfile", str(tmp_path / "api.yaml")]
+    with pytest.raises(SystemExit):  # as a shell's > would not, it leaves no empty file that the next command reads
+        main(["languages", "suggest", "xh", *command])
+    assert not out.exists() and {path.name for path in tmp_path.iterdir()} == {"api.yaml"}
+    capsys.readouterr()
+    main(["languages", "suggest", "sw", *command])
+    assert out.read_text() == suggest(config(api.address), "sw")
+    assert capsys.readouterr().out.startswith(f"{out}: English and Swahili: ")
+    out.write_text("mine: {}\n")
+    asked = len(api.asked)
+    with pytest.raises(SystemExit):
+        main(["languages", "suggest", "sw", *command])
+    assert f"{out}: is there already" in capsys.readouterr().err
+    assert out.read_text() == "mine: {}\n" and len(api.asked) == asked
+
+
 def test_a_variety_is_taken_where_there_is_nothing_else():
     entries = [
         entry("Books", "v1", "en-pt", 10),

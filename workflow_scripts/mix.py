@@ -1,9 +1,10 @@
-"""Mix a model's corpora: duplicates across them removed, shuffled, a slice held out."""
+"""Mix a model's corpora: duplicates across them removed, shuffled, a slice held out; sweep up after former corpora."""
 
 from pathlib import Path
 
 from psp.dedupe import mix
 from psp.logs import job
+from psp.sweep import sweep
 
 with job(snakemake.log[0]):
     mix(
@@ -15,3 +16,4 @@ with job(snakemake.log[0]):
         seed=snakemake.params.seed,
         shards=snakemake.params.shards,
     )
+    sweep(Path(snakemake.output.report).parent, snakemake.params.labels)

@@ -16,6 +16,7 @@ from opus_api import SWAHILI, opus_api
 from served import served
 
 import psp
+from psp.config import Config
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -26,6 +27,40 @@ def blocks(language):
 
 
 COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
+
+
+def taught(text):
+    """The commands in a text that give Snakemake a config file, lines that a backslash joins as one."""
+    return re.findall(r"snakemake\b[^\n`]*--configfile[^\n`]*", re.sub(r"\\\n[ #]*", " ", text))
+
+
+def swallows_targets(command):
+    """Whether ``--configfile`` takes a target for a config file, since it takes all that stands before an option."""
+    words = command.partition("--configfile")[2].split()[1:]
+    given = itertools.takewhile(lambda word: not word.startswith("-"), words)
+    return any("results/" in word or word.startswith("$") for word in given)
+
+
+def test_nobody_is_taught_to_give_targets_as_config_files():
+    assert swallows_targets("snakemake --cores 2 --configfile a.yaml results/fr/eval.json")
+    assert not swallows_targets("snakemake --configfile a.yaml b.yaml -- results/fr/eval.json")
+    folders = ("psp", "rules", "config", "docs", "benchmarks", "workflow_scripts", "tests", ".ci")
+    places = [*ROOT.iterdir(), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    found = {}
+    for path in places:
+        if (
+            path.is_file()
+            and path.suffix in {".md", ".yaml", ".smk", ".py", ".toml", ".html", ""}
+            and path != Path(__file__)
+        ):
+            try:
+                found[path] = taught(path.read_text(encoding="utf-8"))
+            except UnicodeDecodeError:  # no text
+                continue
+    assert len([command for commands in found.values() for command in commands]) > 8
+    assert {
+        str(path): command for path, commands in found.items() for command in commands if swallows_targets(command)
+    } == {}
 
 
 def test_make_targets_are_those_that_ci_runs():
@@ -51,7 +86,8 @@ def run_psp(command, workflow, folder):
 
 
 def test_snakemake_commands_can_be_planned(project):
-    for name, yaml in zip(("mine.yaml", "own.yaml", "variants.yaml", "tuned.yaml"), blocks("yaml"), strict=True):
+    names = "mirror.yaml", "mine.yaml", "own.yaml", "variants.yaml", "tuned.yaml"
+    for name, yaml in zip(names, blocks("yaml"), strict=True):
         (project.folder / name).write_text(yaml)
     (project.folder / "my.tsv").touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
@@ -70,6 +106,23 @@ def test_snakemake_commands_can_be_planned(project):
         )  # fmt: skip
         assert result.returncode == 0, result.stdout + result.stderr
         assert "evaluate" in result.stdout + result.stderr
+
+
+def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "mirror.yaml").write_text(blocks("yaml")[0])
+    config = Config.load([ROOT / "config/config.yaml", tmp_path / "mirror.yaml"], ROOT / "config/schema.yaml")
+    model = config.model("fr")
+    sought = {mirror for name in config.downloads(model) for mirror in config.remote(name).mirrors}
+    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", README, re.DOTALL)
+    folders, drawn = [], set()
+    for line in tree.splitlines():
+        depth, name = re.match(r"[│├└─ ]*", line).end() // 4, re.sub(r"^[│├└─ ]*", "", line).partition("  ")[0].strip()
+        folders[depth:] = [name.rstrip("/")]
+        below = re.findall(r"tatoeba\.\S+\.\w{3}\b", line) if name.endswith("v1/") else [""]
+        drawn |= {str(tmp_path.joinpath(*folders, file)) + "/" * name.endswith("sts/") for file in below}
+    europarl = {mirror for mirror in sought if "/opus/" not in mirror or "Europarl" in mirror}
+    assert len(europarl) == 5 and europarl <= drawn
 
 
 def write_checkpoint(path, model, sp_model):
