@@ -4,7 +4,8 @@
 - the folder of a psp model
 - ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, as numpy code; 16 languages (ar de en es
   fr it ja ko nl pl pt ru th tr zh). Extra ``use``
-- ``sentence-transformers:<name or folder>``: extra ``sentence-transformers``
+- ``sentence-transformers:<name or folder>``, among them what ``psp export sentence-transformers`` writes. Extra
+  ``sentence-transformers``
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from psp.errors import DataError, PspError
+from psp.files import read_json
 
 USE = "use-multilingual"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
+
+#: The module of sentence-transformers that :mod:`psp.exports.sentence_transformers` names.
+SUBWORD_MEAN = "psp.exports.module.SubwordMean"
 
 # Of psp.modelfolder, which is not imported for it: rules ask for the files at every start, and it loads sentencepiece.
 MODEL_FILES = ("config.json", "model.safetensors", "sentencepiece.model")
@@ -109,10 +114,41 @@ def _sentence_transformers(name: str) -> Any:
             f"the encoder {SENTENCE_TRANSFORMERS}{name} needs a package: pip install 'psp[sentence-transformers]'"
         ) from None
     try:
-        model = SentenceTransformer(name)
+        model = SentenceTransformer(name, trust_remote_code=runs_psp_alone(Path(name)))
     except (OSError, ValueError) as error:
+        advice = "name a folder that holds the model, or run once with network access"
+        if "trust_remote_code" in str(error):
+            advice = "psp runs no code that a model names or brings but its own and that of sentence-transformers"
         raise PspError(
-            f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds "
-            "the model, or run once with network access"
+            f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; {advice}"
         ) from None
     return lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+
+
+def runs_psp_alone(folder: Path) -> bool:
+    """Whether a folder of sentence-transformers needs ``trust_remote_code``, and runs psp's own code alone with it.
+
+    That is so where its modules.json names the module of ``psp export sentence-transformers``, and beside it only
+    modules of the library's own. The argument holds for the whole folder: the type ``psp.X`` would run a psp.py in it,
+    and some of the library's modules load classes that their own files name; so each that may follow is listed.
+    """
+    if not (folder / "modules.json").is_file():
+        return False
+    modules = read_json(folder / "modules.json")
+    try:
+        return SUBWORD_MEAN in [module["type"] for module in modules] and all(
+            module["type"] == SUBWORD_MEAN or _is_harmless(module["type"], folder / module["path"])
+            for module in modules
+        )
+    except (TypeError, KeyError):  # no list of modules: the library says so
+        return False
+
+
+def _is_harmless(kind: str, folder: Path) -> bool:
+    """Whether a module's type is of sentence-transformers, and loads no code but that and torch's."""
+    package, _, name = kind.rpartition(".")
+    if package.partition(".")[0] != "sentence_transformers":
+        return False
+    if name == "Dense":  # its file names a class
+        return str(read_json(folder / "config.json").get("activation_function")).startswith("torch.nn.modules.")
+    return name in {"Normalize", "LayerNorm", "Dropout"}

@@ -6,8 +6,8 @@
 - ``sentencepiece.model``
 - ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
   {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype where it is not
-  float32; and left_out, ids that are passed over as unknown ones are, where there are such (imported models: pieces
-  without a row)
+  float32; left_out, ids that are passed over as unknown ones are, where there are such (imported models: pieces
+  without a row); and prompts, texts by name for ``Model.encode``, where there are some
 - ``README.md``: the model card, for people (:mod:`psp.card`)
 """
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from psp.encoders import SUBWORD_MEAN
 from psp.exports.common import readme, rows
-from psp.exports.static_embedding import CONFIG
+from psp.exports.static_embedding import library_config
 from psp.files import atomic, new_folder, write_json
 from psp.model import Model
 from psp.modelfolder import OURS, SENTENCEPIECE, save_model
 
-MODULES = [{"idx": 0, "name": "0", "path": "", "type": "psp.exports.module.SubwordMean"}]
+MODULES = [{"idx": 0, "name": "0", "path": "", "type": SUBWORD_MEAN}]
 CODE = """
 from sentence_transformers import SentenceTransformer
 
@@ -26,15 +27,25 @@ model = SentenceTransformer("this/folder", trust_remote_code=True)
 vectors = model.encode(["a red car", "une voiture rouge"])
 """
 
+WITHOUT = f"""
+Without `trust_remote_code=True` the library, from version 6, refuses:
+
+> references the module class '{SUBWORD_MEAN}', which is not part of Sentence Transformers. Importing it executes
+> third-party code.
+
+That code is the psp that you have installed. `psp export static-embedding` writes another form, which needs neither the
+argument nor psp.
+"""
+
 
 def write(model: Model, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.exports.export`. ``sentences`` are not needed: nothing differs."""
     said = "The vectors are those of psp, which must be installed."
     with new_folder(out) as folder:
         save(model, rows(model), folder)
-        write_json(folder / "config_sentence_transformers.json", CONFIG)
+        write_json(folder / "config_sentence_transformers.json", library_config(model))
         write_json(folder / "modules.json", MODULES)
-        readme(folder, model, CODE, said)
+        readme(folder, model, CODE, f"{said}\n\n{WITHOUT}")
     return said
 
 

@@ -9,13 +9,18 @@ from typing import Any
 from psp.exports import tokenizer
 from psp.exports.common import readme
 from psp.files import atomic_text, new_folder, write_json
+from psp.interface import checked_prompts
 from psp.model import Model
 from psp.table import write_table
 
 #: By its name of before version 6, which later ones still know.
 CLASS = "sentence_transformers.models.StaticEmbedding"
 MODULES = [{"idx": 0, "name": "0", "path": "", "type": CLASS}]
-CONFIG: dict[str, Any] = {"prompts": {}, "default_prompt_name": None, "similarity_fn_name": "cosine"}
+
+
+def library_config(model: Model) -> dict[str, Any]:
+    """What the library wants to know beside the modules."""
+    return {"prompts": checked_prompts(model.config), "default_prompt_name": None, "similarity_fn_name": "cosine"}
 
 
 def write(model: Model, out: Path, sentences: Sequence[str]) -> str:
@@ -25,7 +30,7 @@ def write(model: Model, out: Path, sentences: Sequence[str]) -> str:
         out,
         sentences,
         tensor="embedding.weight",
-        config=("config_sentence_transformers.json", CONFIG),
+        config=("config_sentence_transformers.json", library_config(model)),
         drops=False,
         code="""
 from sentence_transformers import SentenceTransformer

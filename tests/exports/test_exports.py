@@ -67,6 +67,30 @@ def test_sentence_transformers_has_the_same_vectors(make, tmp_path, left_out):
 
 
 @sentence_transformers
+def test_its_readme_quotes_what_the_library_says_without_the_argument(model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    export("sentence-transformers", model, tmp_path / "out")
+    readme = (tmp_path / "out/README.md").read_text()
+    quoted = " ".join(line.removeprefix("> ") for line in readme.splitlines() if line.startswith("> "))
+    with pytest.raises(ValueError) as refused:
+        SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    assert quoted and quoted in " ".join(str(refused.value).split())
+    assert "psp export static-embedding" in readme
+
+
+@sentence_transformers
+@pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding"])
+def test_prompts_go_along(model, tmp_path, form):
+    from sentence_transformers import SentenceTransformer
+
+    prompted = Model(model.weight, model.sentencepiece_model, model.config | {"prompts": {"query": "the cat "}})
+    export(form, prompted, tmp_path / "out")
+    loaded = SentenceTransformer(str(tmp_path / "out"), device="cpu", trust_remote_code=form == "sentence-transformers")
+    np.testing.assert_allclose(loaded.encode_query(["bread"]), prompted.encode_query(["bread"]), **CLOSE)
+
+
+@sentence_transformers
 def test_sentence_transformers_can_train_and_save_it(model, tmp_path):
     import torch
     from sentence_transformers import SentenceTransformer

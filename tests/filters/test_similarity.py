@@ -17,12 +17,14 @@ from small_subword import PAIRS, train_sentencepiece
 
 from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
-from psp.encoders import MODEL_FILES, USE, encoder_files, load_encoder, survives_fork
+from psp.encoders import MODEL_FILES, USE, encoder_files, load_encoder, runs_psp_alone, survives_fork
 from psp.errors import ConfigError, DataError, PspError
+from psp.exports import export
 from psp.filters import Batch, build, filter_corpus
-from psp.model import load_model
+from psp.model import Model, load_model
 from psp.modelfolder import CONFIG, SENTENCEPIECE, WEIGHTS, save_model
 from psp.segment import Segmenter
+from psp.subword import load_sentencepiece
 
 VECTORS = "the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n房子 1 1\n的 0 0.5\n"
 #: Cosines of "the house" (2, 1): with "la maison" (2, 3.5) 0.833, "la" 0.976, "maison" 0.447.
@@ -227,6 +229,56 @@ def test_multilingual_use_tells_misaligned_pairs(tmp_path):
     assert json.loads(out[1].read_text())["seen"] == 20
 
 
+OURS = {"path": "", "type": "psp.exports.module.SubwordMean"}
+NORMALIZE = {"path": "1_Normalize", "type": "sentence_transformers.base.modules.normalize.Normalize"}
+DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
+
+
+@pytest.mark.parametrize(
+    ("modules", "activation", "alone"),
+    [
+        ([OURS], None, True),
+        ([OURS, NORMALIZE], None, True),
+        ([OURS, DENSE], "torch.nn.modules.activation.Tanh", True),
+        ([OURS, DENSE], "os.abort", False),
+        ([OURS, DENSE], None, False),
+        ([NORMALIZE], None, False),  # the argument is not needed
+        ([OURS, {"path": "", "type": "sentence_transformers.models.Transformer"}], None, False),  # auto_map
+        ([OURS, {"path": "", "type": "sentence_transformers.models.Router"}], None, False),
+        ([OURS, {"path": "", "type": "psp.Evil"}], None, False),  # it would be a psp.py of the folder
+        ([OURS, {"path": "", "type": "os.abort"}], None, False),
+        ([OURS, {"path": "", "type": "sentence_transformersX.Normalize"}], None, False),
+        ([OURS, {"path": ""}], None, False),
+        ({"a": 1}, None, False),
+        (None, None, False),
+    ],
+    ids=str,
+)
+def test_only_folders_that_run_nothing_but_psp_are_trusted(tmp_path, modules, activation, alone):
+    (tmp_path / "1_Dense").mkdir()
+    (tmp_path / "1_Dense/config.json").write_text(json.dumps({"activation_function": activation}))
+    if modules is not None:
+        (tmp_path / "modules.json").write_text(json.dumps(modules))
+    assert runs_psp_alone(tmp_path) is alone
+
+
+def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_folder_is_not_run(tmp_path):
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')")
+    path = train_sentencepiece(tmp_path / "sp.model")
+    table = np.random.default_rng(1).random((load_sentencepiece(path).get_piece_size(), 5), dtype=np.float32)
+    model = Model(table, path)
+    export("sentence-transformers", model, tmp_path / "out")
+    texts = ["the cat", "le chat mange"]
+    encoder = load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
+    np.testing.assert_allclose(encoder.embed(texts), model.embed_raw_text(texts), atol=1e-6)
+    modules = json.loads((tmp_path / "out/modules.json").read_text())
+    (tmp_path / "out/modules.json").write_text(json.dumps([modules[0] | {"type": "psp.Evil"}]))
+    (tmp_path / "out/psp.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    with pytest.raises(PspError, match="psp runs no code that a model names or brings but its own"):
+        load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_sentence_transformers_folder(tmp_path):
     library = pytest.importorskip(
         "sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')"
@@ -241,6 +293,7 @@ def test_a_sentence_transformers_folder(tmp_path):
     library.SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=table)], device="cpu").save(
         str(tmp_path / "model")
     )
+    assert not runs_psp_alone(tmp_path / "model")
     name = f"sentence-transformers:{tmp_path / 'model'}"
     assert judge([("the", "la"), ("house", "maison")], name) == [None, "similarity: too low"]
     (tmp_path / "empty").mkdir()
