@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,9 +28,6 @@ TEXTS = ["the cat eats bread", "le chat", "two letters", "日 river", "", "un ch
 sentence_transformers = pytest.mark.skipif(
     importlib.util.find_spec("sentence_transformers") is None,
     reason="sentence-transformers is not installed (the extra sentence-transformers)",
-)
-langchain = pytest.mark.skipif(
-    importlib.util.find_spec("langchain_core") is None, reason="langchain-core is not installed (the extra peers)"
 )
 
 
@@ -169,26 +168,50 @@ def test_an_evaluator_of_retrieval_takes_our_similarity_of_tensors(model):
     assert found["cosine_accuracy@1"] == 1
 
 
-@langchain
-def test_langchain_finds_texts_by_a_model(model):
-    from langchain_core.embeddings import Embeddings
-    from langchain_core.vectorstores import InMemoryVectorStore
+def blocks():
+    """The Python of docs/libraries.md: how it begins, and that of each library by its heading."""
+    first, *sections = (Path(__file__).parents[1] / "docs/libraries.md").read_text().split("\n## ")
+    found = {section.partition("\n")[0]: section for section in (f"\n{first}", *sections)}
+    return {name: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for name, text in found.items()}
 
-    class PspEmbeddings(Embeddings):
-        def __init__(self, model):
-            self.model = model
 
-        def embed_documents(self, texts):
-            return self.model.encode_document(texts).tolist()
+def run(library, package, model, tmp_path):
+    """Run a library's Python there on a model; its names."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed (the extra peers; bertopic is in no extra: it is large)")
+    model.save(tmp_path / "model")
+    names = {}
+    for code in [*blocks()[""], *blocks()[library]]:
+        exec(code.replace("results/demo/model", str(tmp_path / "model")), names)
+    return names
 
-        def embed_query(self, text):
-            return self.model.encode_query(text).tolist()
 
-    store = InMemoryVectorStore.from_texts(SENTENCES[:20], PspEmbeddings(model))
-    ((document, score),) = store.similarity_search_with_score("the cat eats bread", k=1)
-    cosines = model.similarity(model.encode_query("the cat eats bread"), model.encode_document(SENTENCES[:20]))[0]
-    assert document.page_content == SENTENCES[cosines.argmax()]
-    assert score == pytest.approx(cosines.max(), abs=1e-5)
+def test_each_library_of_the_page_has_its_test():
+    assert blocks().keys() == {"", "sentence-transformers", "LangChain", "BERTopic"}
+    assert all(len(code) == 1 for code in blocks().values())
+
+
+def test_sentence_transformers_as_the_page_has_it(model, tmp_path):
+    names = run("sentence-transformers", "sentence_transformers", model, tmp_path)
+    cosines = model.similarity(model.encode_query("a cat"), model.encode_document(names["texts"]))[0]
+    assert [hit["corpus_id"] for hit in names["hits"][0]] == np.argsort(-cosines).tolist()
+    assert len(names["pairs"]) == 6
+
+
+def test_langchain_as_the_page_has_it(model, tmp_path):
+    names = run("LangChain", "langchain_core", model, tmp_path)
+    cosines = model.similarity(model.encode_query("a cat"), model.encode_document(names["texts"]))[0]
+    assert [one.page_content for one in names["found"]] == [names["texts"][i] for i in np.argsort(-cosines)[:2]]
+
+
+@pytest.mark.slow
+def test_bertopic_as_the_page_has_it(model, tmp_path):
+    names = run("BERTopic", "bertopic", model, tmp_path)
+    embedded = names["topic_model"].embedding_model.embed(names["texts"])
+    assert np.array_equal(embedded, model.encode(names["texts"]))
+    topics = np.array(names["topics"]).reshape(100, 4)
+    assert (topics == topics[0]).all()  # a text has one topic, however often it comes
+    assert len(set(topics[0])) > 1
 
 
 # ------------------------------------------------------------------------------------------------------ by itself
