@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY=VALUE",
         help="minutes, steps or keep, as in the config's train.checkpoint (default: every 10 minutes, two are kept)",
     )
+    added.add_argument("--force", action="store_true", help="replace the finished model and metrics that are there")
     for module in COMMANDS:
         module.add(command)
     added = command("import-checkpoint", _import_checkpoint, "Make a model of a checkpoint of the published code.")
@@ -164,6 +165,7 @@ def _languages(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
+    from psp.training.finished import check_unfinished
     from psp.training.settings import TrainSettings, When
 
     settings = TrainSettings.from_mapping(_settings("--set", options.set))  # before the slow imports
@@ -173,6 +175,8 @@ def _train(options: argparse.Namespace) -> None:
     for name, folder in (("--out", out), ("--train-dir", train_dir)):
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{name} {folder}: a file is there; name a folder")
+    if not options.force:
+        check_unfinished(out, train_dir)
 
     from psp.evaluation.development import Development
     from psp.fingerprint import fingerprint
@@ -198,6 +202,7 @@ def _train(options: argparse.Namespace) -> None:
             "code": fingerprint("psp.training", "psp.evaluation.development"),
             "development data": "" if development is None else development.sha256,
         },
+        replace=options.force,
     )
     best = report["best"]
     score = "" if best is None else f", development score {best['score']:.2f} after {best['pairs']:,} pairs"

@@ -5,9 +5,9 @@ a seeded order, read ahead by a thread; ``text``: from text, not a store), ``sch
 mega-batch), ``encoder`` (ids in, one vector a sentence out), ``mining`` (which sentence may be a negative) over
 ``nearest`` (the nearest vectors, exactly), ``loss`` (the margin), ``optimiser`` (dense Adam over the rows in use),
 ``initial`` (the table before training), ``records`` and ``board`` (what is written on the way), ``checkpoint`` and
-``aside`` (what is needed to go on), ``group`` (several processes), ``trainer`` (the steps) and ``loop`` (files in,
-files out: :func:`psp.training.loop.train`). ``configured``, ``launch`` and ``worker`` start it as a config says;
-``tune`` is the search for settings.
+``aside`` (what is needed to go on), ``finished`` (what must not be lost), ``group`` (several processes), ``trainer``
+(the steps) and ``loop`` (files in, files out: :func:`psp.training.loop.train`). ``configured``, ``launch`` and
+``worker`` start it as a config says; ``tune`` is the search for settings.
 """
 
 from __future__ import annotations

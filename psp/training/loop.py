@@ -23,6 +23,7 @@ from psp.modelfolder import save_model
 from psp.subword import load_sentencepiece
 from psp.training.checkpoint import Checkpoints, sole
 from psp.training.encoder import Encoder
+from psp.training.finished import REPORT, check_unfinished
 from psp.training.group import Group
 from psp.training.initial import initial_table, vocabulary
 from psp.training.records import Records
@@ -55,6 +56,7 @@ def train(
     checkpoints: When | None = None,
     identity: Mapping[str, str] | None = None,
     warn_pairs: int = datawarnings.PAIRS,
+    replace: bool = True,
 ) -> dict[str, Any]:
     """Train a model and write it; or go on with its training, where that was stopped or killed.
 
@@ -74,14 +76,17 @@ def train(
         checkpoints: when they are written. One is gone on from when all that the result depends on is as it was.
         identity: what else the result depends on: names and versions, such as of the code and of the development data.
         warn_pairs: fewer pairs get a warning.
+        replace: whether a finished model in ``out_dir``, or a finished training's metrics in ``train_dir``, may be
+            replaced.
 
     Returns:
         What train.json holds.
 
     Raises:
-        DataError: the store is missing or damaged, or was encoded with another sentencepiece model.
+        DataError: the store is missing or damaged, or was encoded with another sentencepiece model; or there is a
+            finished model or training that must not be replaced.
         ConfigError: a setting is not allowed, or asks for a device that is not there.
-        PspError: training diverged.
+        PspError: training diverged; without ``out_dir``, a loss that is finite though is only a warning.
         Stopped: by Ctrl-C or SIGTERM; the same call goes on.
     """
     settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
@@ -125,6 +130,8 @@ def train(
         )
         if first:
             stack.enter_context(sole(train_dir))
+            if not replace:  # another process may have finished it while this one waited
+                check_unfinished(out_dir, train_dir)
         found = saved.latest() if first else None
         if group is not None and group.first(found is not None) and not first:
             found = saved.latest()
@@ -136,6 +143,7 @@ def train(
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
+        trainer.check_learnt(refuse=out_dir is not None)
         report = {
             "format": 1,
             "settings": settings.as_dict(),
@@ -156,7 +164,7 @@ def train(
         if first:
             if out_dir is not None:
                 save_model(out_dir, _array(kept["table"]), sentencepiece_model, dict(model_config))
-            write_json(train_dir / "train.json", report)
+            write_json(train_dir / REPORT, report)
             saved.clear()
     return report
 

@@ -120,6 +120,26 @@ def test_a_file_where_the_model_should_go_is_told_at_once(
     assert (tmp_path / "model").read_text() == "mine"
 
 
+def test_a_finished_model_is_replaced_by_force_alone(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(data, tmp_path / "model", "store.h5", *QUICK)
+    capsys.readouterr()
+
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    before = files()
+    for out, folder in (("model", "model"), ("other", "model-train")):  # a model, and the metrics of another's training
+        with pytest.raises(SystemExit):
+            train(data, tmp_path / out, "store.h5", *QUICK, "seed=2", "--train-dir", str(tmp_path / "model-train"))
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {tmp_path / folder}: holds a finished ") and "--force" in line
+    assert files() == before
+    train(data, tmp_path / "model", "store.h5", *QUICK, "seed=2", "--force")
+    assert files()[tmp_path / "model/model.safetensors"] != before[tmp_path / "model/model.safetensors"]
+
+
 def test_ctrl_c_and_the_same_command_again_give_the_same_model(tmp_path: Path, data: Path) -> None:
     options = [*QUICK, "--set", "epochs=60", "dropout=0.1", "--checkpoint", "minutes=60", "keep=1"]
     train(data, tmp_path / "whole/model", "store.h5", *options)

@@ -159,9 +159,13 @@ def test_a_store_of_another_vocabulary_is_refused(tmp_path: Path, made: Made) ->
     assert not (tmp_path / "model").exists()
 
 
-def test_divergence_leaves_no_model(tmp_path: Path, made: Made) -> None:
-    with pytest.raises(PspError, match="diverged"):
-        run(tmp_path, made, learning_rate=1e30)
+@pytest.mark.parametrize("finite", [False, True])
+def test_divergence_leaves_no_model(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, finite: bool) -> None:
+    if finite:  # as if no loss were low enough
+        monkeypatch.setattr("psp.training.trainer.HARDLY", 0)
+        monkeypatch.setattr("psp.training.trainer.DIVERGED", 0)
+    with pytest.raises(PspError, match="diverged: the first mini-batch's loss" if finite else "diverged"):
+        run(tmp_path, made, epochs=1, learning_rate=0.02 if finite else 1e30)
     assert not (tmp_path / "model").exists()
     assert not (tmp_path / "train" / "train.json").exists()
 

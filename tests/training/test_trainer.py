@@ -63,7 +63,7 @@ def rows(path: Path) -> list[dict[str, str]]:
     ],
     ids=str,
 )
-def test_translations_are_learnt(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_translations_are_learnt(tmp_path: Path, caplog: pytest.LogCaptureFixture, changes: dict[str, Any]) -> None:
     unseen = translated(300, seed=2)
     before = retrieval_error(normal_table(2 * CONCEPTS, 48, 1).numpy(), unseen)
     table, trainer = run(tmp_path, translated(2000, seed=1), epochs=6, dim=48, **changes)
@@ -72,6 +72,8 @@ def test_translations_are_learnt(tmp_path: Path, changes: dict[str, Any]) -> Non
     losses = [float(row["loss"]) for row in rows(tmp_path / "metrics.csv")]
     assert losses[-1] < 0.3 * losses[0]
     assert trainer.pairs == 12_000 and trainer.step == int(rows(tmp_path / "metrics.csv")[-1]["step"])
+    trainer.check_learnt()
+    assert not caplog.messages
 
 
 def test_bitext_and_paraphrases_are_learnt_side_by_side(tmp_path: Path) -> None:
@@ -283,6 +285,46 @@ def test_divergence_stops_with_the_step_and_what_to_try(tmp_path: Path, rate: fl
     with pytest.raises(PspError, match=r"training diverged (at|by) step [1-9].*lower learning_rate"):
         run(tmp_path, translated(500, 1), learning_rate=rate)
     assert (tmp_path / "metrics.csv").read_text().startswith("step,")  # what was written stays readable
+
+
+DIVERGING = {"learning_rate": 1e9, "objective": "infonce", "margin": 0.3, "dim": 64}
+
+
+def test_a_loss_above_the_untrained_table_s_is_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _, trainer = run(tmp_path, translated(100, 1), **DIVERGING)  # each step's loss is finite
+    counters = (trainer.step, trainer.lonely)
+    with pytest.raises(PspError, match=r"training diverged: the first mini-batch's loss is .*lower learning_rate"):
+        trainer.check_learnt()
+    assert not caplog.messages and (trainer.step, trainer.lonely) == counters
+    trainer.check_learnt(refuse=False)
+    assert caplog.messages[0].startswith("training diverged: ")
+
+
+def test_a_divergence_after_the_best_weights_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _, trainer = run(tmp_path, translated(100, 1), Scripted(2.0, 1.0), select="best", **DIVERGING)
+    trainer.check_learnt()
+    (line,) = caplog.messages
+    assert line.startswith("training diverged: ") and line.endswith("The weights of step 4, the best, are kept")
+
+
+@pytest.mark.parametrize("changes", [{}, {"directions": "source"}, {"objective": "infonce"}], ids=str)
+def test_a_rate_at_which_nothing_is_learnt_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, changes: dict[str, Any]
+) -> None:
+    _, trainer = run(tmp_path, translated(200, 1), learning_rate=1e-9, **changes)
+    trainer.check_learnt()
+    (line,) = caplog.messages
+    assert "next to nothing was learnt; try another learning_rate than 1e-09" in line
+
+
+def test_a_table_that_is_trained_already_need_not_get_better(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pairs, settings = translated(500, 1), TrainSettings(**{**SMALL, "learning_rate": 1e-9})
+    trained, _ = run(tmp_path / "first", pairs, epochs=6)
+    with Records(tmp_path / "again", 7) as records:
+        trainer = Trainer(pairs, *mean_encoder(torch.from_numpy(trained), settings), settings, None, records)
+        trainer.run()
+    trainer.check_learnt()
+    assert not caplog.messages
 
 
 def test_a_table_that_is_not_finite_is_noticed_although_mining_finds_no_negative(tmp_path: Path) -> None:
