@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from psp import __version__
-from psp.commands import embed, info, lines, mine, quantize, score, search, serve, show
+from psp.commands import embed, info, lines, mine, printing, quantize, score, search, serve, show
 from psp.errors import ConfigError, DataError
 from psp.exports import FORMS
 from psp.logs import job
@@ -28,8 +28,9 @@ COMMANDS = (show, info, embed, score, search, mine, quantize, serve)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; bad input ends it with one line and status 1."""
-    options = _parser().parse_args(arguments)
-    with job(level=options.level):
+    with printing():  # --help too
+        options = _parser().parse_args(arguments)
+    with job(level=options.level), printing():
         options.run(options)
 
 

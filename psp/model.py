@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -178,8 +178,16 @@ class Model(SentenceEncoder):
         """Cosines of all vectors of ``a`` (n, dim) with all of ``b`` (m, dim): float32 (n, m); 0 beside zeros.
 
         One vector, (dim,), counts as (1, dim). Tensors of torch, or lists of them, give a tensor.
+
+        Raises:
+            ValueError: vectors of ``a`` and of ``b`` differ in length.
         """
         left, right = normalized(_vectors(a)), normalized(_vectors(b))
+        if left.shape[1] != right.shape[1]:
+            raise ValueError(
+                f"vectors of {left.shape[1]} and of {right.shape[1]} dimensions have no cosine; take both from one "
+                "model, with the same truncate_dim"
+            )
         return as_given(np.clip(left @ right.T, -1, 1, dtype=np.float32), a, b)
 
     def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -428,6 +436,18 @@ def _batches(count: int, size: int) -> Iterator[slice]:
 def _checked_texts(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
+    if (columns := getattr(texts, "columns", None)) is not None:  # pandas' and polars' tables
+        names = [str(name) for name in columns]
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
+            f".tolist() for the column that holds them ({', '.join(names[:8])})"
+        )
+    if isinstance(texts, Mapping):  # its keys would be embedded
+        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
+    if isinstance(texts, Set):
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
+        )
     result = list(texts)
     for index, text in enumerate(result):
         if not isinstance(text, str):

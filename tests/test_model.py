@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas
 import pytest
 import sentencepiece
 from hypothesis import given
@@ -136,6 +137,23 @@ def test_encode_shows_a_bar_and_refuses_dimensions_that_there_are_not(model, cap
     for dim in (0, DIM + 1):
         with pytest.raises(ValueError, match="truncate_dim"):
             model.encode("bread", truncate_dim=dim)
+
+
+def test_vectors_of_other_lengths_have_no_cosine(model):
+    with pytest.raises(ValueError, match="vectors of 12 and of 4 dimensions have no cosine"):
+        model.similarity(np.ones((2, 12)), np.ones((3, 4)))
+
+
+def test_what_gives_texts_one_by_one_will_do(model):
+    texts = ["the cat", "bread"]
+    for some in (
+        iter(texts),
+        (text for text in texts),
+        tuple(texts),
+        pandas.Series(texts, index=[7, 3]),
+        np.array(texts),
+    ):
+        np.testing.assert_array_equal(model.encode(some), model.encode(texts))
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=8), scale=st.sampled_from([1e-30, 1.0, 1e30]))
@@ -327,6 +345,13 @@ def test_scores_of_tiny_and_huge_vectors(table, sentencepiece_model, model, scal
         (["bread", None], TypeError, r"texts\[1\] is NoneType"),
         (["bread", "bread", b"bread"], TypeError, r"texts\[2\] is bytes"),
         ([["bread"]], TypeError, r"texts\[0\] is list"),
+        (
+            pandas.DataFrame({"id": [1], "text": ["bread"]}),
+            TypeError,
+            r"not a DataFrame: write df\['id'\].tolist\(\) .*\(id, text\)",
+        ),
+        ({"a": "bread"}, TypeError, r"not a dict: write list\(texts.values\(\)\)"),
+        ({"bread", "the"}, TypeError, "not a set, which has no order"),
         (["bread"] * 5 + ["b\ud800d"], DataError, r"texts\[5\] is not valid Unicode.*character 1"),
     ],
 )

@@ -163,6 +163,18 @@ def test_search_finds_what_the_model_finds_and_a_sentence_can_be_compared(page, 
     expect(page.get_by_label("Cosine")).to_have_text(f"{cosines[best[1]]:.4f}")
 
 
+def test_a_number_of_sentences_that_cannot_be_shown_is_told(page):
+    page.get_by_label("In these sentences").fill("the cat\na dog")
+    page.get_by_label("Look for").fill("a cat")
+    rows = page.get_by_role("list", name="Sentences found").get_by_role("listitem")
+    for number in ("0", "-1", "1.5", "1001"):
+        page.get_by_label("Show").fill("1")
+        expect(rows).to_have_count(1)
+        page.get_by_label("Show").fill(number)
+        expect(page.locator("#count")).to_have_text("Show takes a whole number from 1 to 1000.")
+        expect(rows).to_have_count(0)
+
+
 def test_text_is_shown_as_text_whatever_it_holds(page, model):
     compare(page, EVIL[0], EVIL[1])
     expect(page.get_by_label("Cosine")).to_have_text(f"{model.score_raw_text([(EVIL[0], EVIL[1])])[0]:.4f}")

@@ -22,6 +22,8 @@ from psp.text import read_lines
 
 #: Bytes of some 50,000 sentences: as many as are embedded in the time that importing numba takes.
 MUCH_TEXT = 4 << 20
+#: Processes beyond the cores gain nothing; some are allowed, where a container shows fewer cores than it has.
+MOST_JOBS_OF_A_CORE, FEW_JOBS = 2, 8
 
 
 def lines(path: Path | None) -> list[str]:
@@ -63,6 +65,43 @@ def for_several(jobs: int, size: int | None) -> bool | None:
     return True if jobs > 1 and much and importlib.util.find_spec("numba") is not None else None
 
 
+def capped(jobs: int) -> int:
+    """As many processes as are asked for, but no more than help: a warning tells where there are too many."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = max(MOST_JOBS_OF_A_CORE * cores, FEW_JOBS)
+    if jobs > most:
+        logging.getLogger("psp").warning("--jobs %d: there are %d cores; %d processes are started", jobs, cores, most)
+    return min(jobs, most)
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Whatever the block prints has been written when it ends; a reader that has gone away ends the program quietly.
+
+    Raises:
+        DataError: the disk that standard output goes to is full.
+        SystemExit: nobody reads any more; the status is that of a program which SIGPIPE has ended.
+    """
+    try:
+        try:
+            yield
+        finally:
+            try:
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                _give_up_standard_output()
+                raise DataError(f"cannot be written: {error.strerror}", "standard output") from None
+    except BrokenPipeError:  # as Unix tools end; Python ignores the signal that ends them
+        _give_up_standard_output()
+        raise SystemExit(128 + signal.SIGPIPE) from None
+
+
+def _give_up_standard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the buffer still holds would fail once more at the end
+
+
 class StandardOutput:
     """Takes bytes, and has none of its own when they are written."""
 
@@ -77,7 +116,7 @@ class StandardOutput:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the buffer still holds would fail once more at the end
+            _give_up_standard_output()
             if isinstance(error, BrokenPipeError):
                 raise
             raise DataError(f"cannot be written: {error.strerror}", "standard output") from None
@@ -89,7 +128,7 @@ class _Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def ending_well() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, what is half-written removed; a closed pipe ends the program quietly."""
+    """SIGTERM ends the block as Ctrl-C does, what is half-written removed."""
 
     def stop(number: int, frame: object) -> NoReturn:
         raise _Terminated
@@ -100,7 +139,5 @@ def ending_well() -> Iterator[None]:
     except _Terminated:
         logging.getLogger("psp").error("stopped at once, as asked by SIGTERM")
         raise SystemExit(128 + signal.SIGTERM) from None
-    except BrokenPipeError:  # as Unix tools end; Python ignores the signal that ends them
-        raise SystemExit(128 + signal.SIGPIPE) from None
     finally:
         signal.signal(signal.SIGTERM, before)

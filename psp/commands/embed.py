@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from psp.commands import StandardOutput, ending_well, for_several, jobs
+from psp.commands import StandardOutput, capped, ending_well, for_several, jobs
 
 
 def add(command: Any) -> None:
@@ -45,8 +45,9 @@ def run(options: argparse.Namespace) -> None:
     stdout = options.out == STDOUT
     if stdout and sys.stdout.isatty():
         raise ConfigError("--out -: numbers are nothing for a terminal; write > FILE after it, or name a file")
+    processes = capped(options.jobs)
     with ending_well(), opened(options.file) as source:
-        model = load_model(options.model, accelerate=for_several(options.jobs, source.size))
+        model = load_model(options.model, accelerate=for_several(processes, source.size))
         try:
             model = model.quantized(options.table, options.dim)
         except ValueError as error:
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         work = Embed(model, source.name, dtype, normalize=options.normalize)
         rows = 0
         with (
-            in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room) as done,
+            in_order(source, work, jobs=processes, rows=work.rows, room=work.room) as done,
             Progress(f"embedding {source.name}", "sentences") as bar,  # a thread draws it: after the processes' start
             nullcontext(StandardOutput()) if stdout else vector_file(options.out, form, model.dim, dtype) as writer,
         ):

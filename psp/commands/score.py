@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psp.commands import StandardOutput, ending_well, for_several, jobs
+from psp.commands import StandardOutput, capped, ending_well, for_several, jobs
 
 
 def add(command: Any) -> None:
@@ -33,10 +33,11 @@ def run(options: argparse.Namespace) -> None:
     from psp.streaming.embedding import Score
     from psp.streaming.processes import in_order
 
+    processes = capped(options.jobs)
     with ending_well(), opened(options.file) as source:
-        work = Score(load_model(options.model, accelerate=for_several(options.jobs, source.size)), source.name)
+        work = Score(load_model(options.model, accelerate=for_several(processes, source.size)), source.name)
         with contextlib.ExitStack() as stack:
-            done = stack.enter_context(in_order(source, work, jobs=options.jobs, rows=work.rows, room=work.room))
+            done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
             # A filter says nothing but its lines, unless it is watched: on a terminal that they do not go to.
             watched = sys.stderr.isatty() and not sys.stdout.isatty()
             bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from small_subword import SENTENCES, odd_text
 
 from psp.cli import main
+from psp.commands import capped
 from psp.model import load_model
 
 LINES = [*SENTENCES, "", " ", "日本 🙂", "x\ry\u2028z\x85", "the cat " * 50] * 8
@@ -139,6 +140,13 @@ def test_no_number_of_processes(small_model, capsys, jobs):
     with pytest.raises(SystemExit):
         main(["embed", str(small_model), "--out", "x.npy", f"--jobs={jobs}"])
     assert f"argument --jobs: {jobs} is no number of 1 or more" in capsys.readouterr().err
+
+
+def test_more_processes_than_help_are_not_started(monkeypatch, caplog):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(6)))
+    assert [capped(jobs) for jobs in (1, 6, 12)] == [1, 6, 12] and not caplog.messages
+    assert capped(1000) == 12
+    assert caplog.messages == ["--jobs 1000: there are 6 cores; 12 processes are started"]
 
 
 LIMIT = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from importlib import metadata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,3 +93,19 @@ def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_
     save_model(tmp_path / "model", table, path, {"languages": ["en"]})
     obstacle = json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["obstacle"]
     assert obstacle and f"words         by sentencepiece: {obstacle}\n" in info(capsys, tmp_path / "model")
+
+
+@pytest.mark.parametrize("arguments", [["info", "MODEL"], ["info", "MODEL", "--json"]], ids=" ".join)
+def test_a_reader_that_has_gone_away_is_no_error(small_model, psp_command, arguments):
+    command = psp_command.start(*(small_model if word == "MODEL" else word for word in arguments))
+    command.stdout.close()
+    error = command.stderr.read()
+    assert (command.wait(30), error) == (128 + signal.SIGPIPE, b"")
+
+
+def test_standard_output_on_a_full_disk(small_model, psp_command):
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("wb") as full:
+        command = psp_command.start("info", small_model, stdout=full, env=buffered)
+        error = command.stderr.read()
+    assert (command.wait(30), error) == (1, b"error: standard output: cannot be written: No space left on device\n")
