@@ -78,3 +78,15 @@ def test_shards_do_not_change_the_bytes(copy_of_finished):
     (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {shards: 7}\n")
     copy_of_finished.run("results/demo/store.h5")
     assert copy_of_finished.digests(*names) == before
+
+
+def test_a_removed_corpus_leaves_nothing_among_the_pairs(copy_of_finished):
+    stages = [copy_of_finished.folder / "results/demo/pairs" / name for name in ("filter", "dedupe")]
+
+    def found():
+        return {path.name.partition(".")[0] for stage in stages for path in stage.iterdir()}
+
+    assert found() == {"Phrasebook", "PhrasebookExtra"}
+    copy_of_finished.edit("config/demo.yaml", "[Phrasebook, PhrasebookExtra]", "[Phrasebook]")
+    copy_of_finished.run("results/demo/pairs/mix.json")
+    assert found() == {"Phrasebook"}
