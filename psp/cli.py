@@ -1,8 +1,8 @@
 """The command ``psp``: what is done beside the workflow.
 
-``psp plan``, ``psp pin`` and ``psp languages`` read the config; ``psp show``, ``psp embed`` and ``psp score`` read
-what a run made; ``psp train`` trains a model by itself; ``psp import-checkpoint`` and ``psp export`` take models over
-from the published code, and to other libraries.
+``psp plan``, ``psp pin`` and ``psp languages`` read the config; ``psp watch`` follows a run; ``psp show``,
+``psp embed`` and ``psp score`` read what a run made; ``psp train`` trains a model by itself; ``psp import-checkpoint``
+and ``psp export`` take models over from the published code, and to other libraries.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from psp import __version__
-from psp.commands import embed, info, lines, mine, printing, quantize, score, search, serve, show
+from psp.commands import embed, info, lines, mine, printing, quantize, score, search, serve, show, watch
 from psp.errors import ConfigError, DataError
 from psp.exports import FORMS
 from psp.logs import job
 
 #: Commands with a file of their own under psp/commands, in the order of the help.
-COMMANDS = (show, info, embed, score, search, mine, quantize, serve)
+COMMANDS = (show, watch, info, embed, score, search, mine, quantize, serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent
 
 # How a step logs, words its errors or draws its bar does not change what it writes.
-INERT = frozenset({"psp", "psp.logs", "psp.errors", "psp.progress", "psp.fingerprint", "psp.training.board"})
+INERT = frozenset(
+    {"psp", "psp.logs", "psp.errors", "psp.progress", "psp.status", "psp.fingerprint", "psp.training.board"}
+)
 
 
 def fingerprint(*modules: str) -> str:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from psp import status
 from psp.errors import PspError
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+#: A line that begins a record in that form; the others go on with the one before.
+RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
+LAST_CHARACTERS = 1 << 16  # of a log, in which the last error is
+BUG = "this is a bug in psp; please report it with this log"
 
 
 class _Short(logging.Formatter):
@@ -37,6 +43,8 @@ def start(log_file: Path | str | None = None, level: int = logging.INFO, process
             Path(log_file).write_bytes(b"")
         handlers[0].setLevel(logging.WARNING)
         handlers.append(logging.FileHandler(log_file, mode="a", encoding="utf-8"))
+        if process == 0:
+            status.join(log_file)
         handlers[1].setFormatter(logging.Formatter(f"process {process}: {FORMAT}" if process else FORMAT))
     logging.basicConfig(level=level, handlers=handlers, force=True)
     logging.captureWarnings(True)
@@ -52,7 +60,8 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     """
     start(log_file, level)
     try:
-        yield
+        with status.of_job(log_file):
+            yield
     except PspError as error:
         logging.getLogger("psp").debug("error", exc_info=True)
         logging.getLogger("psp").error("%s", error)
@@ -62,5 +71,29 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
         raise SystemExit(128 + signal.SIGINT) from None
     except Exception:
         if log_file is not None:
-            logging.getLogger("psp").exception("this is a bug in psp; please report it with this log")
+            logging.getLogger("psp").exception(BUG)
         raise
+
+
+def last_error(log_file: Path | str) -> str | None:
+    """What a job's log tells last of what went wrong; None: nothing, or there is no such file.
+
+    Of a bug it is the exception, and that the log is to be sent in.
+    """
+    try:
+        text = Path(log_file).read_text(encoding="utf-8", errors="replace")[-LAST_CHARACTERS:]
+    except OSError:
+        return None
+    records: list[tuple[str, list[str]]] = []
+    for line in text.split("\n"):
+        if match := RECORD.fullmatch(line):
+            records.append((match[1], [match[2]]))
+        elif records:
+            records[-1][1].append(line)
+    for level, lines in reversed(records):
+        if level == "ERROR":
+            said = [line.strip() for line in lines if line.strip()]
+            if said[0] == BUG:
+                return f"this is a bug in psp ({said[-1]}); please report it with {log_file}"
+            return " ".join(said)
+    return None

@@ -1,8 +1,7 @@
-"""Progress of long work: a bar on a terminal, a line every half minute in a log."""
+"""Progress of long work: a bar on a terminal, a line every half minute in a log, a job's status file for watchers."""
 
 from __future__ import annotations
 
-import datetime
 import logging
 import sys
 import time
@@ -10,6 +9,8 @@ from collections import deque
 from collections.abc import MutableMapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from psp import status
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -43,6 +44,8 @@ class Progress:
         self._first = (self._last, done)
         self._recent = deque([self._first])  # when, and how much was done then; at most one a second
         self._bar = _bar(self) if sys.stderr.isatty() else None
+        self._told = self._last
+        status.tell(self._work())
 
     def add(self, count: int = 1, **extra: Any) -> None:
         """Count ``count`` more units; ``extra`` is shown beside them (loss=..., dev=...), floats with 4 digits."""
@@ -53,9 +56,12 @@ class Progress:
             self._recent.append((now, self.done))
             while self._recent[1][0] <= now - RECENT_SECONDS:  # one that old is kept, however slow the work is
                 self._recent.popleft()
+        if now - self._told >= status.EVERY:
+            self._told = now
+            status.tell(self._work())
         if self._bar is not None:
             if extra:
-                self._bar.set_postfix_str(" ".join(self._figures()), refresh=False)
+                self._bar.set_postfix_str(" ".join(status.figures(self._extra)), refresh=False)
             self._bar.update(count)
         elif now - self._last >= LOG_SECONDS:
             self._last = now
@@ -67,20 +73,12 @@ class Progress:
         then, done = self._first if self._ended else self._recent[0]
         return (self.done - done) / max(time.monotonic() - then, 1e-9)
 
-    def _figures(self) -> list[str]:
-        return [
-            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in self._extra.items()
-        ]
+    def _work(self) -> status.Work:
+        return status.Work(self.what, self.unit, self.done, self.total, self.rate, dict(self._extra))
 
     def _line(self) -> str:
-        of = f" of {self.total:,} ({self.done / self.total:.0%})" if self.total else ""
-        parts = [f"{self.done:,} {self.unit}{of}", f"{self.rate:,.0f} {self.unit}/s"]
-        if self._ended:
-            parts.append(f"{_clock(time.monotonic() - self._first[0])} in all")
-        elif self.total and self.rate:
-            parts.append(f"{_clock((self.total - self.done) / self.rate)} left")
-        return f"{self.what}: {', '.join(parts + self._figures())}"
+        work = self._work()
+        return work.line(taken=time.monotonic() - self._first[0]) if self._ended else work.line()
 
     def __enter__(self) -> Progress:
         return self
@@ -89,15 +87,11 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._ended = True
+        status.tell(None)
         if self._bar is not None:
             self._bar.close()
         elif kind is None:
             log.info("%s", self._line())
-
-
-def _clock(seconds: float) -> str:
-    """Such as 0:01:30, or 2 days, 3:04:05."""
-    return str(datetime.timedelta(seconds=round(seconds)))
 
 
 def _bar(progress: Progress) -> tqdm[NoReturn] | None:

@@ -3,7 +3,7 @@ import re
 import sys
 from pathlib import Path
 
-from psp import datawarnings, plan
+from psp import datawarnings, failures, plan
 from psp.config import RESERVED, Config
 from psp.configfile import look
 from psp.encoders import encoder_files
@@ -47,7 +47,7 @@ def model(wildcards):
             return CONFIG.variant(wildcards.model, variant)
         return CONFIG.cleared(wildcards.model)
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
 
 
 def setting(*keys):
@@ -117,8 +117,13 @@ def check_targets(arguments):
     for name, file in targets(arguments):
         if name in RESERVED:
             continue
-        if missing := missing_files(CONFIG.cleared(name)):
+        asked_for = CONFIG.cleared(name)
+        if missing := missing_files(asked_for):
             raise ConfigError(missing)
+        for needed in CONFIG.downloads(asked_for):
+            CONFIG.remote(needed)  # a mirror with a wrong placeholder
+        for part in asked_for.parts:
+            custom.fingerprint(part.filters["custom"])  # a module that is not there
         if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
             tuning = CONFIG.tuning(name)
             if match[1]:
@@ -134,6 +139,15 @@ def missing_files(model):
             f"{', '.join(absent)}: no such file, but models.{model.name}.corpora has it; "
             "put it there or correct its path"
         )
+    sets = {
+        f"evaluate.files.{key}": path
+        for key, path in model["evaluate"]["files"].items()
+    }
+    if model["development"]["sts"] != "semeval2017-en":
+        sets["development.sts"] = model["development"]["sts"]
+    for key, path in sets.items():
+        if path and not path.startswith("results/") and not Path(path).is_file():
+            return f"{path}: no such file, but models.{model.name}.{key} has it; put it there or correct its path"
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
     if not missing:
         return None
@@ -149,9 +163,9 @@ def downloads(model):
     try:
         missing = missing_files(model)
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
     if missing:
-        raise WorkflowError(missing)
+        raise WorkflowError(failures.tell(ConfigError(missing)))
     return model
 
 

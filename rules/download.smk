@@ -4,7 +4,7 @@ def made_here(wildcards):
     try:
         mirrors = CONFIG.remote(wildcards.name).mirrors
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
     return [mirror for mirror in mirrors if mirror.startswith("results/")][:1]
 
 

@@ -48,7 +48,7 @@ def custom_code(wildcards):
     try:
         return custom.fingerprint(part_of(wildcards).filters["custom"])
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
 
 
 rule filter:

@@ -4,7 +4,7 @@ def tuning(wildcards):
     try:
         return CONFIG.tuning(wildcards.model)
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
 
 
 def point_settings(wildcards):
@@ -12,7 +12,7 @@ def point_settings(wildcards):
     try:
         return tuning(wildcards).settings(shaping(wildcards), wildcards.point)
     except PspError as error:
-        raise WorkflowError(str(error))
+        raise WorkflowError(failures.tell(error))
 
 
 def point_mb(wildcards, input):

@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from psp.errors import DataError
-from psp.logs import job
+from psp.logs import job, last_error
 from psp.progress import Progress
 
 
@@ -63,3 +63,28 @@ def test_progress_of_failed_work_does_not_claim_an_end(tmp_path):
         bar.add(1)
         raise DataError("gone")
     assert "counting sheep" not in (tmp_path / "a.log").read_text()
+
+
+def test_the_last_error_of_a_log(tmp_path):
+    log = tmp_path / "a.log"
+    assert last_error(log) is None
+    with job(log):
+        pass
+    assert last_error(log) is None
+    with pytest.raises(SystemExit), job(log):
+        logging.getLogger("psp").error("was mended")
+        raise DataError("is odd; mend it", "corpus.fr", 3)
+    assert last_error(log) == "corpus.fr, line 3: is odd; mend it"
+
+
+def test_the_last_error_of_a_log_may_be_a_bug(tmp_path):
+    log = tmp_path / "a.log"
+    with pytest.raises(ZeroDivisionError), job(log):
+        _ = 1 / 0
+    assert last_error(log) == f"this is a bug in psp (ZeroDivisionError: division by zero); please report it with {log}"
+
+
+def test_of_several_processes_the_last_error_is_found_too(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("process 1: 2026-11-22 09:00:00,123 ERROR psp: no room\nfor more\n")
+    assert last_error(log) == "no room for more"

@@ -88,3 +88,13 @@ def test_importing_psp_stays_light():
         "numba",
     }
     assert not loaded & heavy
+
+
+def test_an_editable_install_is_one_in_which_snakemake_finds_its_screen():
+    # Snakemake lists the folders of sys.path. With this, setuptools adds ours to it; a finder's packages would be in
+    # none. (`make demo` fails where the plugin is not found: profiles/default asks for it.)
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert tools["package-dir"] == {"": "."}
+    plugins = {path.name for path in ROOT.glob("snakemake_*_plugin_*")}
+    assert plugins == {"snakemake_logger_plugin_psp"}
+    assert plugins <= set(tools["packages"]["find"]["include"])

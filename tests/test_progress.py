@@ -1,38 +1,25 @@
 """What a person sees of long work: on a real terminal (a pty), and in a log file."""
 
-import fcntl
 import io
 import logging
-import os
-import pty
 import re
-import struct
-import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
+from terminal import on_a_terminal
 
+from psp import status
+from psp.errors import DataError
 from psp.logs import job
 from psp.progress import Progress
 
 
-def on_a_terminal(program, columns):
-    """Run a program on a terminal of that width; all that was drawn, a frame each."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=its)
-    os.close(its)
-    drawn = b""
-    with os.fdopen(ours, "rb", buffering=0) as screen:
-        try:
-            while data := screen.read(4096):
-                drawn += data
-        except OSError:  # how Linux says that the other end is closed
-            pass
-    assert process.wait(timeout=60) == 0
-    return [frame.rstrip() for frame in re.split(r"[\r\n]+", drawn.decode()) if frame.strip()]
+def frames_of(program, columns):
+    """What a program of Python drew on a terminal of that width, a frame each."""
+    ended, frames = on_a_terminal([sys.executable, "-c", program], columns)
+    assert ended == 0
+    return frames
 
 
 #: A clock that the program sets; tqdm has another one, so each call to add is drawn.
@@ -59,7 +46,7 @@ with psp.progress.Progress("training", "pairs", 14_333_000, done=6_000_000) as b
 
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_the_bar_of_training_shows_all_its_figures(columns):
-    frames = on_a_terminal(TRAINING, columns)
+    frames = frames_of(TRAINING, columns)
     before, last = frames[-3], frames[-1]
     for frame in (before, last):
         assert frame.startswith("training 44%") and len(frame) < columns
@@ -77,7 +64,7 @@ with psp.progress.Progress("downloading a", "bytes", 4096) as bar:
 
 
 def test_a_bar_without_figures_shows_its_counts():
-    frames = on_a_terminal(DOWNLOADING, 80)
+    frames = frames_of(DOWNLOADING, 80)
     assert re.fullmatch(r"downloading a:  25%\|.*\| 1\.00k/4\.00k \[.*<00:06, 512 bytes/s\]", frames[-2])
 
 
@@ -151,3 +138,46 @@ def test_no_time_left_is_told_before_anything_is_done(log, clock):
         clock.now += 30
         bar.add(0, dev=None)
     assert lines(log)[0] == "training: 500 pairs of 1,000 (50%), 0 pairs/s, dev None"
+
+
+def test_a_job_s_status_file_tells_what_its_bar_does(log, clock):
+    place = Path(f"{log}.progress")
+    with job(log):
+        assert status.read(place).work is None
+        with Progress("training", "pairs", 30_000) as bar:
+            for step in range(80):
+                clock.now += 1
+                bar.add(128, loss=0.04421234, megabatch=step)
+            told = status.read(place)
+            assert told.state() == "running"
+            assert told.work.line() == (
+                "training: 10,240 pairs of 30,000 (34%), 128 pairs/s, 0:02:34 left, loss 0.04421, megabatch 79"
+            )
+        assert status.read(place).work is None
+    assert not place.exists()
+
+
+def test_a_status_file_is_written_once_a_second_at_most(log, clock, monkeypatch):
+    written = []
+    monkeypatch.setattr("psp.status._Place.write", lambda place, work: written.append(work))
+    with job(log), Progress("training", "pairs", 30_000) as bar:
+        before = len(written)
+        for _ in range(10_000):
+            clock.now += 0.001
+            bar.add(3)
+        assert 9 <= len(written) - before <= 10
+
+
+def test_a_failed_job_leaves_no_status_file(log, clock):
+    with pytest.raises(SystemExit), job(log), Progress("training", "pairs", 30_000):
+        raise DataError("is odd")
+    assert not Path(f"{log}.progress").exists()
+
+
+def test_work_goes_on_where_no_status_file_can_be_written(log, clock):
+    place = Path(f"{log}.progress")
+    (place / "in the way").mkdir(parents=True)
+    with job(log), Progress("training", "pairs", 30_000) as bar:
+        clock.now += 2
+        bar.add(3)
+    assert bar.done == 3

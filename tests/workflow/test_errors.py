@@ -14,6 +14,10 @@ def failure(workflow, *arguments, **options):
     result = workflow.run(*arguments, check=False, **options)
     assert result.returncode != 0
     assert "Traceback" not in result.output, result.output
+    # Whatever Snakemake has to say of it, the last line is ours.
+    assert result.output.splitlines()[-1].startswith("error: "), result.output
+    for words in ("Exception", "no backup found", "Exiting because a job"):
+        assert words not in result.output, result.output
     return result.output
 
 
@@ -106,6 +110,30 @@ def test_offline_names_every_missing_file(project):
         assert f"results/downloads/{name}" in output
 
 
+@pytest.mark.parametrize(
+    ("config", "words", "named"),
+    [
+        ("sources: {opus: {mirrors: ['https://x.org/{corpse}.zip']}}", "sources.opus.mirrors: https://x.org", 1),
+        ("sources: {opus: {mirrors: ['https://x.org/{corpse}.zip']}}", "sources.opus.mirrors: https://x.org", 0),
+        ("models: {demo: {evaluate: {files: {mine: my/sts.tsv}}}}", "my/sts.tsv: no such file, but models.demo", 1),
+        ("models: {demo: {development: {sts: my/dev.tsv}}}", "my/dev.tsv: no such file, but models.demo", 0),
+        ("models: {demo: {filters: {custom: ['nowhere:keep']}}}", "there is no module nowhere; put nowhere.py", 1),
+        ("models: {demo: {filters: {custom: ['nowhere:keep']}}}", "there is no module nowhere; put nowhere.py", 0),
+    ],
+)  # fmt: skip
+def test_what_the_config_names_and_is_not_there(project, config, words, named):
+    (project.folder / "tiny.yaml").write_text(config)
+    if not named:  # the command line names no target: then Snakemake has begun to build its graph
+        project.edit("rules/common.smk", "check_targets(sys.argv[1:])", "check_targets([])")
+    output = failure(project, "--dry-run", EVAL)
+    assert words in output.splitlines()[-1]
+
+
+def test_nothing_makes_the_file_that_is_asked_for(project):
+    output = failure(project, "--dry-run", "results/demo/evil.json")
+    assert "error: results/demo/evil.json: nothing makes such a file" in output
+
+
 def put(workflow, data):
     path = workflow.folder / ARCHIVE
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +176,7 @@ def test_bad_archives(project, tmp_path, name, words):
     (project.folder / "tiny.yaml").write_text("phrasebook: {pairs: 1000}\nmodels: {demo: {corpora: [Phrasebook]}}\n")
     output = failure(project, "results/demo/pairs/mix.json")
     for word in words:
-        assert word in output, output
+        assert word in output.splitlines()[-1], output
     left = [path for path in (project.folder / "results/demo/pairs").rglob("*") if path.name.startswith(".")]
     assert left == []
     assert not (project.folder / "results/demo/pairs/mix.json").exists()

@@ -152,7 +152,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "queries.txt").write_text("a blue car\n")
     (tmp_path / "english.txt").write_text("".join(f"a {english} car\n" for english, _ in cars))
     (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
-    elsewhere = ("psp languages", "psp serve")
+    elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 11
     write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
@@ -170,6 +170,11 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (code,) = blocks("python")
     code += "\nassert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1\n"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=finished.environment, check=True)
+
+
+def test_a_run_is_watched(finished):
+    (command,) = [command for command in COMMANDS if command.startswith("psp watch")]
+    run_psp(f"{command} --once", finished, finished.folder)  # without it, until Ctrl-C
 
 
 def test_the_page_is_served(finished):

@@ -57,9 +57,9 @@ def test_scripts_are_adapters():
         assert len(text.splitlines()) <= 60, path
 
 
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("name", [*(f"config/profiles/{name}" for name in PROFILES), "profiles/default"])
 def test_every_entry_of_a_profile_has_a_comment(name):
-    text = (ROOT / f"config/profiles/{name}/config.yaml").read_text()
+    text = (ROOT / name / "config.yaml").read_text()
     entries = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert all(" # " in line or line.endswith(":") for line in entries), entries
     assert yaml.safe_load(text)
@@ -69,6 +69,13 @@ def test_every_entry_of_a_profile_has_a_comment(name):
 def test_profiles_can_be_planned(project, name):
     planned = project.planned("--profile", f"config/profiles/{name}", "--", "results/demo/eval.json")
     assert {"download", "train", "evaluate"} <= planned
+
+
+def test_the_profile_that_is_always_there_takes_no_key_from_another():
+    always = yaml.safe_load((ROOT / "profiles/default/config.yaml").read_text())
+    assert always == {"logger": ["psp"]}
+    for name in PROFILES:
+        assert not always.keys() & yaml.safe_load((ROOT / f"config/profiles/{name}/config.yaml").read_text()).keys()
 
 
 def test_memory_and_time_grow_with_each_attempt(project):

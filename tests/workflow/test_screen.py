@@ -1,0 +1,165 @@
+"""What a run shows: on a terminal (a pty), and where there is none; how it ends."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from terminal import on_a_terminal
+
+ROOT = Path(__file__).parent.parent.parent
+#: Two rules with the screen of the project; what their jobs do, the config says.
+SNAKEFILE = """
+rule all:
+    input: expand("out/{i}", i=range(3))
+rule work:
+    output: "out/{i}"
+    log: "results/toy/logs/{i}.log"
+    message: "Working on {wildcards.i}"
+    script: "work.py"
+onsuccess:
+    print("warning: the filter took much", file=sys.stderr)
+"""
+WORK = """
+import logging, os, time
+from psp.errors import DataError
+from psp.logs import job
+from psp.progress import Progress
+fault = snakemake.wildcards.i if snakemake.config.get("fail") else None
+with job(snakemake.log[0]):
+    with Progress("training", "pairs", 1000) as bar:
+        for step in range(25):
+            time.sleep(snakemake.config.get("step", 0.1))
+            bar.add(40, loss=0.25)
+    logging.getLogger("psp").warning("read %s with care", snakemake.wildcards.i)
+    if fault == "0":
+        raise DataError("is odd; mend it", "corpus.fr", 3)
+    if fault == "1":
+        1 / 0
+    if fault == "2":
+        os.kill(os.getpid(), 9)
+    open(snakemake.output[0], "w").close()
+"""
+
+
+@pytest.fixture
+def toy(tmp_path):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    (tmp_path / "work.py").write_text(WORK)
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    return tmp_path
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+
+
+def environment(folder=ROOT):
+    return {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "TERM": "xterm"}
+
+
+def test_the_live_screen(toy):
+    status, frames = on_a_terminal(command(), cwd=toy, env=environment())
+    assert status == 0
+    text = "\n".join(frames)
+    live = re.findall(r"^Working on \d +\d+%  +[\d,]+ pairs/s  +0:00:0\d left  +loss 0.25$", text, re.MULTILINE)
+    assert live, text
+    assert re.search(r"^[1-3] of 4 jobs done, 0:00:\d\d$", text, re.MULTILINE), text
+    for number in range(3):
+        assert re.search(rf"^0:00:\d\d  Working on {number}$", text, re.MULTILINE), text
+        assert f"warning: read {number} with care" in frames  # by a job's process, and above the live region
+    assert "warning: the filter took much" in frames
+    assert re.fullmatch(r"4 jobs done in 0:00:\d\d", frames[-1]), text
+    assert not list((toy / "results").rglob("*.progress"))
+
+
+def test_lines_where_there_is_no_terminal(toy):
+    result = subprocess.run(
+        command("--logger-psp-every", "1"), cwd=toy, env=environment(), capture_output=True, text=True
+    )
+    assert result.returncode == 0
+    assert re.search(
+        r"^\d\d:\d\d:\d\d Working on \d: training: [\d,]+ pairs of 1,000 \(\d+%\), .*loss 0.25$",
+        result.stderr,
+        re.MULTILINE,
+    ), result.stderr
+    assert "Finished jobid" in result.stderr  # Snakemake's own lines remain
+    assert "\x1b" not in result.stderr
+
+
+def test_failed_jobs_own_words_come_last(toy):
+    arguments = command("--keep-going", "--config", "step=0.01", "fail=true")
+    status, frames = on_a_terminal(arguments, 300, cwd=toy, env=environment())
+    assert status == 1
+    logs = "results/toy/logs"
+    assert sorted(frames[-3:]) == [
+        f"error: Working on 2 was killed by SIGKILL (by the system, if memory ran out); its log is {logs}/2.log",
+        "error: corpus.fr, line 3: is odd; mend it",
+        f"error: this is a bug in psp (ZeroDivisionError: division by zero); please report it with {logs}/1.log",
+    ]
+    text = "\n".join(frames)
+    assert re.search(r"^failed after 0:00:\d\d: Working on 1; its log is results/toy/logs/1.log$", text, re.MULTILINE)
+    for words in ("CalledProcessError", "no backup found", "Exiting because", "At least one job"):
+        assert words not in text
+    (log,) = (toy / ".snakemake/log").iterdir()
+    assert "CalledProcessError" in log.read_text()  # it is kept, for whoever wants it
+
+
+def test_ctrl_c(toy):
+    process = subprocess.Popen(
+        command(), cwd=toy, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    said = [process.stdout.readline()]
+    while "Execute" not in said[-1]:
+        said.append(process.stdout.readline())
+    os.killpg(process.pid, signal.SIGINT)
+    said += process.communicate(timeout=60)[0].splitlines()
+    assert process.returncode == 1
+    assert said[-1] == "error: stopped, as asked by Ctrl-C or a signal; the same command goes on from here", said
+
+
+MANY = """
+filters: {language: {enabled: false}, decontaminate: {enabled: false}}
+models:
+  many:
+    languages: [en, fr]
+    corpora: [%s]
+    subword: {vocab_size: 300}
+    train: {epochs: 150, dim: 64, megabatch: 4, anneal: 4}
+    development: {sts: null, heldout: 100}
+"""
+
+
+@pytest.mark.slow
+def test_forty_jobs_on_two_cores(project):
+    corpora = [f"corpus{number}" for number in range(18)]
+    for number, name in enumerate(corpora):
+        rows = [
+            f"the red car number {number} is in town {row}\tla voiture rouge {number} est dans la ville {row}\n"
+            for row in range(300)
+        ]
+        (project.folder / f"{name}.tsv").write_text("".join(rows))
+    (project.folder / "many.yaml").write_text(MANY % ", ".join(f"{{path: {name}.tsv}}" for name in corpora))
+    arguments = project.command("results/many/train/train.json", configs=("many.yaml",))
+    status, frames = on_a_terminal(arguments, cwd=project.folder, env={**project.environment, "TERM": "xterm"})
+    text = "\n".join(frames)
+    assert status == 0, text
+    assert re.fullmatch(r"40 jobs done in 0:\d\d:\d\d", frames[-1]), text
+    heads = [int(done) for done in re.findall(r"^(\d+) of 40 jobs done, 0:\d\d:\d\d$", text, re.MULTILINE)]
+    assert heads == sorted(heads)
+    assert len(set(heads)) > 10
+    training = re.findall(
+        r"^Training many +(\d+)%  +[\d,]+ pairs/s  +0:\d\d:\d\d left  +loss [\d.]+", text, re.MULTILINE
+    )
+    assert len({int(share) for share in training}) > 3, text
+    # Between two heads of the live region: one line a running job, and there are two cores.
+    for body in re.split(r"^\d+ of 40 jobs done.*$", text, flags=re.MULTILINE)[1:]:
+        shown = [line for line in body.splitlines() if re.match(r"(Filtering|Removing|Mixing|Training|Encoding)", line)]
+        assert len(shown) <= 2, body
+    for name in corpora:
+        assert re.search(rf"^0:\d\d:\d\d  Filtering {name}.* for many$", text, re.MULTILINE), name
