@@ -4,7 +4,7 @@
 
 Snakemake makes each model's variants.json, which the config's `variants` and `seeds` describe; what is there already
 is not made again. The machine should do nothing else: seconds and pairs a second are in the tables. `--dry-run` only
-says what would be run. Options that are not known here are Snakemake's: `--set-threads train_variant=1` trains
+says what would be run. Options that are not known here are Snakemake's. `train: {threads: 1}` in a config file trains
 variants side by side, one on each core: 2 x 9,200 pairs/s instead of 16,000 by the paper's recipe, 2 x 18,000 instead
 of 29,500 by ours, on 2 cores. Their seconds are then those of one thread.
 """

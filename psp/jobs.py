@@ -11,7 +11,7 @@ from typing import Any
 
 
 def training(inputs: Any, params: Any) -> dict[str, Any]:
-    """Arguments of :func:`psp.training.launch.train_in_processes`: all but the folders, the threads and the log.
+    """Arguments of :func:`psp.training.launch.train_in_processes`: all but the folders and the log.
 
     Args:
         inputs: ``store``, ``sentencepiece``, and the development data that there is: ``heldout``, ``archive``.
@@ -34,6 +34,7 @@ def training(inputs: Any, params: Any) -> dict[str, Any]:
                 "recipe",
                 "processes",
                 "gpus",
+                "threads",
                 "checkpoint",
                 "code",
                 "warn_pairs",

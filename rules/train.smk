@@ -31,7 +31,7 @@ def tuned(wildcards):
 
 
 def shaping(wildcards):
-    """The train block without what changes no model: threads are the rule's own, metrics may come more often."""
+    """The train block without what changes no model: metrics may come more often."""
     others = ("threads", "processes", "gpus", "log_every", "checkpoint", "tune")
     return {
         key: value
@@ -81,6 +81,8 @@ rule train:
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
+        # Not the rule's, of which Snakemake gives no more than --cores: their number can change the last bits of a model.
+        threads=lambda wildcards, input: train_threads(wildcards),
         warn_pairs=uncompared("mix", "warn_pairs"),
     message:
         "Training {wildcards.model}"

@@ -61,6 +61,8 @@ rule tune_point:
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
+        # Not the rule's, of which Snakemake gives no more than --cores: their number can change the last bits of a model.
+        threads=lambda wildcards, input: train_threads(wildcards),
         warn_pairs=0,  # the model's own training says it
     message:
         "Tuning {wildcards.model}: {wildcards.point}"

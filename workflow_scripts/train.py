@@ -14,7 +14,6 @@ with job(snakemake.log[0]):
     train_in_processes(
         out_dir=Path(snakemake.output.config).parent,
         train_dir=Path(snakemake.output.report).parent,
-        threads=snakemake.threads,
         log=snakemake.log[0],
         **arguments,
     )

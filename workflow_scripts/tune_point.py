@@ -16,7 +16,6 @@ with job(snakemake.log[0]):
     train_in_processes(
         out_dir=None,
         train_dir=Path(snakemake.output.report).parent,
-        threads=snakemake.threads,
         log=snakemake.log[0],
         **training(snakemake.input, params),
     )

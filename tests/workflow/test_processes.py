@@ -19,7 +19,7 @@ def test_two_processes_train_what_one_does(finished, copy_of_finished):
     before, after = (workflow.folder / "results/demo" for workflow in (finished, copy_of_finished))
     report = read_json(after / "train/train.json")
     schemas.check(report, "train")
-    assert (report["processes"], report["threads"]) == (2, 1)  # of the 2 cores that Snakemake may use
+    assert (report["processes"], report["threads"]) == (2, 2)
     assert "train.processes" not in read_json(after / "eval.json")["differences"]
     weights = [load_model(folder / "model").weight for folder in (before, after)]
     # Sums in another order; Adam's first steps are as large as its learning rate of 0.05 however small a gradient is.
