@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from psp import pooling
 from psp.errors import DataError
-from psp.table import CHUNK, Table, read_table, write_table
+from psp.table import BUFFER_BYTES, CHUNK, Table, read_table, write_table
 
 ROWS = 60
 
@@ -62,6 +63,19 @@ def test_long_sentences_and_many(kind):
     found = pooled(table, sentences)
     assert pooled(table, sentences, pooling).tobytes() == found.tobytes()
     np.testing.assert_allclose(found[0], table.rows()[sentences[0]].astype(np.float64).mean(axis=0), atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_memory_does_not_grow_with_a_sentence(kind):
+    table = tables(256)[kind]
+    ids, offsets, out = *flat([list(range(ROWS)) * 1000]), np.empty((1, table.dim), np.float32)
+    tracemalloc.start()
+    try:
+        table.pool(ids, offsets, out)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * BUFFER_BYTES < ids.size * table.values[0].nbytes / 2
 
 
 def test_every_half_is_the_float_that_it_is():

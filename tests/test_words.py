@@ -75,6 +75,14 @@ ODD = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("space", [" ", ""])
+def test_one_text_of_a_megabyte(processor, space):
+    """What a reader of files gives who forgot to split them; without spaces it is one word."""
+    text = space.join(itertools.islice(itertools.cycle(TEXTS), 40_000))
+    assert len(text.encode()) > 1e6
+    assert cached(WordCache(processor, lower_case=True), [text, TEXTS[0]]) == plain(processor, [text, TEXTS[0]], True)
+
+
 @pytest.mark.parametrize("lower", [True, False])
 def test_odd_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, lower: bool) -> None:
     cache = WordCache(processor, lower)

@@ -102,8 +102,6 @@ def _notes(body: Body) -> str:
     if any(figures.get("development") for figures in body["semeval2017"].values()):
         lines.append("dev: models are chosen by this set, and most other tracks are translations of it; it is no test.")
     if heldout(body) is not None:
-        lines.append(
-            "held-out pairs (dev): of the training corpora, but not trained on; models are chosen by them."
-        )
+        lines.append("held-out pairs (dev): of the training corpora, but not trained on; models are chosen by them.")
     lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
     return "\n".join(lines) + "\n"
