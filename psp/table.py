@@ -153,19 +153,19 @@ class Table:
 
         Rows are added one after another, as everywhere, so that the bytes are those of a single sum.
         """
-        in_whole_numbers = self.scale is not None and not self.by_row
-        total = np.zeros(self.dim, np.int64 if in_whole_numbers else np.float32)
+        by_dimension = None if self.by_row else self.scale  # whole numbers, whose sum is scaled
+        total: np.ndarray = np.zeros(self.dim, np.float32 if by_dimension is None else np.int64)
         for start in range(0, len(ids), len(buffer)):
             flat = ids[start : start + len(buffer)]
             rows = np.take(self.values, flat, axis=0, out=buffer[: len(flat)], mode="clip")
-            if in_whole_numbers:
-                total += np.add.reduce(rows, axis=0, dtype=np.int64)
+            if by_dimension is not None:
+                total = total + np.add.reduce(rows, axis=0, dtype=np.int64)
                 continue
             if self.scale is not None:
                 rows = rows * self.scale[flat].reshape(-1, 1)
             parts = np.concatenate([total[None], rows], dtype=np.float32) if start else rows.astype(np.float32)
             total = np.add.accumulate(parts, axis=0)[-1] if self.dim == 1 else np.add.reduce(parts, axis=0)
-        return total.astype(np.float32) * self.scale if in_whole_numbers else total
+        return total if by_dimension is None else total.astype(np.float32) * by_dimension
 
     def _sums(self, gathered: np.ndarray, flat: np.ndarray, sentences: int) -> np.ndarray:
         """Sums of so many rows each, float32 (sentences, dim)."""
