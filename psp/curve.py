@@ -1,4 +1,4 @@
-"""Learning curves as a picture: loss, size of the mega-batch and development score, of one model or several.
+"""Learning curves as a picture: loss, size of the mega-batch if any, and development score, of one model or several.
 
 Of a model's variants, the development score and its two parts: losses of other objectives cannot be compared. The same
 tables give the same bytes (with the same matplotlib), unless they are drawn against seconds.
@@ -18,6 +18,7 @@ from psp import schemas
 from psp.errors import DataError
 from psp.files import atomic, read_json
 from psp.tables import Column, read_table
+from psp.training.tune import unused
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -229,21 +230,32 @@ def _finish(figure: Figure, panels: Sequence[Axes], axis: str, against: str, *, 
 
 
 def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: float) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    sizes = panel.twinx()
-    panel.set_zorder(sizes.get_zorder() + 1)  # the loss above the steps of the mega-batch
-    panel.patch.set_visible(False)
     for number, (curve, settings) in enumerate(zip(curves, own, strict=True)):
         colour = COLOURS[number % len(COLOURS)]
-        sizes.step(curve.x / unit, curve.megabatch, where="pre", color=colour, linewidth=1.2, linestyle=":")
         if len(curve.x) > POINTS:
             panel.plot(curve.x / unit, curve.loss, color=colour, linewidth=0.6, alpha=0.3)
         panel.plot(
             _means(curve.x) / unit, _means(curve.loss), color=colour, linewidth=1.8, label=curve.label + settings
         )
-    panel.set_ylabel("loss (solid)")
     panel.set_ylim(bottom=0)
+    if any("megabatch" not in unused(curve.report["settings"]) for curve in curves):
+        panel.set_ylabel("loss (solid)")
+        _draw_megabatches(panel, curves, unit)
+    else:
+        panel.set_ylabel("loss")
+
+
+def _draw_megabatches(panel: Axes, curves: Sequence[Curve], unit: float) -> None:
+    """Of the models that mine negatives, on an axis of their own."""
+    from matplotlib.ticker import MaxNLocator
+
+    sizes = panel.twinx()
+    panel.set_zorder(sizes.get_zorder() + 1)  # the loss above the steps of the mega-batch
+    panel.patch.set_visible(False)
+    for number, curve in enumerate(curves):
+        if "megabatch" not in unused(curve.report["settings"]):
+            colour = COLOURS[number % len(COLOURS)]
+            sizes.step(curve.x / unit, curve.megabatch, where="pre", color=colour, linewidth=1.2, linestyle=":")
     sizes.set_ylabel("mini-batches of a mega-batch (dotted)")
     sizes.set_ylim(bottom=0)
     sizes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
@@ -271,10 +283,11 @@ def _settings(curves: Sequence[Curve]) -> tuple[str, list[str]]:
     told: list[dict[str, str]] = []
     for curve in curves:
         settings = curve.report["settings"]
-        told.append({name: text.format(settings[name]) for name, text in SETTINGS.items() if name in settings})
+        names = SETTINGS.keys() & settings.keys() - unused(settings)
+        told.append({name: text.format(settings[name]) for name, text in SETTINGS.items() if name in names})
         told[-1]["pairs"] = f"{curve.report['store_pairs']:,} pairs"
-    names = list(dict.fromkeys(name for texts in told for name in texts))
-    common = [name for name in names if len({texts.get(name) for texts in told}) == 1]
+    every = dict.fromkeys(name for texts in told for name in texts)
+    common = [name for name in every if len({texts.get(name) for texts in told}) == 1]
     own = [", ".join(text for name, text in texts.items() if name not in common) for texts in told]
     return ", ".join(told[0][name] for name in common), [f": {text}" if text else "" for text in own]
 

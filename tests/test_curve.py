@@ -19,6 +19,7 @@ from psp.training.loop import train
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
 SETTINGS = {
+    "objective": "margin",  # negatives are mined
     "select": "best",
     "epochs": 3,
     "batch_size": 16,
@@ -135,6 +136,22 @@ def test_without_development_data_there_is_one_panel(folder):
     assert [panel.get_ylabel()[:4] for panel in figure.axes] == ["loss", "mini"]
     assert figure.axes[0].get_xlabel() == "pairs seen"
     draw([("fr", folder)], folder / "curve.png")
+
+
+def test_where_nothing_is_mined_there_is_no_megabatch(trained, folder):
+    change(folder, objective="infonce", candidates="batch")
+    loss, scores = picture([Curve.load("fr", folder)]).axes
+    assert (loss.get_ylabel(), scores.get_ylabel()) == ("loss", "development score")
+    assert len(loss.get_lines()) == 1 and "M 4" not in loss.get_title()
+    change(folder, candidates="mined")
+    assert len(picture([Curve.load("fr", folder)]).axes) == 3
+
+    change(folder, candidates="batch")
+    figure = picture([Curve.load("infonce", folder), Curve.load("margin", trained)])
+    assert figure.axes[0].get_ylabel() == "loss (solid)"
+    assert [line.get_color() for line in figure.axes[2].get_lines()] == [COLOURS[1]]  # of the one that mines
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["infonce", "margin: M 4"]
 
 
 def test_several_models_in_one_picture(trained, folder):
