@@ -130,7 +130,7 @@ models:
     languages: [en, fr]
     corpora: [%s]
     subword: {vocab_size: 300}
-    train: {epochs: 150, dim: 64, megabatch: 4, anneal: 4}
+    train: {epochs: 30, dim: 64, megabatch: 4, anneal: 4}
     development: {sts: null, heldout: 100}
 """
 
