@@ -31,6 +31,8 @@ STYLES = ("-", "--", ":")
 MARKERS = ("o", "s", "^")  # as the styles: a variant of one epoch is a point
 #: More rows than this are drawn as means of neighbours, with the rows themselves pale behind them.
 POINTS = 150
+#: A variant that is this many times as long as another: the legend tells their lengths, the axis is logarithmic.
+ALIKE, FAR = 1.05, 3
 #: Settings that the title tells, as it tells them.
 SETTINGS = {
     "dim": "{:g} dimensions",
@@ -156,14 +158,20 @@ def draw_variants(model: str, runs: Mapping[str, Mapping[int, Path]], out: Path,
 
 
 def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], against: str = "pairs") -> Figure:
-    """Of each variant's seeds thin lines, and their mean bold; a panel for the development score and each part."""
+    """Of each variant's seeds thin lines, and their mean bold; a panel for the development score and each part.
+
+    Where a variant is trained much longer than another, the axis is logarithmic. Where lengths differ at all, a larger
+    marker is where a variant ends, and the legend says how long it was trained and what it came to.
+    """
     everything = [curve for curves in variants.values() for curve in curves]
     parts = {"scores": "development score", "pearson": "Pearson x 100", "error": "retrieval error, %"}
     shown = {
         name: label for name, label in parts.items() if any(np.isfinite(getattr(c, name)).any() for c in everything)
     }
-    figure, panels = _panels(len(shown), height=2.8 * len(shown) + 1)
+    figure, panels = _panels(len(shown), height=2.8 * len(shown) + 1 + 0.2 * math.ceil(len(variants) / 2))
     unit, axis = _right(max(curve.dev_x[-1] for curve in everything), against)
+    lengths = {variant: float(np.mean([curve.dev_x[-1] for curve in curves])) for variant, curves in variants.items()}
+    differ, far = (min(lengths.values()) * times < max(lengths.values()) for times in (ALIKE, FAR))
     figure.suptitle(f"Variants of {model}", fontsize=14, fontweight="bold")
     for panel, (name, label) in zip(panels, shown.items(), strict=True):
         for number, (variant, curves) in enumerate(variants.items()):
@@ -173,19 +181,44 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
             for curve in curves if len(curves) > 1 else ():
                 line: dict[str, Any] = {"color": colour, "linewidth": 0.6, "marker": ".", "markersize": 3, "alpha": 0.5}
                 panel.plot(curve.dev_x / unit, getattr(curve, name), style, **line)
-            together = _together(curves)
-            x = np.mean([curve.dev_x for curve in together], axis=0) / unit
-            y = np.mean([getattr(curve, name) for curve in together], axis=0)
-            seeds = f" (mean of {len(together)})" if len(together) > 1 else ""
-            panel.plot(x, y, style, color=colour, linewidth=2, marker=marker, markersize=4.5, label=variant + seeds)
+            x, y = _mean(curves, name)
+            text = variant + (f" (mean of {len(curves)})" if len(curves) > 1 else "")
+            if differ:
+                score = np.mean([curve.scores[-1] for curve in curves])
+                text += f": {score:.2f} after {_length(curves, lengths[variant], against)}"
+                panel.scatter(x[-1:] / unit, y[-1:], 90, colour, marker=marker, edgecolors="white", zorder=3)
+            panel.plot(x / unit, y, style, color=colour, linewidth=2, marker=marker, markersize=4.5, label=text)
         panel.set_ylabel(label)
-    _finish(figure, panels, axis, against, legend=True)
+    if far:
+        panels[0].set_xscale("log")  # of all panels: they share the axis
+        axis += ", logarithmic"
+    _finish(figure, panels, axis, against, legend=True, far=far)
     return figure
 
 
-def _together(curves: Sequence[Curve]) -> Sequence[Curve]:
-    """Those that a mean is taken of, evaluation by evaluation: all, or the first where others have more or fewer."""
-    return curves if len({len(curve.dev_x) for curve in curves}) == 1 else curves[:1]
+def _mean(curves: Sequence[Curve], name: str) -> tuple[Column, Column]:
+    """Where and what the mean over seeds is: evaluation by evaluation.
+
+    Seeds that were not evaluated after the same numbers of pairs are read between their evaluations, over the range
+    that all have; where there is none, the mean is empty.
+    """
+    if len({tuple(row["pairs"] for row in curve.report["development"]) for curve in curves}) == 1:
+        x = np.mean([curve.dev_x for curve in curves], axis=0)
+        return x, np.mean([getattr(curve, name) for curve in curves], axis=0)
+    x = np.unique(np.concatenate([curve.dev_x for curve in curves]))
+    x = x[(x >= max(curve.dev_x[0] for curve in curves)) & (x <= min(curve.dev_x[-1] for curve in curves))]
+    return x, np.mean([np.interp(x, curve.dev_x, getattr(curve, name)) for curve in curves], axis=0)
+
+
+def _length(curves: Sequence[Curve], length: float, against: str) -> str:
+    """How long a variant was trained, such as ``6 epochs`` or ``12 minutes``."""
+    if against == "seconds":
+        unit, axis = _right(length, against)
+        return f"{length / unit:.3g} {axis.partition(' ')[0]}"
+    if len(epochs := {curve.report["epochs"] for curve in curves}) > 1:
+        return f"{length:,.0f} pairs"
+    (number,) = epochs
+    return f"{number} epoch{'s' if number > 1 else ''}"
 
 
 def picture(curves: Sequence[Curve], against: str = "pairs") -> Figure:
@@ -214,19 +247,33 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(count, sharex=True, squeeze=False)[:, 0])
 
 
-def _finish(figure: Figure, panels: Sequence[Axes], axis: str, against: str, *, legend: bool) -> None:
+def _finish(
+    figure: Figure, panels: Sequence[Axes], axis: str, against: str, *, legend: bool, far: bool = False
+) -> None:
     """Grids, the axis to the right, and where wanted the first panel's legend below."""
     for panel in panels:
         panel.grid(color="0.9")
         panel.set_axisbelow(True)
-        panel.set_xlim(left=0)
+        if not far:
+            panel.set_xlim(left=0)
     if legend:
         handles, labels = panels[0].get_legend_handles_labels()
         columns = math.ceil(len(labels) / 8)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
     panels[-1].set_xlabel(axis)
-    if against == "pairs":
+    if far:
+        _few_ticks(panels[-1])
+    elif against == "pairs":
         panels[-1].xaxis.set_major_formatter(_thousands())
+
+
+def _few_ticks(panel: Axes) -> None:
+    """Of a logarithmic axis: at 1, 2 and 5, as numbers."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter(_thousands())
 
 
 def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: float) -> None:

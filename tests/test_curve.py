@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +197,53 @@ def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(traine
         assert colours == [COLOURS[0]] * 3 + [COLOURS[1]]
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["psp (mean of 2)", "once"]
+
+
+def longer(curve, times):
+    """A curve of as many evaluations, after ``times`` as many pairs, seconds and epochs."""
+    rows = [{**row, "pairs": row["pairs"] * times} for row in curve.report["development"]]
+    report = {**curve.report, "development": rows, "epochs": curve.report["epochs"] * times}
+    return replace(curve, dev_x=curve.dev_x * times, report=report)
+
+
+def test_variants_of_other_lengths_have_an_axis_on_which_all_can_be_seen(trained):
+    curve = Curve.load("a", trained)
+    last = f"{curve.scores[-1]:.2f}"
+
+    def drawn(times, against="pairs"):
+        figure = variants_picture("fr", {"short": [curve], "long": [longer(curve, times)] * 2}, against)
+        figure.canvas.draw()
+        texts = [text.get_text() for text in figure.legends[0].get_texts()]
+        ticks = {label.get_text() for label in figure.axes[-1].get_xticklabels()}
+        return figure, texts, ticks
+
+    figure, texts, ticks = drawn(100)
+    assert texts == [f"short: {last} after 3 epochs", f"long (mean of 2): {last} after 300 epochs"]
+    assert figure.axes[-1].get_xlabel() == "pairs seen, logarithmic" and {"100", "1k", "20k"} <= ticks
+    for panel in figure.axes:
+        left, right = np.log(panel.get_xlim())
+        shares = [np.ptp(np.log(line.get_xdata())) / (right - left) for line in panel.get_lines()]
+        assert min(shares) > 0.15  # on a linear axis the short one has 0.007 of it
+        ends = [tuple(dots.get_offsets()[0]) for dots in panel.collections]
+        assert ends == [tuple(panel.get_lines()[i].get_xydata()[-1]) for i in (0, -1)]
+    figure, texts, _ = drawn(2)  # a linear axis shows both, from 0 on
+    assert texts[1].endswith("after 6 epochs") and figure.axes[-1].get_xscale() == "linear"
+    assert figure.axes[-1].get_xlim()[0] == 0
+    _, texts, _ = drawn(100, "seconds")
+    assert texts[0].startswith(f"short: {last} after ") and texts[0].endswith((" seconds", " minutes"))
+
+
+def test_the_mean_of_seeds_that_were_evaluated_elsewhere_is_read_between_their_evaluations(trained):
+    curve = Curve.load("a", trained)
+    other = longer(replace(curve, scores=curve.scores + 1), 2)
+    x = curve.dev_x
+    line = variants_picture("fr", {"a": [curve, other]}).axes[0].get_lines()[-1].get_xydata()
+    shared = [at for at in sorted({*x, *other.dev_x}) if other.dev_x[0] <= at <= x[-1]]
+    means = (np.interp(shared, x, curve.scores) + np.interp(shared, other.dev_x, other.scores)) / 2
+    assert len(shared) >= 2
+    np.testing.assert_allclose(line, np.column_stack([shared, means]))
+    apart = variants_picture("fr", {"a": [curve, longer(curve, 100)]})  # without a range that both have
+    assert len(apart.axes[0].get_lines()[-1].get_xydata()) == 0
 
 
 def test_variants_of_one_epoch_are_told_apart_where_there_are_more_than_colours(trained):
