@@ -155,7 +155,7 @@ def archive(tmp_path, english, french):
         ("members", ["Phrasebook.en-fr.en"]),
         ("unequal", ["3", "2"]),
         ("bytes", ["line 2", "UTF-8"]),
-        ("empty", ["empty"]),
+        ("empty", ["no pair is left to train on", "Phrasebook.en-fr 0"]),
     ],
 )
 def test_bad_archives(project, tmp_path, name, words):
