@@ -100,6 +100,12 @@ def save_model(
     return full
 
 
+def model_name(folder: Path) -> str:
+    """What people call a model by its folder: ``fr`` of results/fr/model, otherwise the folder's own name."""
+    path = folder.resolve()
+    return path.parent.name or path.name if path.name == "model" else path.name
+
+
 def read_model(folder: Path) -> tuple[dict[str, Any], Table]:
     """What a model's folder says and its table, mapped from its file; the sentencepiece model is the right one.
 

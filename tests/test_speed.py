@@ -13,12 +13,14 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 from small_subword import PAIRS, train_sentencepiece, write_mixed
 
 from psp import schemas
 from psp.errors import DataError
 from psp.model import Model
 from psp.modelfolder import save_model
+from psp.speed.chart import picture
 from psp.speed.conditions import usable_cores
 from psp.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.speed.run import measure_speed
@@ -147,18 +149,65 @@ def test_the_table_and_the_chart(measured):
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
 
 
-def test_a_small_store_and_what_is_not_there(trained, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "model2vec", None)
-    chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
-    monkeypatch.setattr("psp.speed.systems.GPUS", (str(tmp_path / "none"),))
-    result = measure_speed(*trained, tmp_path / "speed.json", sentences=10**6, repeats=3, **chosen)
+def texts(thing):
+    return [one.get_text() for one in thing.findobj(Text)]
+
+
+@pytest.fixture(scope="module")
+def small(trained, tmp_path_factory):
+    """A measurement without the peers that are asked for, and no chart."""
+    folder = tmp_path_factory.mktemp("small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "model2vec", None)
+        patch.setattr("psp.speed.systems.GPUS", (str(folder / "none"),))
+        chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
+        result = measure_speed(*trained, folder / "speed.json", sentences=10**6, repeats=3, **chosen)
+    return result, folder
+
+
+def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
+    result = small[0]
+    assert result["model"] == trained[0].parent.name
+    figure = picture(result)
+    assert figure.get_suptitle() == f"Speed of {result['model']}"
+    lines = figure.legends[0].get_title().get_text().split("\n")
+    assert "Not measured: model2vec (model2vec is not installed: pip install 'psp[peers]')" in lines
+    assert "Not measured: EmbeddingBag, GPU (there is no GPU)" in lines
+    below = " ".join(lines)
+    assert "Not asked for (speed: own): psp float16, NumPy; psp int8, NumPy; psp float32, numba; " in below
+    assert "Not asked for (speed: peers): StaticEmbedding; ONNX export; MiniLM; USE; MiniLM, GPU" in below
+    assert NUMPY not in below
+
+
+def test_what_a_system_lacks_is_told_in_the_place_of_its_bar(small):
+    systems = small[0]["systems"]  # one, on one core and on all
+    silent = {**systems[-1], "name": "USE", "forward": None, "no_forward": "it has no entry for ids"}
+    *others, last = picture({**small[0], "systems": [*systems, silent]}).axes
+    assert "it has no entry for ids" in texts(last) and "not measured" not in texts(last)
+    assert all("not measured" in texts(panel) for panel in others)
+
+
+def test_the_chart_is_whole_whatever_the_processor_is_called(small):
+    systems = [row for row in small[0]["systems"] if row["cores"] == 1]  # the narrowest
+    cpu = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz with AMX, virtual, " * 2
+    figure = picture({**small[0], "systems": systems, "conditions": {**small[0]["conditions"], "cpu": cpu}})
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert " ".join(cpu.split()) in " ".join(legend.get_title().get_text().split("\n"))
+    below, panel = legend.get_window_extent(), figure.axes[0].get_tightbbox()
+    assert below.x0 >= 0 and below.x1 <= figure.bbox.width
+    assert below.y0 >= 0 and below.y1 <= panel.y0
+
+
+def test_a_small_store_and_what_is_not_there(small):
+    result, folder = small
     assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
     assert {row["name"] for row in result["systems"]} == {NUMPY}
     assert result["missing"] == [
         {"name": "model2vec", "why": "model2vec is not installed: pip install 'psp[peers]'"},
         {"name": "EmbeddingBag, GPU", "why": "there is no GPU"},
     ]
-    assert not (tmp_path / "speed.png").exists()
+    assert not (folder / "speed.png").exists()
 
 
 def test_a_store_of_another_model_is_refused(trained, tmp_path):

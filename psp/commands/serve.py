@@ -11,6 +11,7 @@ from typing import Any
 
 from psp.commands import ending_well
 from psp.errors import ConfigError, PspError
+from psp.modelfolder import model_name
 from psp.serve import Limits
 
 log = logging.getLogger(__name__)
@@ -71,8 +72,7 @@ def _name(model: str) -> str:
     """What people call it: ``fr`` of results/fr/model, ``user/name`` of hf://user/name@revision."""
     if model.startswith("hf://"):
         return model.removeprefix("hf://").partition("@")[0]
-    path = Path(model).resolve()
-    return path.parent.name or path.name if path.name == "model" else path.name
+    return model_name(Path(model))
 
 
 def _address(listener: socket.socket, host: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.files import atomic
+from psp.speed.systems import OWN, PEERS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: A figure of speed.json -> what the legend says, and a colour that is told from the others in grey too.
 BARS = {
@@ -14,57 +19,94 @@ BARS = {
     "warm": ("text in, warm", "#2b6cb0"),
     "cold": ("text in, cold", "#1a365d"),
 }
+#: Characters of a line of small text, an inch.
+CHARACTERS = 13
 
 
 def draw(result: Mapping[str, Any], path: Path) -> None:
-    """Write speed.json's figures as a PNG: sentences a second on a logarithmic axis, a panel for each number of cores.
+    """Write speed.json's figures as a PNG, see :func:`picture`.
 
     Raises:
         DataError: the file cannot be written.
     """
+    with atomic(path) as temporary:
+        picture(result).savefig(temporary, format="png", metadata={"Software": None})
+
+
+def picture(result: Mapping[str, Any]) -> Figure:
+    """Sentences a second on a logarithmic axis, a panel for each number of cores; and below, what was not measured."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     counts = list(dict.fromkeys(row["cores"] for row in result["systems"]))
     names = list(dict.fromkeys(row["name"] for row in result["systems"]))
-    figure = Figure(figsize=(6.4 * len(counts) + 1.6, 1.4 + 0.62 * len(names)), layout="constrained")
+    width = 6.4 * len(counts) + 1.6
+    conditions = _lines(_conditions(result["conditions"]), width)
+    absent = [line for text in not_measured(result) for line in _lines(text, width)]
+    height = 1.7 + 0.62 * len(names) + 0.17 * (len(conditions) + len(absent))
+    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(counts), sharey=True, sharex=True, squeeze=False)[0]
+    every = [row[key] for row in result["systems"] for key in BARS if row[key] is not None]
+    # Room for the figures behind the bars.
+    panels[0].set_xlim(min(found["min"] for found in every) / 2, max(found["max"] for found in every) * 3)
     for panel, cores in zip(panels, counts, strict=True):
+        panel.set_xscale("log")
         rows = {row["name"]: row for row in result["systems"] if row["cores"] == cores}
         for place, name in enumerate(names):
-            for number, (key, (_, colour)) in enumerate(BARS.items()):
-                _bar(panel, rows.get(name, {}).get(key), place + 0.27 * (number - 1), colour)
-        panel.set_xscale("log")
-        panel.set_title(f"{cores} core{'s' if cores > 1 else ''}")
+            if name not in rows:
+                _say(panel, "not measured", place)
+                continue
+            for number, key in enumerate(BARS):
+                at = place + 0.27 * (number - 1)
+                if (found := rows[name][key]) is not None:
+                    _bar(panel, found, at, BARS[key][1])
+                elif key == "forward":
+                    _say(panel, rows[name]["no_forward"] or "not measured", at)
+        panel.set_title(f"{cores} core{'s' if cores > 1 else ''}", fontsize=11)
         panel.set_xlabel("sentences a second")
         panel.grid(axis="x", which="major", color="#dddddd")
         panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
-    every = [row[key] for row in result["systems"] for key in BARS if row[key] is not None]
-    # Room for the figures behind the bars.
-    panels[0].set_xlim(min(found["min"] for found in every) / 2, max(found["max"] for found in every) * 3)
     panels[0].set_yticks(range(len(names)), names)
     panels[0].set_ylim(len(names) - 0.45, -0.55)
-    conditions = result["conditions"]
-    figure.suptitle(
-        f"{conditions['dim']:,} dimensions, {conditions['vocab_size']:,} pieces, {conditions['mean_pieces']:.1f} "
-        f"pieces a sentence; medians, lines from least to most; {conditions['cpu']}",
-        fontsize=10,
-    )
+    figure.suptitle(f"Speed of {result['model']}", fontsize=14, fontweight="bold")
     figure.legend(
         handles=[_swatch(label, colour) for label, colour in BARS.values()],
         loc="outside lower center",
         ncols=len(BARS),
         frameon=False,
+        title="\n".join([*conditions, *absent]),
+        title_fontproperties={"size": 9},
     )
-    with atomic(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=120, metadata={"Software": None})
+    return figure
 
 
-def _bar(panel: Any, found: Mapping[str, Any] | None, place: float, colour: str) -> None:
-    if found is None:
-        return
+def not_measured(result: Mapping[str, Any]) -> Iterator[str]:
+    """Which systems have no figures, a line for each reason: what was missing, and what nobody asked for."""
+    reasons: dict[str, list[str]] = {}
+    for one in result["missing"]:
+        reasons.setdefault(one["why"].partition("\n")[0], []).append(one["name"])
+    for why, names in reasons.items():
+        yield f"Not measured: {'; '.join(names)} ({why})"
+    there = {one["name"] for one in [*result["systems"], *result["missing"]]}
+    for key, every in (("own", OWN), ("peers", PEERS)):
+        if others := [name for name in every if name not in there]:
+            yield f"Not asked for (speed: {key}): {'; '.join(others)}"  # names hold commas
+
+
+def _conditions(conditions: Mapping[str, Any]) -> str:
+    return (
+        f"{conditions['dim']:,} dimensions, {conditions['vocab_size']:,} pieces, {conditions['mean_pieces']:.1f} "
+        f"pieces a sentence; medians, lines from least to most; {conditions['cpu']}"
+    )
+
+
+def _lines(text: str, width: float) -> list[str]:
+    return textwrap.wrap(text, round(width * CHARACTERS), break_on_hyphens=False)
+
+
+def _bar(panel: Any, found: Mapping[str, Any], place: float, colour: str) -> None:
     panel.barh(place, found["median"], 0.25, color=colour)
     panel.plot([found["min"], found["max"]], [place, place], color="#c05621", linewidth=1.5)
     panel.annotate(
@@ -74,6 +116,20 @@ def _bar(panel: Any, found: Mapping[str, Any] | None, place: float, colour: str)
         textcoords="offset points",
         va="center",
         fontsize=7,
+    )
+
+
+def _say(panel: Any, text: str, place: float) -> None:
+    """In the place of a bar that there is not."""
+    panel.annotate(
+        text,
+        (0, place),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=7,
+        color="0.4",
     )
 
 

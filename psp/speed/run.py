@@ -30,7 +30,7 @@ from psp.errors import PspError
 from psp.exports import export
 from psp.files import write_json
 from psp.model import Model
-from psp.modelfolder import CONFIG
+from psp.modelfolder import CONFIG, model_name
 from psp.progress import Progress
 from psp.speed.conditions import conditions, load_averages, usable_cores
 from psp.speed.process import Broken, Process
@@ -121,6 +121,7 @@ def measure_speed(
         _add_gathered(row, model, mean_pieces, memory)
     result = {
         "format": FORMAT,
+        "model": model_name(model_dir),
         "sentences": len(texts),
         "asked": sentences,
         "source": source,
