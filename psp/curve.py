@@ -1,7 +1,7 @@
 """Learning curves as a picture: loss, size of the mega-batch if any, and development score, of one model or several.
 
 Of a model's variants, the development score and its two parts: losses of other objectives cannot be compared. The same
-tables give the same bytes (with the same matplotlib), unless they are drawn against seconds.
+tables give the same bytes (with the same matplotlib and fonts), unless they are drawn against seconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from psp import schemas
 from psp.errors import DataError
-from psp.files import atomic, read_json
+from psp.files import read_json
+from psp.pictures import save
 from psp.tables import Column, read_table
 from psp.training.tune import unused
 
@@ -125,11 +126,8 @@ def draw(models: Sequence[tuple[str, Path]], out: Path, *, against: str = "pairs
     Raises:
         DataError: a file is missing or is not as training writes it, or ``out`` cannot be written.
     """
-    import matplotlib.style  # heavy
-
     curves = [Curve.load(label, folder, against) for label, folder in models]
-    with matplotlib.style.context("default"), atomic(out) as temporary:  # whatever the user's matplotlibrc says
-        picture(curves, against).savefig(temporary, format="png", metadata={"Software": None})
+    save(lambda: picture(curves, against), out)
 
 
 def draw_variants(model: str, runs: Mapping[str, Mapping[int, Path]], out: Path, *, against: str = "pairs") -> None:
@@ -144,17 +142,13 @@ def draw_variants(model: str, runs: Mapping[str, Mapping[int, Path]], out: Path,
     Raises:
         DataError: as :func:`draw`, or a training has no development score.
     """
-    import matplotlib.style  # heavy
-
     variants: dict[str, list[Curve]] = {}
     for name, seeds in runs.items():
         variants[name] = [Curve.load(f"{name}, seed {seed}", folder, against) for seed, folder in seeds.items()]
         for curve, folder in zip(variants[name], seeds.values(), strict=True):
             if not len(curve.scores):
                 raise DataError("has no development score; give the model development data", folder / "train.json")
-    with matplotlib.style.context("default"), atomic(out) as temporary:
-        figure = variants_picture(model, variants, against)
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+    save(lambda: variants_picture(model, variants, against), out)
 
 
 def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], against: str = "pairs") -> Figure:

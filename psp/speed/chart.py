@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.files import atomic
+from psp.pictures import save
 from psp.speed.systems import OWN, PEERS
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def draw(result: Mapping[str, Any], path: Path) -> None:
     Raises:
         DataError: the file cannot be written.
     """
-    with atomic(path) as temporary:
-        picture(result).savefig(temporary, format="png", metadata={"Software": None})
+    save(lambda: picture(result), path)
 
 
 def picture(result: Mapping[str, Any]) -> Figure:
