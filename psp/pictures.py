@@ -145,6 +145,6 @@ def _tell(characters: str) -> None:
         advice.append("Noto Sans (fonts-noto-core)")
     shown = characters if len(characters) <= SHOWN else f"{characters[:SHOWN]}..."
     log.warning(
-        "no font on this machine has %s: there are boxes in the picture; install %s, delete it and draw it again",
+        "no font here has %s: the picture shows boxes; install %s, then delete the picture and draw it again",
         shown, " and ".join(advice),
     )  # fmt: skip
