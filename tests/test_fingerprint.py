@@ -9,6 +9,8 @@ from psp import fingerprint as module
 def package(tmp_path, monkeypatch):
     """A small package in psp's place: ``psp.step`` imports ``psp.tools.deep`` and logs through ``psp.logs``."""
     monkeypatch.setattr(module, "PACKAGE", tmp_path)
+    monkeypatch.setattr(module, "CACHE", tmp_path / "__pycache__" / "fingerprints.json")
+    module._cached.cache_clear()
 
     def write(name, text):
         path = tmp_path / name
@@ -24,6 +26,7 @@ def package(tmp_path, monkeypatch):
     write("other.py", "y = 1\n")
     yield write
     module._read.cache_clear()
+    module._cached.cache_clear()
 
 
 def test_comments_docstrings_and_layout_change_nothing(package):
@@ -70,3 +73,33 @@ def test_relative_imports_are_followed(package):
 def test_a_name_that_is_not_there_is_an_error(package):
     with pytest.raises(ModuleNotFoundError, match=r"psp\.nothing"):
         module.fingerprint("psp.nothing")
+
+
+def again():
+    """As another process would find it."""
+    module._read.cache_clear()
+    module._cached.cache_clear()
+    return module.fingerprint("psp.step")
+
+
+def test_sources_that_are_known_are_not_parsed_again(package, monkeypatch):
+    before = module.fingerprint("psp.step")
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_parse", lambda *_: pytest.fail("parsed again"))
+        assert again() == before
+    package("tools/deep.py", "def depth():\n    return 6\n")
+    changed = again()
+    assert changed != before
+    package("tools/deep.py", "def depth():\n    return 3\n")
+    assert again() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", None])
+def test_a_damaged_cache_or_none_changes_nothing(package, content):
+    before = module.fingerprint("psp.step")
+    if content is None:
+        module.CACHE.unlink()
+        module.CACHE.mkdir()  # it cannot be written either
+    else:
+        module.CACHE.write_bytes(content)
+    assert again() == before

@@ -41,6 +41,8 @@ ADVICE = "lower learning_rate, set clip, or start from another table"
 #: nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it under learning rates of 0.05 to 5, whatever the
 #: objective, at 0.7 to 0.95 under 0.001, at 0.995 and more under 1e-5, and from 1e4 on at 0.9 to 1.14.
 DIVERGED, HARDLY = 1.01, 0.97
+#: So few steps, of a handful of pairs, may end above the untrained table however sound the settings are.
+FEW_STEPS = 10
 #: Steps after which all rows are brought up to date, at the next start of a mega-batch. Only then are checkpoints
 #: written: catching up in two parts rounds otherwise than in one, so it must not depend on the clock when it is done.
 CATCH_UP_EVERY = 100
@@ -153,7 +155,7 @@ class Trainer:
         What was hardly learnt is a warning, and so is a divergence after the evaluation whose weights were kept.
 
         Args:
-            refuse: make an error of a divergence; else it is a warning.
+            refuse: make an error of a divergence; else, and after a few steps alone, it is a warning.
 
         Raises:
             PspError: training diverged.
@@ -171,7 +173,7 @@ class Trainer:
         message = f"training diverged: {what}; {ADVICE}"
         if self.settings.select == "best" and self.best is not None and self.best["step"] < self.step:
             log.warning("%s. The weights of step %d, the best, are kept", message, self.best["step"])
-        elif refuse:
+        elif refuse and self.step >= FEW_STEPS:
             raise PspError(message)
         else:
             log.warning("%s", message)

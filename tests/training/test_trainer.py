@@ -21,7 +21,7 @@ from psp.training.infonce import infonce_objective
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.records import Records
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import Trainer, mean_encoder, torch_state
+from psp.training.trainer import FEW_STEPS, Trainer, mean_encoder, torch_state
 
 SMALL: dict[str, Any] = {
     **PAPER, "directions": "both",
@@ -297,6 +297,17 @@ def test_a_loss_above_the_untrained_table_s_is_an_error(tmp_path: Path, caplog: 
         trainer.check_learnt()
     assert not caplog.messages and (trainer.step, trainer.lonely) == counters
     trainer.check_learnt(refuse=False)
+    assert caplog.messages[0].startswith("training diverged: ")
+
+
+def test_after_a_few_steps_a_divergence_is_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for limit in ("DIVERGED", "HARDLY"):
+        monkeypatch.setattr(f"psp.training.trainer.{limit}", 0.5)
+    _, trainer = run(tmp_path, translated(4, 1), **DIVERGING | {"epochs": 3})
+    assert trainer.step < FEW_STEPS
+    trainer.check_learnt()
     assert caplog.messages[0].startswith("training diverged: ")
 
 
