@@ -107,6 +107,7 @@ def _train(job: Job) -> None:
             model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}},
             checkpoints=When(**job.when),
             identity=job.identity,
+            warn_pairs=0,
         )
 
 
