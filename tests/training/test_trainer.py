@@ -291,7 +291,8 @@ DIVERGING = {"learning_rate": 1e9, "objective": "infonce", "margin": 0.3, "dim":
 
 
 def test_a_loss_above_the_untrained_table_s_is_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    _, trainer = run(tmp_path, translated(100, 1), **DIVERGING)  # each step's loss is finite
+    _, trainer = run(tmp_path, translated(128, 1), **DIVERGING | {"epochs": 4})  # each step's loss is finite
+    assert trainer.step >= FEW_STEPS
     counters = (trainer.step, trainer.lonely)
     with pytest.raises(PspError, match=r"training diverged: the first mini-batch's loss is .*lower learning_rate"):
         trainer.check_learnt()
