@@ -5,12 +5,12 @@ CORES ?= 2
 BIN = $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: demo install test lint clean
+.PHONY: demo install test lint dist settings clean
 
 demo: install
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
 		results/demo/eval.json results/demo/compare.json results/demo/speed.json \
-		results/demo/learning_curve.png
+		results/demo/learning_curve.png results/demo/card.md
 	@echo; psp show results/demo
 	@echo; echo "The cosine of a pair, by psp score:"
 	@printf '%s\t%s\n' \
@@ -38,5 +38,14 @@ lint: install
 	snakefmt --check Snakefile rules
 	mypy
 
+# What goes to a package index: the library as a wheel, and the project as a source archive.
+dist: install
+	rm -rf build dist
+	$(BIN)/python -m build --outdir dist .
+
+# What quotes the declared settings: docs/settings.md and psp/core/schemas/settings.yaml.
+settings: install
+	python -m psp.config.pages
+
 clean:
-	rm -rf results .snakemake
+	rm -rf results .snakemake build dist

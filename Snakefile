@@ -3,17 +3,22 @@
 #   snakemake --cores 32 results/fr/eval.json      one model of config/config.yaml
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
-# The road that data takes, a rule file a stage:
-#   download -> filter -> dedupe -> mix -> subword -> store -> (tune ->) train -> evaluate, compare, variants, speed; data
+# The stages, one rule file each:
+#   download -> filter -> dedupe -> mix (-> neardup) -> subword -> store (-> tune) -> train
+#   -> evaluate, compare, quantize, variants, speed, curve; data; card
 
 
 configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/inputs.smk"
 include: "rules/phrasebook.smk"
 include: "rules/download.smk"
-include: "rules/pairs.smk"
+include: "rules/filter.smk"
+include: "rules/dedupe.smk"
+include: "rules/mix.smk"
+include: "rules/neardup.smk"
 include: "rules/subword.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
@@ -21,6 +26,10 @@ include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
+include: "rules/compare.smk"
+include: "rules/quantize.smk"
+include: "rules/speed.smk"
+include: "rules/card.smk"
 include: "rules/variants.smk"
 
 
@@ -32,7 +41,7 @@ rule all:
     default_target: True
     input:
         [
-            f"results/{name}/{file}.json"
+            f"results/{name}/{file}"
             for name in CONFIG.models
-            for file in ("eval", "data")
+            for file in ("eval.json", "data.json", "card.md")
         ],

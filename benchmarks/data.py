@@ -28,16 +28,18 @@ from typing import Any
 
 import numpy as np
 
-from psp import filters, testsets
 from psp.corpora import opus, phrasebook
-from psp.dedupe import dedupe_corpus, mix
-from psp.encoders import USE
-from psp.filters.contract import Batch, Filter
-from psp.neardup import remove_near_duplicates
-from psp.segment import Segmenter
-from psp.store import write_store
-from psp.subword import train_subword
-from psp.text import clean, words
+from psp.evaluation import testsets
+from psp.models.registry import USE
+from psp.pairs import filters
+from psp.pairs.dedupe import dedupe_corpus
+from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.mix import mix
+from psp.pairs.neardup import remove_near_duplicates
+from psp.pairs.store import write_store
+from psp.pairs.subword import train_subword
+from psp.text.segment import Segmenter
+from psp.text.words import clean, words
 
 EN_FR = ("en", "fr")
 CHEAP: dict[str, Any] = {"length": {}, "ratio": {}, "identical": {}, "symbols": {}, "decontaminate": {}}
@@ -101,7 +103,7 @@ def read_data(data: Path | None, folder: Path, pairs: int) -> tuple[Rows, dict[s
         lid, test_folder = data / "lid/lid.176.ftz", data / "eval/tatoeba/v1"
         sts = data / "eval/sts"
     else:
-        phrasebook.generate(folder, pairs=min(pairs, 60_000))
+        phrasebook.generate(folder, pairs=min(pairs, 60_000), seed=1)
         archives = sorted(folder.glob("opus/*/*/moses/en-fr.txt.zip"))
         lid, test_folder, sts = packaged_lid(), folder / "tatoeba/v1", None
     rows = [row for path in archives for row in opus.read_archive(path, path.parts[-4], EN_FR)]
@@ -196,7 +198,9 @@ def stage_work(
     for stage, run in {
         "dedupe": lambda: dedupe_corpus(filtered, distinct, report, corpus="Bench", cap=None, seed=1),
         "mix": lambda: mix([(label, distinct)], mixed, folder / "heldout.tsv", report, heldout_pairs=2000, seed=1),
-        "near-duplicates (MinHash)": lambda: remove_near_duplicates(mixed, rare, report, dropped, labels=[label]),
+        "near-duplicates (MinHash)": lambda: remove_near_duplicates(
+            mixed, rare, report, dropped, labels=[label], threshold=0.8
+        ),
         "train sentencepiece": lambda: train_subword(
             mixed, folder / "sp.model", vocab_size=8000, sample=100_000, threads=2, report=report
         ),

@@ -5,7 +5,7 @@
 Snakemake makes each model's mixed pairs and the slice held out of them (2,000 pairs, the same for all sizes), which are
 kept. From the former come random samples, the smaller inside the larger, another for each seed. Each has a subword
 model of its own, and a model trained by the settings of the recipe psp. Beside it stands what needs no training: a
-random table with SIF weights, with the same subwords. Error and Pearson are those of the development score: in %, the
+random table with SIF weights, with the same subwords. Error and Pearson are those of the validation score: in %, the
 mean of both directions; and x 100, on SemEval-2017 English.
 """
 
@@ -26,18 +26,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.config import Config
-from psp.errors import ConfigError
-from psp.evaluation.baselines import piece_counts, random_table, sif_weights
+from psp.config.config import Config
+from psp.core.errors import ConfigError
+from psp.core.files import read_json, write_json
+from psp.core.logs import job
+from psp.evaluation.compare import piece_counts, random_table, sif_weights
 from psp.evaluation.development import Development
-from psp.evaluation.layout import layout
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.files import read_json, write_json
-from psp.logs import job
-from psp.model import Model, load_model
-from psp.modelfolder import SENTENCEPIECE
-from psp.store import write_store
-from psp.subword import train_subword
+from psp.models.files import SENTENCEPIECE
+from psp.models.model import Model, load_model
+from psp.pairs.store import write_store
+from psp.pairs.subword import train_subword
+from psp.report.layout import layout
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
 
@@ -83,7 +83,7 @@ def main() -> None:
     files = [options.folder / "config/config.yaml", *(options.folder / file for file in options.configfile)]
     rows = [Row(**row) for row in read_json(options.json)] if options.json and options.json.exists() else []
     with job():
-        config = Config.load(files, root / "config/schema.yaml")
+        config = Config.load(files)
         for seed, name in itertools.product(options.seeds, options.models):
             languages = config.model(name).languages
             pairs = options.folder / f"results/{name}/pairs"

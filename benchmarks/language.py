@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from psp import testsets
 from psp.corpora import opus
-from psp.filters.identical import same, shared_words
-from psp.filters.language import LanguageFilter
-from psp.filters.symbols import symbol_shares
-from psp.languages import TATOEBA, lid_label
-from psp.segment import Segmenter
-from psp.text import clean
+from psp.evaluation import testsets
+from psp.pairs.filters.identical import same, shared_words
+from psp.pairs.filters.language import LanguageFilter
+from psp.pairs.filters.symbols import symbol_shares
+from psp.text.languages import TATOEBA, lid_label
+from psp.text.segment import Segmenter
+from psp.text.words import clean
 
 LANGUAGES = ("ar", "de", "fr", "pl", "tr", "zh")
 WORDS = {"1-2": (1, 2), "3-5": (3, 5), "6+": (6, 10**6)}

@@ -143,8 +143,9 @@ def run_stage(stage: str, data: Path, folder: Path) -> dict[str, int]:
         write_corpus(data, folder / "corpus.zip", corpus)
         return {"corpus": corpus, "in": corpus, "kept": corpus}
     if stage.startswith("filter"):
-        from psp import filters, testsets
         from psp.corpora import open_corpus
+        from psp.evaluation import testsets
+        from psp.pairs import filters
 
         tatoeba = {TARGET: testsets.tatoeba_files(data / "eval/tatoeba/v1", TARGET)}
         tests = testsets.scored_pairs([SOURCE, TARGET], sts=data / "eval/sts", tatoeba=tatoeba)
@@ -158,33 +159,33 @@ def run_stage(stage: str, data: Path, folder: Path) -> dict[str, int]:
         print("  dropped:", counts["dropped"], flush=True)
         return {"corpus": corpus, "in": counts["seen"], "kept": counts["kept"]}
     if stage == "dedupe":
-        from psp.dedupe import dedupe_corpus
+        from psp.pairs.dedupe import dedupe_corpus
 
         counts = dedupe_corpus(
             folder / "filter.tsv", folder / "dedupe.tsv", folder / "dedupe.json", corpus=CORPUS, cap=None, seed=1
         )
         return {"corpus": corpus, "in": counts["seen"], "kept": counts["kept"]}
     if stage == "mix":
-        from psp.dedupe import mix
+        from psp.pairs.mix import mix
 
         out = [folder / name for name in ("mix.tsv", "heldout.tsv", "mix.json")]
         counts = mix([(label, folder / "dedupe.tsv")], *out, heldout_pairs=2000, seed=1)["total"]
         return {"corpus": corpus, "in": counts["in"], "kept": counts["kept"]}
     if stage == "neardup":
-        from psp.neardup import remove_near_duplicates
+        from psp.pairs.neardup import remove_near_duplicates
 
         out = [folder / f"neardup{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv")]
-        counts = remove_near_duplicates(folder / "mix.tsv", *out, labels=[label])["total"]
+        counts = remove_near_duplicates(folder / "mix.tsv", *out, labels=[label], threshold=0.8)["total"]
         print("  near-duplicates:", counts, flush=True)
         return {"corpus": corpus, "in": counts["in"], "kept": counts["kept"]}
     pairs = json.loads((folder / "neardup.json").read_text())["total"]["kept"]
     if stage == "subword":
-        from psp.subword import train_subword
+        from psp.pairs.subword import train_subword
 
         model, report = folder / "sentencepiece.model", folder / "sentencepiece.json"
         train_subword(folder / "neardup.tsv", model, sample=100_000, threads=os.cpu_count() or 1, report=report)
     else:
-        from psp.store import write_store
+        from psp.pairs.store import write_store
 
         write_store(
             folder / "neardup.tsv", folder / "sentencepiece.model", folder / "store.h5", languages=[SOURCE, TARGET],
@@ -218,7 +219,7 @@ def run_training(options: argparse.Namespace) -> dict[str, Any]:
     if options.stage == "resample":
         resample_store(options.store, options.folder / "store.h5", *options.pairs)
         return {"pairs": options.pairs[0]}
-    from psp.store import Store
+    from psp.pairs.store import Store
     from psp.training.loop import train
     from psp.training.settings import PAPER
 
@@ -270,13 +271,12 @@ def resample_store(real: Path, out: Path, pairs: int) -> None:
     import h5py
     import numpy as np
 
-    from psp.store import CHUNK, Store
-    from psp.training.batches import Sentences
+    from psp.pairs.store import CHUNK, Store
 
     with Store(real) as store:
         block = store.read(0, len(store))
         attributes = store.attributes | {"pairs": pairs}
-    sides = {name: Sentences(side.ids, side.offsets) for name, side in zip(block._fields, block[:2], strict=False)}
+    sides = {"source": block.source, "target": block.target}
     generator = np.random.default_rng(1)
     with h5py.File(out, "w") as file:
         file.attrs.update(attributes)
@@ -323,7 +323,7 @@ def write_corpus(data: Path, out: Path, pairs: int) -> None:
 
 def resampled(data: Path, pairs: int) -> Iterator[tuple[str, str]]:
     from psp.corpora import opus
-    from psp.text import clean
+    from psp.text.words import clean
 
     real = [
         (clean(source), clean(target))

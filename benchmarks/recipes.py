@@ -20,10 +20,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp import schemas
-from psp.evaluation.variantreport import table
-from psp.files import atomic_text, read_json
-from psp.logs import job
+from psp.core import schemas
+from psp.core.files import atomic_text, read_json
+from psp.core.logs import job
+from psp.report.variants_table import table
 
 
 def main() -> None:

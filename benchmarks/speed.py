@@ -4,7 +4,7 @@
 
 Every peer should be installed (`pip install 'psp[peers]'`); those that are not are named. Three rounds of 120,000
 sentences with a table of 50,000 x 1,024 take less than ten minutes on 2 cores. The machine should do nothing else:
-`busy cores` tells how much of its cores each system really had. What is measured: `psp/speed/run.py`.
+`busy cores` tells how much of its cores each system really had. What is measured: `psp/evaluation/speed/measure.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from psp.logs import job
-from psp.speed.run import measure_speed
-from psp.speed.systems import PEERS
-from psp.speed.table import markdown
+from psp.core.logs import job
+from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.speed.systems import PEERS
+from psp.report.speed_chart import draw
+from psp.report.speed_table import markdown
 
 
 def main() -> None:
@@ -34,13 +35,13 @@ def main() -> None:
             options.model,
             options.store,
             options.out,
-            options.out.with_suffix(".png"),
             sentences=options.sentences,
             repeats=options.rounds,
             seconds=options.seconds,
             peers=options.peers,
             exports=options.exports,
         )
+        draw(result, options.out.with_suffix(".png"))
     print(markdown(result), end="")
 
 

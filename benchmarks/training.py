@@ -18,8 +18,9 @@ import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +28,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.training.batches import Epoch, Pairs, Sentences, Source
-from psp.training.encoder import mean_vectors, normal_table, tensors
+from psp.pairs.encoded_pairs import Pairs, Source
+from psp.text.encoded import Encoded
+from psp.training.batches import Epoch
+from psp.training.encoders.mean import mean_encoder, mean_vectors, normal_table, tensors
 from psp.training.loop import choose_device
-from psp.training.loss import margin_loss
-from psp.training.mining import Excluded, Negatives, mine
-from psp.training.nearest import CHUNK_ROWS, Nearest, _TorchSearch, reduced_precision
+from psp.training.losses.margin import margin_loss
+from psp.training.negatives.mining import Excluded, Negatives, mine
+from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, _TorchSearch, reduced_precision
 from psp.training.optimiser import DenseAdam
-from psp.training.records import Records
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import Trainer, mean_encoder, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Trainer
 
 
 class Zipf:
@@ -56,7 +60,7 @@ class Zipf:
 
     def read(self, start: int, stop: int) -> Pairs:
         source, target = (
-            Sentences(ids[offsets[start] : offsets[stop]], offsets[start : stop + 1]) for ids, offsets in self._sides
+            Encoded(ids[offsets[start] : offsets[stop]], offsets[start : stop + 1]) for ids, offsets in self._sides
         )
         return Pairs(source, target, np.zeros(stop - start, dtype=np.bool_))
 
@@ -81,7 +85,7 @@ class PlainTrainer(Trainer):
     operations and autograd, and a mega-batch's products are in float32 with torch's maxima.
     """
 
-    def _mine(self, pairs: Pairs, sentences: Sentences) -> Negatives:
+    def _mine(self, pairs: Pairs, sentences: Encoded) -> Negatives:
         with torch.no_grad():
             table = self.encoder.state_dict()["table"]
             vectors = functional.normalize(mean_vectors(table, *tensors(sentences, table.device)), dim=1)
@@ -90,7 +94,7 @@ class PlainTrainer(Trainer):
         of_source, of_target = _TorchSearch(source, target, excluded.places, 0, True, False, CHUNK_ROWS).run()
         return Negatives(_numbers(of_source, len(pairs)), _numbers(of_target, 0))
 
-    def _minibatch(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
+    def _minibatch(self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives) -> float:
         sides = [negatives.source[rows], negatives.target[rows]][: 2 if self.settings.directions == "both" else 1]
         texts = np.concatenate([rows, rows + len(sentences) // 2, *(side.clip(min=0) for side in sides)])
         table = self._parameters[0]
@@ -116,9 +120,9 @@ def _numbers(found: Nearest, shift: int) -> npt.NDArray[np.int64]:
     return np.where(np.isneginf(found.value), -1, found.index + shift)
 
 
-def plain_encoder(table: Tensor, settings: TrainSettings) -> tuple[object, object]:
-    encoder, _ = mean_encoder(table, settings)
-    optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
+def plain_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[object, object]:
+    encoder, _ = mean_encoder(table, train)
+    optimiser = DenseAdam(encoder.parameters(), lr=train["learning_rate"])
     encoder.before_read = optimiser.prepare
     return encoder, optimiser
 
@@ -149,11 +153,11 @@ def steps(source: Source, vocabulary: int, settings: TrainSettings, threads: int
     count = 100
     with Epoch(source, 1, 1) as epoch:
         parts = [epoch.take(2 * settings.batch_size) for _ in range(3 * count)]
-    batches = [Sentences.join([part.source, part.target]) for part in parts if len(part) == 2 * settings.batch_size]
+    batches = [Encoded.join([part.source, part.target]) for part in parts if len(part) == 2 * settings.batch_size]
     upstream = torch.randn(4 * settings.batch_size, settings.dim) * 1e-6
-    ours, optimiser = mean_encoder(normal_table(vocabulary, settings.dim, 1), settings)
+    ours, optimiser = mean_encoder(normal_table(vocabulary, settings.dim, 1), settings.as_dict())
 
-    def run_ours(some: list[Sentences]) -> None:
+    def run_ours(some: list[Encoded]) -> None:
         for number, batch in enumerate(some):
             ours(batch, number).backward(upstream)
             optimiser.step()
@@ -195,8 +199,8 @@ def mining(
     with Epoch(source, 1, 1) as epoch:
         megabatch = epoch.take(pairs)
     settings = TrainSettings(**{**PAPER, "dim": dim})
-    encoder, _ = mean_encoder(normal_table(vocabulary, dim, 1), settings)
-    vectors = encoder.encode(Sentences.join([megabatch.source, megabatch.target]))
+    encoder, _ = mean_encoder(normal_table(vocabulary, dim, 1), settings.as_dict())
+    vectors = encoder.encode(Encoded.join([megabatch.source, megabatch.target]))
     source_vectors, target_vectors = vectors.chunk(2)
     unit = functional.normalize(vectors, dim=1)
     unit_source, unit_target = unit.chunk(2)
@@ -268,10 +272,10 @@ def training(source: Source, vocabulary: int, settings: TrainSettings, plain: bo
     """Rows of timing.csv, one a full mega-batch."""
     warm_up = 2 * settings.megabatch
     with tempfile.TemporaryDirectory() as folder:
-        with Records(Path(folder), settings.log_every) as records:
+        with MetricsLog(Path(folder), settings.log_every) as records:
             table = normal_table(vocabulary, settings.dim, settings.seed).to(device)
             kind, make = (PlainTrainer, plain_encoder) if plain else (Trainer, mean_encoder)
-            kind(source, *make(table, settings), settings, None, records).run()  # type: ignore[arg-type]
+            kind(source, *make(table, settings.as_dict()), settings, None, records).run()  # type: ignore[arg-type]
         with (Path(folder) / "timing.csv").open(newline="") as file:
             return [row for row in csv.DictReader(file) if int(row["step"]) > warm_up]
 
@@ -327,7 +331,7 @@ def main() -> None:
     wanted = (2 + options.megabatches) * options.megabatch * options.batch_size
     source: Source
     if options.store:
-        from psp.store import Store
+        from psp.pairs.store import Store
 
         store = Store(options.store)
         source, vocabulary = First(store, max(wanted, 100_000)), store.vocab_size

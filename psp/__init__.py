@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from psp.model import Model, load_model
+from psp.core.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from psp.models.model import Model, load_model
+
 __all__ = ["Model", "__version__", "load_model"]
 
 
 def __getattr__(name: str) -> Any:
     if name in {"Model", "load_model"}:
-        from psp import model
+        from psp.models import model
 
         return getattr(model, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

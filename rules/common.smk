@@ -1,34 +1,38 @@
-# Config checking, paths, wildcard constraints: what all stages share.
+# Shared by all stages: config checks, paths, wildcard constraints.
 import re
 import sys
 from pathlib import Path
 
-from psp import datawarnings, failures, plan
-from psp.config import RESERVED, Config
-from psp.configfile import look
-from psp.encoders import encoder_files
-from psp.errors import ConfigError, PspError
-from psp.filters import custom
-from psp.fingerprint import fingerprint
+from psp.config import plan
+from psp.pairs import data_warnings
+from psp.core import failures
+from psp.config.config import RESERVED, Config
+from psp.config.config_file import look
+from psp.models.files import NAMES, model_files
+from psp.models.registry import encoder_files
+from psp.core.errors import ConfigError, PspError
+from psp.pairs.filters import custom
+from psp.core.fingerprint import fingerprint
 from psp.training import launch
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 
 def read_config():
-    """The checked config; what a person should know of it is said once, not in each job's process."""
+    """Load and check the config; log notes about it once, not in every job's process."""
     given = workflow.overwrite_configfiles
     own = [file for file in workflow.configfiles if file not in given]
     if workflow.is_main_process:
         for note in look([*own, *given]):
             logger.warning(f"note: {note}")
-    return Config(config, Path(workflow.basedir) / "config/schema.yaml")
+    return Config(config)
 
 
 try:
     CONFIG = read_config()
 except PspError as error:
     sys.exit(f"error: {error}")
+
 
 DOWNLOADS = "results/downloads"
 
@@ -41,7 +45,7 @@ wildcard_constraints:
 
 
 def model(wildcards):
-    """A job's resolved model, of a variant with its settings; a wrong name, or a forbidden corpus, is told in a line."""
+    """Return a job's resolved model, with a variant's settings; report a wrong name or forbidden corpus in one line."""
     try:
         if variant := wildcards.get("variant"):
             return CONFIG.variant(wildcards.model, variant)
@@ -51,7 +55,7 @@ def model(wildcards):
 
 
 def setting(*keys):
-    """A param: one of the model's settings, so that a change of it reruns the rule."""
+    """Return a param function for a setting of the model, so that changing it reruns the rule."""
 
     def get(wildcards):
         value = model(wildcards).settings
@@ -63,22 +67,22 @@ def setting(*keys):
 
 
 def uncompared(*keys):
-    """A param that makes no other result: of a function that takes `input`, Snakemake compares no values."""
+    """Like setting(), for settings that do not affect outputs: Snakemake ignores params that depend on `input`."""
     return lambda wildcards, input: setting(*keys)(wildcards)
 
 
 def attribute(name):
-    """A param: the model's languages, seed or recipe."""
+    """Return a param function for the model's languages, seed or recipe."""
     return lambda wildcards: getattr(model(wildcards), name)
 
 
 def part_of(wildcards):
-    """The corpus of a job in results/<model>/pairs."""
+    """Return the corpus of a job in results/<model>/pairs."""
     return next(part for part in model(wildcards).parts if part.label == wildcards.part)
 
 
 def home(wildcards):
-    """The folder of a job's training and its figures: the model's, or that of a variant and a seed."""
+    """Return the folder of a training run: the model's, or that of a variant and seed."""
     folder = f"results/{wildcards.model}"
     if wildcards.get("variant"):
         folder += f"/variants/{wildcards.variant}/{wildcards.seed}"
@@ -90,27 +94,24 @@ def download(name):
 
 
 def targets(arguments):
-    """The targets on the command line, as the folder under results/ and the path in it.
-
-    Snakemake does not say what they are.
-    """
+    """Return the command line's targets as (folder under results/, path in it); Snakemake does not provide them."""
     found = (re.fullmatch(r"results/([^/]+)/(.+)", argument) for argument in arguments)
     return sorted(match.groups() for match in found if match)
 
 
 def models_asked_for(arguments):
-    """The models whose targets are on the command line, all where none is."""
+    """Return the models with targets on the command line, or all if there are none."""
     names = dict.fromkeys(name for name, _ in targets(arguments)) or CONFIG.models
     return [CONFIG.model(name) for name in names if name not in RESERVED]
 
 
 def check_targets(arguments):
-    """Tell a wrong model name, a forbidden licence or missing files in one line, before Snakemake builds its graph.
+    """Report a wrong model name, a forbidden licence or missing files in one line, before Snakemake builds its graph.
 
-    An error in an input function ends in a page of context; so the command line is looked at. Targets that are not on
-    it meet the same checks later.
+    An error in an input function prints a page of context, so check the command line's targets first. Other targets
+    are checked later.
     """
-    if workflow.is_main_process:  # jobs read this file again
+    if workflow.is_main_process:  # jobs load this file again
         for entry in models_asked_for(arguments):
             for notice in CONFIG.notices(entry):
                 logger.warning(f"warning: {notice}")
@@ -121,9 +122,9 @@ def check_targets(arguments):
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
         for needed in CONFIG.downloads(asked_for):
-            CONFIG.remote(needed)  # a mirror with a wrong placeholder
+            CONFIG.remote(needed)  # rejects a mirror with a wrong placeholder
         for part in asked_for.parts:
-            custom.fingerprint(part.filters["custom"])  # a module that is not there
+            custom.fingerprint(part.filters["custom"])  # rejects a missing module
         if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
             tuning = CONFIG.tuning(name)
             if match[1]:
@@ -133,11 +134,11 @@ def check_targets(arguments):
 
 
 def missing_files(model):
-    """What to tell about files of the user's own, or of an offline run's downloads, that are not here."""
+    """Return an error about missing files of the user, or missing downloads when offline; None if all are here."""
     if absent := CONFIG.absent(model):
         return (
-            f"{', '.join(absent)}: no such file, but models.{model.name}.corpora has it; "
-            "put it there or correct its path"
+            f"{', '.join(absent)}: no such file, but models.{model.name}.corpora names it; "
+            "add it or correct its path"
         )
     sets = {
         f"evaluate.files.{key}": path
@@ -147,19 +148,19 @@ def missing_files(model):
         sets["development.sts"] = model["development"]["sts"]
     for key, path in sets.items():
         if path and not path.startswith("results/") and not Path(path).is_file():
-            return f"{path}: no such file, but models.{model.name}.{key} has it; put it there or correct its path"
+            return f"{path}: no such file, but models.{model.name}.{key} names it; add it or correct its path"
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
     if not missing:
         return None
     return (
-        f"offline, and {len(missing)} file(s) of model {model.name} are not here: "
+        f"offline, and {len(missing)} file(s) of model {model.name} are missing: "
         + ", ".join(map(download, missing))
-        + "; put them there or run once without offline"
+        + "; add them or run once without offline"
     )
 
 
 def downloads(model):
-    """The model, once it is known that its own files, and offline its downloads, are here."""
+    """Return the model after checking that its own files, and if offline its downloads, are here."""
     try:
         missing = missing_files(model)
     except PspError as error:
@@ -176,9 +177,9 @@ except PspError as error:
 
 
 def say_warnings():
-    """Tell what deserves a second look in the data of the models that were asked for, by default all."""
+    """Log warnings about the data of the requested models, by default all."""
     for entry in models_asked_for(sys.argv[1:]):
-        for line in datawarnings.so_far(
+        for line in data_warnings.so_far(
             entry.name,
             Path(f"results/{entry.name}/pairs"),
             {part.label: part.filters["warn_share"] for part in entry.parts},
@@ -188,42 +189,30 @@ def say_warnings():
             logger.warning(f"warning: {line}")
 
 
-def training_pairs(wildcards):
-    """The mixed pairs, after near-duplicates are removed where the model wants that."""
-    near = model(wildcards)["mix"]["near_duplicates"]["enabled"]
-    return f"results/{wildcards.model}/pairs/{'neardup' if near else 'mix'}.tsv"
-
-
-def near_duplicates(wildcards):
-    """The report of their removal, if there is one."""
-    pairs = training_pairs(wildcards)
-    return [pairs.replace(".tsv", ".json")] if pairs.endswith("neardup.tsv") else []
-
-
 def scratch(path):
-    """What is only a step on the way is removed once it is used, unless the config keeps it."""
+    """Mark an intermediate file for removal after use, unless the config keeps it."""
     return path if CONFIG.keep_intermediate else temp(path)
 
 
 def mem_mb(megabytes):
-    """Memory that grows with each attempt, so that a job killed for memory gets through with --retries."""
+    """Scale memory with the attempt, so that a job killed for memory succeeds with --retries."""
     return lambda wildcards, input, attempt: int(
         (megabytes(wildcards, input) if callable(megabytes) else megabytes) * attempt
     )
 
 
 def runtime(minutes):
-    """Minutes that grow with each attempt."""
+    """Scale minutes with the attempt."""
     return lambda wildcards, attempt: minutes * attempt
 
 
 def subword_mb(wildcards, input):
-    """sentencepiece's memory grows with its sample."""
+    """Estimate sentencepiece's memory, which grows with its sample."""
     return plan.subword_mb(model(wildcards)["subword"]["sample"])
 
 
 def train_mb(wildcards, input):
-    """Training's memory grows with its table, of which each process has a copy."""
+    """Estimate training's memory, which grows with the embedding matrix, replicated in each process."""
     return plan.train_mb(
         model(wildcards)["subword"]["vocab_size"],
         plan.largest(model(wildcards), "dim"),
@@ -232,6 +221,6 @@ def train_mb(wildcards, input):
 
 
 def train_threads(wildcards):
-    """The threads of all processes of a training."""
+    """Return the total number of threads of a training job's processes."""
     train = model(wildcards)["train"]
     return train["threads"] * launch.count(train)

@@ -1,4 +1,4 @@
-# Learning curves as a picture, for people: nothing else depends on it.
+# A picture of the learning curves; nothing else depends on it.
 rule curve:
     input:
         metrics="results/{model}/train/metrics.csv",
@@ -14,7 +14,7 @@ rule curve:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.curve"),
+        code=fingerprint("psp.report.curve"),
     message:
         "Drawing the learning curves of {wildcards.model}"
     script:

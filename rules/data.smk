@@ -1,6 +1,6 @@
-# What the model was trained on, for people and in JSON.
+# A report on the training data, in Markdown and JSON.
 def sources(wildcards):
-    """Each corpus's file, and the record of its download."""
+    """Return each corpus's file, and the record of its download."""
     parts = model(wildcards).parts
     return {
         "files": [part.path or download(part.download) for part in parts],
@@ -53,8 +53,8 @@ rule data:
         languages=attribute("languages"),
         recipe=attribute("recipe"),
         warn_pairs=setting("mix", "warn_pairs"),
-        code=fingerprint("psp.datareport"),
+        code=fingerprint("psp.report.data"),
     message:
-        "Writing what {wildcards.model} was trained on"
+        "Reporting the training data of {wildcards.model}"
     script:
         "../workflow_scripts/data.py"

@@ -1,6 +1,6 @@
-# Every file from outside comes through this one rule: corpora, the language identification model, evaluation sets.
+# The only rule that downloads files: corpora, the language identification model, evaluation sets.
 def made_here(wildcards):
-    """A mirror under results/ is a file that the workflow itself makes: then it is the download's input."""
+    """Return a mirror under results/ as input: such a file is made by the workflow itself."""
     try:
         mirrors = CONFIG.remote(wildcards.name).mirrors
     except PspError as error:
@@ -8,8 +8,8 @@ def made_here(wildcards):
     return [mirror for mirror in mirrors if mirror.startswith("results/")][:1]
 
 
-# No params: a new mirror or a change in the downloader must not fetch gigabytes again. What is pinned is checked when
-# it is fetched; `psp pin --check` checks what is here. update(): a file put there by hand is taken, not removed.
+# No params: a new mirror or a change in the downloader must not fetch gigabytes again. Pins are verified on download;
+# `psp pin --check` verifies existing files. update(): keep a file put there by hand.
 rule download:
     input:
         made_here,
@@ -28,6 +28,6 @@ rule download:
         mem_mb=mem_mb(300),
         runtime=runtime(240),
     message:
-        "Fetching {wildcards.name}"
+        "Downloading {wildcards.name}"
     script:
         "../workflow_scripts/download.py"

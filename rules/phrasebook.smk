@@ -1,4 +1,4 @@
-# The demo's text: generated English and French, as an OPUS mirror and evaluation sets (config/demo.yaml).
+# Generate the demo's English and French text, as an OPUS mirror and evaluation sets (config/demo.yaml).
 rule phrasebook:
     output:
         "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip",
@@ -20,6 +20,6 @@ rule phrasebook:
         settings=CONFIG.phrasebook,
         code=fingerprint("psp.corpora.phrasebook"),
     message:
-        "Writing {params.settings[pairs]} phrasebook pairs"
+        "Generating {params.settings[pairs]} phrasebook pairs"
     script:
         "../workflow_scripts/phrasebook.py"

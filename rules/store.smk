@@ -1,4 +1,4 @@
-# Pairs as piece ids in HDF5.
+# Encode the pairs as piece ids in HDF5.
 rule store:
     input:
         pairs=training_pairs,
@@ -20,7 +20,7 @@ rule store:
             list(part.languages) for part in model(wildcards).parts
         ],
         max_pieces=setting("store", "max_pieces"),
-        code=fingerprint("psp.store"),
+        code=fingerprint("psp.pairs.store"),
     message:
         "Encoding the pairs of {wildcards.model}"
     script:

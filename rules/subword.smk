@@ -1,4 +1,4 @@
-# One sentencepiece model over both languages.
+# Train one sentencepiece model for both languages.
 rule subword:
     input:
         training_pairs,
@@ -16,7 +16,7 @@ rule subword:
     params:
         settings=setting("subword"),
         seed=attribute("seed"),
-        code=fingerprint("psp.subword"),
+        code=fingerprint("psp.pairs.subword"),
     message:
         "Training sentencepiece for {wildcards.model}"
     script:

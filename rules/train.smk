@@ -1,37 +1,12 @@
-# Training, chosen on development data; model/ is what people load.
-def development(wildcards):
-    """The files behind the development score: an STS set, and the slice held out of the training corpora."""
-    entry = downloads(model(wildcards))
-    wanted, files = entry["development"], {}
-    if archive := CONFIG.sts_development(entry):
-        files["archive"] = download(archive)
-    elif wanted["sts"]:
-        files["sts"] = wanted["sts"]
-    if wanted["heldout"]:
-        files["heldout"] = f"results/{wildcards.model}/pairs/heldout.tsv"
-    return files
-
-
-def init_from(wildcards):
-    folder = model(wildcards)["train"]["init_from"]
-    return (
-        [
-            f"{folder}/{file}"
-            for file in ("config.json", "model.safetensors", "sentencepiece.model")
-        ]
-        if folder
-        else []
-    )
-
-
+# Train the model, with validation on development data; model/ is the folder that users load.
 def tuned(wildcards):
-    """The search whose winner is trained, where the model wants that."""
+    """Return the result of the grid search, if the model is trained with its best settings."""
     wanted = model(wildcards)["train"]["tune"]
     return [f"results/{wildcards.model}/tune.json"] if wanted else []
 
 
 def shaping(wildcards):
-    """The train block without what changes no model: metrics may come more often."""
+    """Return the train block without settings that do not affect the model."""
     others = ("threads", "processes", "gpus", "log_every", "checkpoint", "tune")
     return {
         key: value
@@ -48,9 +23,7 @@ rule train:
         sentencepiece="results/{model}/sentencepiece.model",
         init_from=init_from,
     output:
-        weights="results/{model}/model/model.safetensors",
-        sentencepiece="results/{model}/model/sentencepiece.model",
-        config="results/{model}/model/config.json",
+        **{part: f"results/{{model}}/model/{name}" for part, name in NAMES.items()},
         metrics="results/{model}/train/metrics.csv",
         report="results/{model}/train/train.json",
     log:
@@ -61,10 +34,10 @@ rule train:
     resources:
         mem_mb=mem_mb(train_mb),
         gpu=setting("train", "gpus"),
-        nodes=1,  # the processes of a training meet on one machine
+        nodes=1,  # all processes of a training job run on one machine
         runtime=runtime(2880),
     params:
-        # What the search decides comes from tune.json: its value in the config is not used.
+        # Settings chosen by the search come from tune.json; the config's values are unused.
         train=lambda wildcards: {
             key: value
             for key, value in shaping(wildcards).items()
@@ -76,12 +49,12 @@ rule train:
         segment=setting("segment"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.jobs", "psp.training.configured"),
+        code=fingerprint("psp.config.jobs", "psp.training.configured"),
         log_every=uncompared("train", "log_every"),
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
-        # Not the rule's, of which Snakemake gives no more than --cores: their number can change the last bits of a model.
+        # Not the rule's threads, which Snakemake limits to --cores: their number can change the last bits of a model.
         threads=lambda wildcards, input: train_threads(wildcards),
         warn_pairs=uncompared("mix", "warn_pairs"),
     message:

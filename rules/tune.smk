@@ -1,6 +1,6 @@
-# The search for training settings: a short training for each point of the grid, and the best of them.
+# Grid search over training settings: a short training run for each point, and the choice of the best.
 def tuning(wildcards):
-    """A job's search; a wrong one ends the run with one line."""
+    """Return a job's search; report a wrong one in one line."""
     try:
         return CONFIG.tuning(wildcards.model)
     except PspError as error:
@@ -8,7 +8,7 @@ def tuning(wildcards):
 
 
 def point_settings(wildcards):
-    """The settings of a point's training; a point that the grid does not have ends the run with one line."""
+    """Return the training settings of a grid point; report a point that is not in the grid in one line."""
     try:
         return tuning(wildcards).settings(shaping(wildcards), wildcards.point)
     except PspError as error:
@@ -16,7 +16,7 @@ def point_settings(wildcards):
 
 
 def point_mb(wildcards, input):
-    """A point's memory, as for training; the width may be searched too."""
+    """Estimate a point's memory, as for training; the search may include the dimension."""
     return plan.train_mb(
         model(wildcards)["subword"]["vocab_size"],
         point_settings(wildcards)["dim"],
@@ -43,7 +43,7 @@ rule tune_point:
     resources:
         mem_mb=mem_mb(point_mb),
         gpu=setting("train", "gpus"),
-        nodes=1,  # the processes of a training meet on one machine
+        nodes=1,  # all processes of a training job run on one machine
         runtime=runtime(720),
     params:
         train=point_settings,
@@ -53,17 +53,17 @@ rule tune_point:
         segment=setting("segment"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.jobs", "psp.training.configured"),
-        # Of a function that takes `input`, Snakemake does not compare the value with the last run's. So another point
-        # in the grid, or more rows in metrics.csv, train no point again that is there.
+        code=fingerprint("psp.config.jobs", "psp.training.configured"),
+        # Snakemake does not compare params that depend on `input`, so a new point in the grid, or more rows in
+        # metrics.csv, do not retrain existing points.
         tuning=lambda wildcards, input: tuning(wildcards),
         log_every=uncompared("train", "log_every"),
         checkpoint=uncompared("train", "checkpoint"),
         processes=uncompared("train", "processes"),
         gpus=uncompared("train", "gpus"),
-        # Not the rule's, of which Snakemake gives no more than --cores: their number can change the last bits of a model.
+        # Not the rule's threads, which Snakemake limits to --cores: their number can change the last bits of a model.
         threads=lambda wildcards, input: train_threads(wildcards),
-        warn_pairs=0,  # the model's own training says it
+        warn_pairs=0,  # the model's own training run warns
     message:
         "Tuning {wildcards.model}: {wildcards.point}"
     script:

@@ -1,6 +1,6 @@
-# Variants of a model's training, with several seeds each, on one and the same store: how recipes are compared.
+# Train variants of a model, with several seeds each, on the same store, to compare recipes.
 def variants(wildcards):
-    """For each variant and seed the folder of its training; the model itself is its own settings with its own seed."""
+    """Return the training folder of each variant and seed; the model's own settings and seed are the model itself."""
     base = model(wildcards)
     return {
         variant.name: {
@@ -15,17 +15,15 @@ def variants(wildcards):
     }
 
 
-# Inputs and params are those of the model: by the wildcards they are the variant's (see `model` in common.smk).
+# Inputs and params are inherited; their wildcards make them the variant's (see `model` in common.smk).
 use rule train as train_variant with:
     output:
-        weights=scratch(
-            "results/{model}/variants/{variant}/{seed}/model/model.safetensors"
-        ),
-        sentencepiece=scratch(
-            "results/{model}/variants/{variant}/{seed}/model/sentencepiece.model"
-        ),
-        config=scratch("results/{model}/variants/{variant}/{seed}/model/config.json"),
-        card=scratch("results/{model}/variants/{variant}/{seed}/model/README.md"),
+        **{
+            part: scratch(
+                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
+            )
+            for part, name in NAMES.items()
+        },
         metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
         report="results/{model}/variants/{variant}/{seed}/train/train.json",
     log:
@@ -76,7 +74,7 @@ rule variants:
         "../workflow_scripts/variants.py"
 
 
-# Pictures, for people: nothing else depends on them.
+# Pictures of the learning curves; nothing else depends on them.
 rule variant_curves:
     input:
         metrics=lambda wildcards: [
@@ -102,7 +100,7 @@ rule variant_curves:
         runtime=runtime(10),
     params:
         variants=variants,
-        code=fingerprint("psp.curve"),
+        code=fingerprint("psp.report.curve"),
     message:
         "Drawing the learning curves of {wildcards.model}'s variants"
     script:

@@ -1,12 +1,12 @@
-"""Snakemake's screen (``--logger psp``, which profiles/default/config.yaml sets).
+"""Snakemake's screen output (``--logger psp``, set by profiles/default/config.yaml).
 
-On a terminal it shows the jobs that run, each with rate, time left and figures such as the loss, which the jobs write
-into small files beside their logs (:mod:`psp.status`); what jobs print appears above that. Elsewhere Snakemake's own
-lines remain, and each minute come lines on the running jobs. The last line of a failed run says what is wrong and what
-to do (:mod:`psp.failures`); Snakemake's many words on it are in its own log, and on the screen with ``--verbose``.
+On a terminal it shows the running jobs, each with rate, time left and metrics such as the loss, which jobs write into
+status files beside their logs (:mod:`psp.core.status`); their output appears above. Without a terminal, Snakemake's own
+lines remain, with a report on the running jobs every minute. The last line of a failed run says what is wrong and what
+to do (:mod:`psp.core.failures`); Snakemake's long messages go to its own log, and to the screen with ``--verbose``.
 
-It is not built on snakemake-logger-plugin-rich 0.5: that one has a bar a rule and none a job, prints the whole log of a
-job that failed, ends with Snakemake's exceptions, and is overwritten by what jobs print.
+It is not based on snakemake-logger-plugin-rich 0.5, which has bars per rule rather than per job, prints the whole log
+of a failed job, ends with Snakemake's exceptions, and is overwritten by the jobs' output.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from psp import failures, screen, status
+from psp.core import failures, screen, status
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-#: Of no use to a person before a live screen.
+#: Messages not worth showing above a live screen.
 HUSHED = re.compile(
     r"Assuming unrestricted shared|host: |Building DAG|Using shell|Provided (cores|resources|remote nodes)|"
     r"Rules claiming more threads|Select jobs|Execute \d+ jobs|Removing temporary output|Complete log|Elapsed time|"
     r"Finished jobid|None$"
 )
-#: What Snakemake says beside a job's own error.
+#: Messages that accompany a job's own error.
 BESIDE = re.compile(
     r"Cannot restore |Removing output files of failed job|Exiting because a job execution failed|"
     r"Shutting down, this might|.*At least one job did not complete successfully|Terminating processes on user request",
@@ -49,26 +49,26 @@ KILLED = re.compile(r"died with <Signals\.(\w+):")
 
 @dataclass
 class LogHandlerSettings(LogHandlerSettingsBase):
-    """Options of the command line."""
+    """Command-line options."""
 
     every: int = field(
         default=60,
-        metadata={"help": "Seconds between two reports on running jobs, where there is no terminal", "type": int},
+        metadata={"help": "Seconds between reports on running jobs, without a terminal", "type": int},
     )
 
 
 @dataclass
 class Job:
-    """A job that runs, or waits on a cluster."""
+    """A job that is running, or waiting on a cluster."""
 
     what: str
     logs: list[str]
     since: float
-    outputs: bool  # one without is a target that stands for others
+    outputs: bool  # a job without outputs is only a target, such as `all`
     begun: bool = False
 
     def row(self) -> screen.Row:
-        """Its line on the screen; what an earlier run left in its place is not its status."""
+        """Return its line on the screen, ignoring a status file left by an earlier run."""
         there = status.read(Path(self.logs[0] + status.SUFFIX)) if self.logs else None
         if there is not None and there.state() == "dead":
             there = None
@@ -77,9 +77,9 @@ class Job:
 
 
 class LogHandler(LogHandlerBase):
-    """Takes Snakemake's records, in a thread of their own, and is closed when all is said."""
+    """Handles Snakemake's log records, which come from a separate thread; closed at the end of the run."""
 
-    has_filter = has_formatter = writes_to_file = needs_rulegraph = False  # Snakemake gives us its own
+    has_filter = has_formatter = writes_to_file = needs_rulegraph = False  # use Snakemake's own
     writes_to_stream = True
 
     settings: LogHandlerSettings
@@ -88,7 +88,7 @@ class LogHandler(LogHandlerBase):
         self._jobs: dict[int, Job] = {}
         self._failed: dict[int, str] = {}
         self._killed_by: str | None = None
-        self._error: str | None = None  # of Snakemake
+        self._error: str | None = None  # from Snakemake itself
         self._own_log: str | None = None
         self._done, self._total = 0, 0
         self._began = time.time()
@@ -104,7 +104,7 @@ class LogHandler(LogHandlerBase):
         self._stream: IO[str] = sys.stdout if self.common_settings.stdout else sys.stderr
         self._reporter = threading.Thread(target=self._report, name="psp-reporter", daemon=True)
 
-    # What --quiet hides is not to be printed, but we want to know of it.
+    # Records hidden by --quiet are not printed, but we need to see them.
     def filter(self, record: logging.LogRecord) -> bool:
         record.wanted = bool(super().filter(record))
         return True
@@ -148,7 +148,7 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.ERROR:
             self._take_error(record)
         elif event == LogEvent.JOB_ERROR and ended is not None and not self.common_settings.verbose:
-            shown = f"; its log is {ended.logs[0]}" if ended.logs else ""
+            shown = f"; see its log {ended.logs[0]}" if ended.logs else ""
             self._say(f"failed after {status.clock(time.time() - ended.since)}: {ended.what}{shown}", "red")
             if self.common_settings.show_failed_logs:
                 self._print(record)
@@ -159,7 +159,7 @@ class LogHandler(LogHandlerBase):
             self._take_other(record, event)
 
     def _take_error(self, record: Any) -> None:
-        """Of an exception: the sentence for the end, and Snakemake's words where there is no such."""
+        """Keep an exception's one-line explanation for the end; with --verbose also print Snakemake's message."""
         text = record.getMessage()
         if (match := KILLED.search(text)) is not None:
             self._killed_by = match[1]
@@ -175,7 +175,7 @@ class LogHandler(LogHandlerBase):
             self._error = failures.STOPPED
         if text.startswith("Complete log"):
             self._own_log = text.partition(": ")[2]
-            if self._failed or self._error:  # at the end, then
+            if self._failed or self._error:  # printed at the end
                 return
         if not self.common_settings.verbose:
             if BESIDE.match(text):
@@ -211,13 +211,13 @@ class LogHandler(LogHandlerBase):
         return Group(Text(head, style="bold"), screen.table(self._rows(), columns, max(height - 2, 1)))
 
     def _report(self) -> None:
-        """Where there is no terminal: each minute how far the jobs are."""
+        """Without a terminal, report the jobs' progress every minute."""
         while not self._over.wait(self.settings.every):
             for line in screen.lines([row for row in self._rows() if row.status is not None]):
                 self._say(f"{time.strftime('%H:%M:%S')} {line}")
 
     def close(self) -> None:
-        """Leave the terminal as it was; what is wrong comes last."""
+        """Restore the terminal; print errors last."""
         if self._over.is_set():
             super().close()
             return
@@ -240,9 +240,9 @@ class LogHandler(LogHandlerBase):
 
 
 class _Terminal:
-    """A live region at the terminal's foot. What this process and its jobs print comes by a pipe, and goes above it.
+    """A live region at the bottom of the terminal. Output of this process and its jobs is piped to the lines above.
 
-    The pipe is there from the beginning: records come by another thread, and the first jobs do not wait for it.
+    The pipe exists from the start: records come from another thread, and the first jobs do not wait for it.
     """
 
     def __init__(self, number: int, draw: Callable[[int, int], RenderableType]) -> None:
@@ -288,11 +288,11 @@ class _Terminal:
         os.close(reading)
 
     def stop(self) -> None:
-        """Remove the live region, once all that has been printed is on the terminal."""
+        """Remove the live region, after all output has reached the terminal."""
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         for number, saved in self._saved.items():
             os.dup2(saved, number)
             os.close(saved)
-        self._copier.join(timeout=1)  # a job that outlives us holds the pipe
+        self._copier.join(timeout=1)  # a job that outlives us keeps the pipe open
         self._live.stop()

@@ -1,16 +1,38 @@
-"""Fixtures that any test may use."""
+"""What any test may use: fixtures; a small corpus and sentencepiece models of it; servers and a terminal.
+
+A test takes fixtures by their names, and all else by ``from tests.conftest import ...``, the name that pytest gives
+this file (``--import-mode=importlib``). What only the tests of one folder use is in that folder's conftest.py.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import http.server
+import io
+import itertools
+import json
 import logging
 import os
+import pty
+import re
 import signal
-from collections.abc import Iterator
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import hypothesis
 import pytest
+import sentencepiece
+from hypothesis import strategies as st
 
 # How long an example takes tells of the machine, and of what is compiled or loaded at its first use.
 hypothesis.settings.register_profile("psp", deadline=None)
@@ -92,3 +114,238 @@ def _quiet() -> None:
         if type(handler) in (logging.StreamHandler, logging.FileHandler):  # pytest's own are of other classes
             root.removeHandler(handler)
             handler.close()
+
+
+# ------------------------------------------------------------------------------------------------------- a small corpus
+
+_SUBJECTS = [
+    ("the cat", "le chat"),
+    ("a dog", "un chien"),
+    ("my sister", "ma sœur"),
+    ("this old man", "ce vieil homme"),
+]
+_VERBS = [("eats", "mange"), ("sees", "voit"), ("finds", "trouve"), ("forgets", "oublie"), ("paints", "peint")]
+_OBJECTS = [
+    ("an apple", "une pomme"),
+    ("the river", "la rivière"),
+    ("two letters", "deux lettres"),
+    ("bread", "du pain"),
+]
+_PLACES = [("here", "ici"), ("in the garden", "dans le jardin"), ("every morning", "chaque matin")]
+
+PAIRS = [
+    (" ".join(part[0] for part in parts), " ".join(part[1] for part in parts))
+    for parts in itertools.product(_SUBJECTS, _VERBS, _OBJECTS, _PLACES)
+]
+SENTENCES = [side for pair in PAIRS for side in pair]
+
+# Text that the model knows, text that it does not, and everything that breaks lines, columns and naive decoders.
+_ODD = ["日本", "\u2028", "\x85", "\u200b", "🙂", "▁", " ⁇ ", "<unk>", "\r"]
+odd_text = st.one_of(
+    st.text(max_size=40),
+    st.lists(st.sampled_from([*SENTENCES[:8], *_ODD]), max_size=5).map(" ".join),
+)
+
+
+def write_mixed(path: Path, rows: Iterable[tuple[str, str, object]]) -> Path:
+    """A mixed pair file of ``rows``."""
+    path.write_bytes("".join(f"{source}\t{target}\t{index}\n" for source, target, index in rows).encode())
+    return path
+
+
+def train_sentencepiece(path: Path, vocab_size: int = 150, model_type: str = "unigram", **settings: object) -> Path:
+    """A sentencepiece model of the small corpus, trained in this process."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_writer=model,
+        model_type=model_type,
+        vocab_size=vocab_size,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        **settings,
+    )
+    path.write_bytes(model.getvalue())
+    return path
+
+
+def reference_ids(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[int]:
+    """The ids of one sentence, the plain way."""
+    pieces = processor.encode(text, out_type=int)
+    known = [piece for piece in pieces if piece != processor.unk_id()]
+    return known or pieces[:1]
+
+
+def rows_of(block: Any) -> list[list[int]]:
+    """The ids of each sentence of a block of ids and offsets."""
+    return [block.ids[a:b].tolist() for a, b in zip(block.offsets[:-1], block.offsets[1:], strict=True)]
+
+
+# ------------------------------------------------------------------------------------------------- programs and servers
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def on_a_terminal(command, columns=100, **options):
+    """Run a program whose standard error is a terminal of that width.
+
+    Returns:
+        Its status; all that it drew, a frame or line each, without colours and the like.
+    """
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=its, **options)
+    os.close(its)
+    drawn = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen:
+        try:
+            while data := screen.read(4096):
+                drawn += data
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    frames = re.split(r"[\r\n]+", ESCAPES.sub("", drawn.decode()))
+    return process.wait(timeout=60), [frame.rstrip() for frame in frames if frame.strip()]
+
+
+PSP = [sys.executable, "-c", "from psp.cli.main import main; main()"]
+
+
+class Server(NamedTuple):
+    """``psp serve``, a process that that answers at ``address``, such as http://127.0.0.1:41234/."""
+
+    process: subprocess.Popen[str]
+    address: str
+
+    def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        """The status and the JSON that answer a GET, or a POST of ``body``."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, {"Content-Type": "application/json"} | headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.load(error)
+
+    def end(self, number: int) -> tuple[int, str]:
+        """Send a signal; the status with which the server ends, and what it wrote to stderr."""
+        self.process.send_signal(number)
+        _, stderr = self.process.communicate(timeout=30)
+        return self.process.returncode, stderr
+
+
+@contextlib.contextmanager
+def served(model: Path, *options: str) -> Iterator[Server]:
+    """Start ``psp serve`` at a free port, and wait for its line."""
+    process = subprocess.Popen(
+        [*PSP, "serve", str(model), "--port", "0", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        match = re.search(r" is at (http://\S+/) until Ctrl-C\n$", line)
+        if match is None:
+            process.kill()
+            raise AssertionError(line + process.communicate()[1])
+        yield Server(process, match[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def entry(
+    corpus: str, version: str, pair: str, pairs: int | str, size: int = 1000, latest: bool = True
+) -> dict[str, Any]:
+    """A corpus as the API describes it."""
+    source, target = pair.split("-")
+    return {
+        "alignment_pairs": pairs,
+        "corpus": corpus,
+        "documents": "",
+        "id": 31736,
+        "latest": str(latest),
+        "preprocessing": "moses",
+        "size": size,
+        "source": source,
+        "source_tokens": 73463,
+        "target": target,
+        "target_tokens": 68625,
+        "url": f"https://object.pouta.csc.fi/OPUS-{corpus}/{version}/moses/{pair}.txt.zip",
+        "version": version,
+    }
+
+
+SWAHILI = [
+    entry("CCMatrix", "v1", "en-sw", 5_756_664, 453_000),
+    entry("GNOME", "v1", "en-sw", 40),
+    entry("GlobalVoices", "v2017q3", "en-sw", 26_041, latest=False),
+    entry("GlobalVoices", "v2018q4", "en-sw", 32_307, 3_500),
+    entry("OpenSubtitles", "v2024", "en-sw", 123_456, 4_000),
+    entry("QED", "v2.0a", "en-sw", 18_192, 1_100),
+    entry("TED2020", "v1", "en-sw", 9_745, 1_050),
+    entry("Tanzil", "v1", "en-sw", 138_253, 10_600),
+    entry("Tatoeba", "v2023-04-12", "en-sw", 3_401, 90),
+    entry("Wikipedia", "v1syn", "en-sw", 3_300_000, 250_000),
+    entry("XLEnt", "v1.2", "en-sw", 321_000, 4_000),
+    entry("bible-uedin", "v1", "en-sw", 7_821, 800),
+    entry("infopankki", "v1", "so-sw", 1_000),
+]
+
+
+class Api:
+    """The server's ``entries``, the queries ``asked`` of it, and a ``fault``: (status, body) in place of any answer."""
+
+    def __init__(self, entries: list[dict[str, Any]]) -> None:
+        self.entries, self.asked = entries, list[dict[str, str]]()
+        self.fault: tuple[int, bytes] | None = None
+        self.address = ""
+
+    def answer(self, query: dict[str, str]) -> Any:
+        query = {key: value for key, value in query.items() if not (key == "version" and value == "latest")} | (
+            {"latest": "True"} if query.get("version") == "latest" else {}
+        )
+        if query.pop("languages", None):
+            source = query.pop("source")
+            found = [entry for entry in self.entries if self._fits(entry, query)]
+            beside = {e["target"] for e in found if e["source"] == source} | {
+                e["source"] for e in found if e["target"] == source
+            }
+            return {"languages": sorted(beside)}
+        query["source"], query["target"] = sorted((query["source"], query["target"]))
+        return {"corpora": [entry for entry in self.entries if self._fits(entry, query)]}
+
+    @staticmethod
+    def _fits(entry: dict[str, Any], query: dict[str, str]) -> bool:
+        return all(entry[key] == value for key, value in query.items())
+
+
+@contextlib.contextmanager
+def opus_api(entries: list[dict[str, Any]]) -> Iterator[Api]:
+    """Serve the API; its ``address`` goes into ``sources.opus.api``."""
+    api = Api(entries)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query))
+            api.asked.append(query)
+            status, body = api.fault or (200, json.dumps(api.answer(query)).encode())
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        api.address = f"http://127.0.0.1:{server.server_port}/opusapi/"
+        yield api
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

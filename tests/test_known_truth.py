@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from psp import filters
 from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
-from psp.dedupe import dedupe_corpus, mix
+from psp.pairs import filters
+from psp.pairs.dedupe import dedupe_corpus
+from psp.pairs.mix import mix
 
 CORPORA = ("Phrasebook", "PhrasebookExtra")
 LANGUAGES = ("en", "fr")

@@ -90,6 +90,13 @@ def test_importing_psp_stays_light():
     assert not loaded & heavy
 
 
+def test_importing_psp_imports_no_declarations_of_settings():
+    code = "import psp, sys; print(*sorted(name for name in sys.modules if name.startswith('psp.')))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    rooms = ("psp.core.settings", "psp.config", "psp.pairs", "psp.training")
+    assert loaded and not [name for name in loaded if name.startswith(rooms)]
+
+
 def test_an_editable_install_is_one_in_which_snakemake_finds_its_screen():
     # Snakemake lists the folders of sys.path. With this, setuptools adds ours to it; a finder's packages would be in
     # none. (`make demo` fails where the plugin is not found: profiles/default asks for it.)

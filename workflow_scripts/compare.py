@@ -1,10 +1,10 @@
-"""Evaluate, beside the model, systems that need no training."""
+"""Evaluate untrained baselines beside the model."""
 
 from pathlib import Path
 
-from psp.evaluation.baselines import compare
-from psp.jobs import tests
-from psp.logs import job
+from psp.config.jobs import tests
+from psp.core.logs import job
+from psp.evaluation.compare import compare
 
 with job(snakemake.log[0]):
     compare(

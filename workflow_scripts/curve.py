@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.curve import draw
-from psp.logs import job
+from psp.core.logs import job
+from psp.report.curve import draw
 
 with job(snakemake.log[0]):
     draw([(snakemake.wildcards.model, Path(snakemake.input.metrics).parent)], Path(snakemake.output[0]))

@@ -1,9 +1,9 @@
-"""Say what a model was trained on."""
+"""Report what a model was trained on."""
 
 from pathlib import Path
 
-from psp.datareport import Source, report
-from psp.logs import job
+from psp.core.logs import job
+from psp.report.data import Source, report
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params

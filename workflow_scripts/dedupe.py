@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.dedupe import dedupe_corpus
-from psp.logs import job
+from psp.core.logs import job
+from psp.pairs.dedupe import dedupe_corpus
 
 with job(snakemake.log[0]):
     dedupe_corpus(

@@ -1,13 +1,13 @@
-"""Fetch one file from the first of its mirrors that has it."""
+"""Download one file from the first working mirror."""
 
 from pathlib import Path
 
-from psp.config import Config
+from psp.config.config import Config
+from psp.core.logs import job
 from psp.corpora.download import fetch
-from psp.logs import job
 
 with job(snakemake.log[0]):
-    config = Config(snakemake.config, Path(snakemake.scriptdir).parent / "config/schema.yaml")
+    config = Config(snakemake.config)
     fetch(
         config.remote(snakemake.wildcards.name),
         Path(snakemake.output.file),

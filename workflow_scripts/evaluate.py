@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from psp.evaluation.run import evaluate_model
-from psp.files import read_json
-from psp.filters import decontaminate
-from psp.jobs import tests
-from psp.logs import job
+from psp.config.jobs import tests
+from psp.core.files import read_json
+from psp.core.logs import job
+from psp.evaluation.evaluate import decontaminated, evaluate_model
 from psp.training.tune import differences
 
 with job(snakemake.log[0]):
@@ -21,7 +20,7 @@ with job(snakemake.log[0]):
             "recipe": params.recipe,
             "differences": differences(params.differences, params.tuned, trained["settings"]),
             "unpinned": params.unpinned,
-            "decontaminated": decontaminate.summary(params.decontaminate, filtered),
+            "decontaminated": decontaminated(params.decontaminate, filtered),
             "data": {
                 "filter": filtered,
                 "dedupe": [read_json(file) for file in inputs.dedupe],

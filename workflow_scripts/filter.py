@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from psp import datawarnings, filters, testsets
+from psp.core.logs import job
 from psp.corpora import open_corpus
-from psp.logs import job
-from psp.segment import Segmenter
+from psp.evaluation import testsets
+from psp.pairs import data_warnings, filters
+from psp.text.segment import Segmenter
 
 with job(snakemake.log[0]):
     settings, part = snakemake.params.filters, snakemake.params.part
@@ -36,4 +37,4 @@ with job(snakemake.log[0]):
         processes=snakemake.threads,
     )
     label, model = snakemake.wildcards.part, snakemake.wildcards.model
-    datawarnings.log_dropped(label, summary, snakemake.params.warn_share, model)
+    data_warnings.log_dropped(label, summary, snakemake.params.warn_share, model)

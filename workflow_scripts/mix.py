@@ -1,10 +1,10 @@
-"""Mix a model's corpora: duplicates across them removed, shuffled, a slice held out; sweep up after former corpora."""
+"""Mix a model's corpora: remove duplicates across them, shuffle, hold out a slice; clean up after former corpora."""
 
 from pathlib import Path
 
-from psp.dedupe import mix
-from psp.logs import job
-from psp.sweep import sweep
+from psp.core.logs import job
+from psp.pairs.mix import mix
+from psp.pairs.sweep import sweep
 
 with job(snakemake.log[0]):
     mix(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.logs import job
-from psp.neardup import remove_near_duplicates
+from psp.core.logs import job
+from psp.pairs.neardup import remove_near_duplicates
 
 with job(snakemake.log[0]):
     remove_near_duplicates(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from psp.core.logs import job
 from psp.corpora import phrasebook
-from psp.logs import job
 
 with job(snakemake.log[0]):
     phrasebook.generate(Path(snakemake.output.truth).parent, **snakemake.params.settings)

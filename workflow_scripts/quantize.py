@@ -1,10 +1,10 @@
-"""Evaluate a trained model with smaller tables."""
+"""Evaluate quantized versions of a trained model."""
 
 from pathlib import Path
 
-from psp.evaluation.quantized import measure
-from psp.jobs import tests
-from psp.logs import job
+from psp.config.jobs import tests
+from psp.core.logs import job
+from psp.evaluation.quantize import measure
 
 with job(snakemake.log[0]):
     measure(

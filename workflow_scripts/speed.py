@@ -1,15 +1,16 @@
-"""Measure how fast a model embeds, beside the peers that are installed."""
+"""Measure a model's embedding speed beside the other systems installed."""
 
 from pathlib import Path
 
-from psp.logs import job
-from psp.speed.run import measure_speed
+from psp.core.logs import job
+from psp.evaluation.speed.measure import measure_speed
+from psp.report.speed_chart import draw
 
 with job(snakemake.log[0]):
-    measure_speed(
+    result = measure_speed(
         Path(snakemake.input.model[0]).parent,
         Path(snakemake.input.store),
         Path(snakemake.output.json),
-        Path(snakemake.output.chart),
         **snakemake.params.settings,
     )
+    draw(result, Path(snakemake.output.chart))

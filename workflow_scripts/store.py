@@ -1,9 +1,9 @@
-"""Encode a model's pairs to HDF5."""
+"""Encode a model's pairs in HDF5."""
 
 from pathlib import Path
 
-from psp.logs import job
-from psp.store import write_store
+from psp.core.logs import job
+from psp.pairs.store import write_store
 
 with job(snakemake.log[0]):
     write_store(

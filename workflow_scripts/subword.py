@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.logs import job
-from psp.subword import train_subword
+from psp.core.logs import job
+from psp.pairs.subword import train_subword
 
 with job(snakemake.log[0]):
     settings = snakemake.params.settings

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.jobs import training
-from psp.logs import job
+from psp.config.jobs import training
+from psp.core.logs import job
 from psp.training.launch import train_in_processes
 from psp.training.tune import winner
 

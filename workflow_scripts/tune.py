@@ -1,8 +1,8 @@
-"""Gather the points of a search and choose the best."""
+"""Collect the points of a grid search and choose the best."""
 
 from pathlib import Path
 
-from psp.logs import job
+from psp.core.logs import job
 from psp.training.tune import Tuning
 
 with job(snakemake.log[0]):

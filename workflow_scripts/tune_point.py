@@ -1,10 +1,10 @@
-"""Train one point of a search over settings."""
+"""Train one point of a grid search."""
 
 from pathlib import Path
 
-from psp.jobs import training
-from psp.logs import job
-from psp.store import Store
+from psp.config.jobs import training
+from psp.core.logs import job
+from psp.pairs.store import Store
 from psp.training.launch import train_in_processes
 
 with job(snakemake.log[0]):

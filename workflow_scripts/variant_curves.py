@@ -1,9 +1,9 @@
-"""Draw the development scores of a model's variants, against the pairs seen and against time."""
+"""Plot the validation scores of a model's variants against pairs seen and against time."""
 
 from pathlib import Path
 
-from psp.curve import draw_variants
-from psp.logs import job
+from psp.core.logs import job
+from psp.report.curve import draw_variants
 
 with job(snakemake.log[0]):
     runs = {

@@ -1,9 +1,9 @@
-"""Compare the variants of a model by the figures of all their seeds."""
+"""Compare the variants of a model over all their seeds."""
 
 from pathlib import Path
 
+from psp.core.logs import job
 from psp.evaluation.variants import gather
-from psp.logs import job
 
 with job(snakemake.log[0]):
     gather(

@@ -1,6 +1,6 @@
-"""Where text comes from: downloading it, and reading the archives of its publishers and files of one's own.
+"""Corpora: download them, and read publishers' archives and the user's own files.
 
-The modules are imported where they are used, so that reading an archive does not need what downloading needs.
+Modules are imported lazily, so that reading an archive does not need what downloading needs.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ def open_corpus(
 
     Args:
         kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t score``)
-            or ``local`` (such lines, or ``source \t target``, in a file of one's own).
+            or ``local`` (a file of such lines, or of ``source \t target``).
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
-        names: the publisher's names of the source's and the target's language.
-        max_bad_rows: share of rows that may be no pairs; None for the reader's own.
+        names: the publisher's names of the source and target languages.
+        max_bad_rows: share of rows that may be malformed; None for the reader's default.
 
     Yields:
-        (source, target), or (source, target, score) in all rows of a corpus that carries scores; or a
-        :class:`psp.corpora.rows.BadRow` for a row that is no pair.
+        (source, target), or (source, target, score) for every row of a corpus with scores; or a
+        :class:`psp.corpora.rows.BadRow` for a malformed row.
 
     Raises:
-        DataError: as :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive` and
-            :func:`psp.corpora.local.read_file` say.
+        DataError: as for :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive` and
+            :func:`psp.corpora.local.read_file`.
         ValueError: there is no such kind.
     """
     from psp.corpora import local, opus, paranmt, rows
@@ -46,4 +46,4 @@ def open_corpus(
         return paranmt.read_archive(path, limit)
     if kind == "local":
         return local.read_file(path, limit)
-    raise ValueError(f"{kind} is no kind of corpus; there are {', '.join(KINDS)}")
+    raise ValueError(f"unknown kind of corpus {kind}; available: {', '.join(KINDS)}")

@@ -1,4 +1,4 @@
-"""Text in zip archives, read without unpacking it; whatever is wrong with an archive is one clear error."""
+"""Read text from zip archives without unpacking them; any damage becomes one clear error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from psp.errors import DataError
+from psp.core.errors import DataError
 
-# Lines of a ZipExtFile are found in Python code, those of a BufferedReader in C: 0.9M against 1.9M pairs/s on
-# TatoebaAnki en-fr. 8 KiB give 1.88M, 64 KiB 1.93M, 1 MiB 1.95M.
+# ZipExtFile splits lines in Python, BufferedReader in C: 0.9M against 1.9M pairs/s on TatoebaAnki en-fr (8 KiB: 1.88M,
+# 64 KiB: 1.93M, 1 MiB: 1.95M).
 BUFFER_BYTES = 1 << 16
 
-# What a damaged archive raises; seen by changing each byte of small archives, in four compressions:
+# What a damaged archive raises, found by changing each byte of small archives in four compressions:
 DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -26,8 +26,8 @@ DAMAGE = (
     struct.error,
     EOFError,
     NotImplementedError,  # an unknown compression or zip version
-    OSError,  # of bz2, and of seeking to a wrong offset
-    ValueError,  # not seen, but a member's name may be marked as UTF-8 and not be it
+    OSError,  # from bz2, and from seeking to a wrong offset
+    ValueError,  # not seen, but a member's name may be marked as UTF-8 without being so
 )
 
 _ABOUT = ("readme", "license", "licence", "copying")
@@ -35,12 +35,12 @@ _ABOUT = ("readme", "license", "licence", "copying")
 
 @contextlib.contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open an archive; damage that shows while the block reads from it is explained too.
+    """Open an archive; also explain damage found while the block reads from it.
 
-    Read members to their end, since that is where a zip's checksum is checked.
+    Read members to their end: only there is a zip's checksum verified.
 
     Raises:
-        DataError: the file is missing, cannot be read, or is not a sound zip.
+        DataError: the file is missing, cannot be read, or is not a valid zip.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -49,25 +49,25 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     except DAMAGE as error:
         said = str(error) or type(error).__name__
-        raise DataError(f"not a sound zip ({said}); delete it and download it again", path) from error
+        raise DataError(f"not a valid zip ({said}); delete it and download it again", path) from error
 
 
 @contextlib.contextmanager
 def open_member(archive: zipfile.ZipFile, name: str, path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a member of the archive at ``path``.
+    """Open a member of the archive at ``path``.
 
     Raises:
         DataError: the member is encrypted.
     """
     if archive.getinfo(name).flag_bits & 1:
-        raise DataError(f"the member {name} is encrypted; put an archive there that is not", path)
+        raise DataError(f"the member {name} is encrypted; replace the archive by an unencrypted one", path)
     with archive.open(name) as member:
-        # ZipExtFile has all that BufferedReader asks of a raw stream, though it is not declared as one.
+        # ZipExtFile has everything BufferedReader needs of a raw stream, though it is not declared as one.
         yield io.BufferedReader(member, BUFFER_BYTES)  # type: ignore[type-var]
 
 
 def only_text_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, ...] = (".txt",)) -> str:
-    """The name of the one member with text, in whatever folder; hidden ones, READMEs and licences do not count.
+    """Return the name of the only text member, in any folder; hidden files, READMEs and licences do not count.
 
     Raises:
         DataError: there is none, or more than one.
@@ -83,13 +83,13 @@ def only_text_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, 
         what = f"{len(found)} members" if found else "no member"
         raise DataError(
             f"{what} ending in {' or '.join(suffixes)}, where one is expected (the zip has: {listed(present)}); "
-            "put an archive there with one text file",
+            "replace it by an archive with one text file",
             path,
         )
     return found[0]
 
 
 def listed(names: list[str]) -> str:
-    """The first ten names, and how many more there are."""
+    """List the first ten names, and how many more there are."""
     more = f" and {len(names) - 10} more" if len(names) > 10 else ""
     return ", ".join(names[:10]) + more or "nothing"

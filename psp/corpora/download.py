@@ -1,8 +1,8 @@
-"""Fetch a file from the first of its mirrors that has it, check it, and record what was got.
+"""Fetch a file from the first working mirror, verify it, and record its provenance.
 
 A mirror is an address: ``https://``, ``http://``, ``file://``, ``package://<python package>/<path in it>`` (a data file
-of an installed package, which is found without importing it), or a plain path. A folder serves for a zip: it is packed.
-How a download is resumed, and why two processes do not harm each other: :mod:`psp.corpora.transfer`.
+of an installed package, found without importing it), or a plain path. A folder is packed if a zip is wanted.
+:mod:`psp.corpora.transfer` resumes downloads and keeps concurrent processes apart.
 """
 
 from __future__ import annotations
@@ -23,26 +23,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from psp.core.errors import DataError, DownloadError
+from psp.core.files import read_json, write_json
+from psp.core.settings import number, whole
 from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
-from psp.errors import DataError, DownloadError
-from psp.files import read_json, write_json
 
 log = logging.getLogger(__name__)
 
 LICENCE_CHARACTERS = 2000
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no space, quota, or file-size limit
 
+RETRIES = whole(
+    5,
+    at_least=0,
+    help="how often a broken download is tried again, with growing pauses, before the next mirror",
+)
+TIMEOUT = number(30, above=0, help="seconds without an answer or a byte after which a connection counts as broken")
+
 
 @dataclass(frozen=True)
 class Remote:
-    """A file that others publish.
+    """A published file.
 
     Args:
-        name: its path under the downloads folder, e.g. ``opus/Tanzil/v1/en-fr.txt.zip``; a .zip must be one.
+        name: its path under the downloads folder, e.g. ``opus/Tanzil/v1/en-fr.txt.zip``; a .zip must be a valid one.
         mirrors: addresses, tried in this order.
         sha256: the pinned checksum, in hexadecimal; None accepts any content.
         bytes: the pinned size.
-        licence: the licence it is declared to have (SPDX), for the record.
+        licence: its declared licence (SPDX), for the record.
     """
 
     name: str
@@ -58,33 +66,33 @@ def fetch(
     record: Path | str,
     *,
     offline: bool = False,
-    retries: int = 5,
-    timeout: float = 30.0,
+    retries: int = RETRIES.default,
+    timeout: float = TIMEOUT.default,
     backoff: float = 1.0,
 ) -> dict[str, Any]:
-    """Put ``remote`` at ``path`` and what is known of it at ``record``; a file that is there already is kept.
+    """Fetch ``remote`` to ``path`` and write its record to ``record``; an existing file is kept.
 
-    The file appears by a rename, once its size, checksum and kind are right; the record is written after it. A file
-    put at ``path`` by hand counts as fetched when it passes the same checks.
+    The file is renamed into place once its size, checksum and type are verified; then the record is written. A file
+    put at ``path`` by hand is accepted if it passes the same checks.
 
     Args:
-        offline: do not try mirrors of the network.
-        retries: attempts after the first that may fail in a row without a byte gained, per mirror.
-        timeout: seconds to wait for a connection, and for each next piece of data.
+        offline: do not use the network.
+        retries: consecutive attempts after the first, per mirror, that may fail without gaining a byte.
+        timeout: seconds to wait for a connection, and for each block of data.
         backoff: seconds before the first retry; doubled for each further one, up to a minute.
 
     Returns:
-        The record: format, name, address (the mirror's), bytes, sha256, pinned, licence_declared, licence_text (from a
-        zip's LICENSE or else README members), date (UTC).
+        The record: format, name, address (of the mirror), bytes, sha256, pinned, licence_declared, licence_text (from a
+        zip's LICENSE members, or else its READMEs), date (UTC).
 
     Raises:
-        DownloadError: no mirror served (each one's reason is given), the disk is full, or the file at ``path`` is not
-            the pinned one.
-        DataError: the folder cannot be written to.
+        DownloadError: no mirror served the file (with each one's reason), the disk is full, or the file at ``path`` is
+            not the pinned one.
+        DataError: the folder is not writable.
     """
     path, record = Path(path), Path(record)
     try:
-        if path.exists() and record.exists():  # without the lock, so that a read-only folder serves too
+        if path.exists() and record.exists():  # without the lock, so that a read-only folder works
             return _adopt(remote, path, record)
         with owned(path) as part:
             if path.exists():
@@ -100,7 +108,7 @@ def fetch(
             raise DownloadError(
                 f"{remote.name}: cannot be written to {path}: {error.strerror}; {kept}free space and run again"
             ) from error
-        raise DataError(f"cannot be fetched to here: {error.strerror or error}; mend that or move it", path) from error
+        raise DataError(f"cannot be downloaded to: {error.strerror or error}; fix that or move it", path) from error
 
 
 def _from_mirrors(
@@ -120,7 +128,7 @@ def _from_mirrors(
             log.warning("%s: %s: %s", remote.name, shown, reason)
             reasons.append(f"{shown} ({reason})")
     raise DownloadError(
-        f"{remote.name} is not here, {'no mirror served it' if reasons else 'and has no mirrors'}: "
+        f"{remote.name} is missing, {'and no mirror served it' if reasons else 'and has no mirrors'}: "
         f"{'; '.join([*reasons, ''])}{_kept(part.path, part.settle())}"
         f"{'run once without offline, ' if offline else ''}add a mirror under `sources` in the config, "
         f"or put the file at {path} by hand"
@@ -138,9 +146,9 @@ def _over_http(
     try:
         return _verified(part, remote)
     except Failure as reason:
-        if not resumed:  # bytes of one answer are what the mirror has; joined ones may be wrong for another reason
+        if not resumed:  # the bytes of one response are the mirror's; only joined ones may be wrong for another reason
             raise
-        log.warning("%s: %s; fetching it again from its start", remote.name, reason)
+        log.warning("%s: %s; downloading it again from the start", remote.name, reason)
     attempt()
     return _verified(part, remote)
 
@@ -157,7 +165,7 @@ def _local(address: str) -> Path:
     if scheme == "file":
         url = urllib.parse.urlsplit(address)
         if url.netloc not in ("", "localhost"):
-            raise Failure(f"write file:///{url.netloc}{url.path}, with three slashes, for an absolute path")
+            raise Failure(f"for an absolute path write file:///{url.netloc}{url.path}, with three slashes")
         return Path(urllib.request.url2pathname(url.path))
     if scheme == "package":
         package, _, inside = rest.partition("/")
@@ -168,7 +176,7 @@ def _local(address: str) -> Path:
 
 
 def _in_package(package: str, inside: str) -> Path:
-    # find_spec of a top-level name only looks; of a dotted name it would import the parent.
+    # find_spec imports nothing for a top-level name, but the parent for a dotted one.
     if not package.isidentifier():
         raise Failure(f"{package!r} is not the name of a top-level Python package")
     spec = importlib.util.find_spec(package)
@@ -197,10 +205,10 @@ def _copy(source: Path, remote: Remote, part: Partial) -> None:
 
 
 def _pack(folder: Path, name: str, part: Partial) -> None:
-    """Pack ``folder`` as a zip with one top folder, named as the zip is: the same bytes for the same files.
+    """Pack ``folder`` reproducibly as a zip with one top-level folder, named after the zip.
 
-    Members are sorted, dated 1980 and stored without compression, since deflate's output depends on the zlib at hand.
-    Hidden files, which editors and desktops leave behind, are left out.
+    Members are sorted, dated 1980 and stored uncompressed, since deflate's output depends on the zlib version. Hidden
+    files, which editors and desktops leave behind, are left out.
     """
     if not name.endswith(".zip"):
         raise Failure(f"it is a folder, but {name} is not a zip")
@@ -213,7 +221,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
         for member in members:
             info = zipfile.ZipInfo(f"{Path(name).stem}/{member}")
             info.external_attr = 0o644 << 16
-            info.create_system = 3  # Unix, whatever made it
+            info.create_system = 3  # Unix, on every system
             info.file_size = inside[member].stat().st_size
             with inside[member].open("rb") as source, archive.open(info, "w") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
@@ -223,7 +231,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
 
 
 def _verified(part: Partial, remote: Remote) -> dict[str, Any]:
-    """What is known of the partial file; a wrong one is not kept."""
+    """Verify the partial file and return its facts; discard a wrong one."""
     try:
         return _checked(part.file, remote)
     except Failure:
@@ -232,33 +240,33 @@ def _verified(part: Partial, remote: Remote) -> dict[str, Any]:
 
 
 def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
-    """Size, checksum and licence text of ``file``, when it is what ``remote`` says."""
+    """Verify ``file`` against ``remote``; return its size, checksum and licence text."""
     size = file.seek(0, os.SEEK_END)
     if size == 0:
         raise Failure("it is empty")
     file.seek(0)
     page = file.read(512).lstrip().lower().startswith((b"<!doctype html", b"<html"))
-    hint = "; it is an HTML page, perhaps of an error" if page else ""
+    hint = "; it is an HTML page, perhaps an error message" if page else ""
     if remote.bytes is not None and size != remote.bytes:
-        raise Failure(f"it has {size:,} bytes, {remote.bytes:,} are pinned{hint}")
+        raise Failure(f"it has {size:,} bytes, but {remote.bytes:,} are pinned{hint}")
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any binary file will do
     if remote.sha256 is not None and digest != remote.sha256.lower():
-        raise Failure(f"its sha256 is {digest}, pinned is {remote.sha256.lower()}{hint}")
+        raise Failure(f"its sha256 is {digest}, but {remote.sha256.lower()} is pinned{hint}")
     licence = None
     if remote.name.endswith(".zip"):
         try:
             with zipfile.ZipFile(file) as archive:
                 licence = _licence(archive)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
-            raise Failure(f"it is not a sound zip ({error}){hint}") from error
+            raise Failure(f"it is not a valid zip ({error}){hint}") from error
     elif page and remote.sha256 is None and not remote.name.endswith((".html", ".htm")):
         raise Failure(f"it is not the file{hint}")
     return {"bytes": size, "sha256": digest, "licence_text": licence}
 
 
 def _licence(archive: zipfile.ZipFile) -> str | None:
-    """The beginning of the LICENSE members, or where there is none of the README members."""
+    """Return the beginning of the LICENSE members, or if there are none of the README members."""
     for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
         found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
         texts = []
@@ -272,13 +280,13 @@ def _licence(archive: zipfile.ZipFile) -> str | None:
 
 
 def _adopt(remote: Remote, path: Path, record: Path) -> dict[str, Any]:
-    """The record of a file that is here: the one that was written for these bytes, or a new one."""
+    """Verify an existing file; return its record, or a new one if the record is of other bytes."""
     try:
         with path.open("rb") as file:
             facts = _checked(file, remote)
     except Failure as reason:
         raise DownloadError(
-            f"{remote.name}: {path} is here, but {reason}; move it away to have it downloaded, or mend its pin"
+            f"{remote.name}: {path} exists, but {reason}; move it away to have it downloaded, or correct its pin"
         ) from None
     old = read_json(record) if record.exists() else {}
     known = old.get("sha256") == facts["sha256"] and "address" in old
@@ -288,7 +296,7 @@ def _adopt(remote: Remote, path: Path, record: Path) -> dict[str, Any]:
 def _write_record(
     record: Path, remote: Remote, address: str, facts: dict[str, Any], old: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Write the record, with the date of ``old`` where there is one; an unchanged record is not touched."""
+    """Write the record, with the date of ``old`` if given; leave an unchanged record untouched."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     new = {
         "format": 1,

@@ -1,4 +1,4 @@
-"""How many pairs a corpus's file holds, from a sample of it: exact for small files, and in no time for large ones."""
+"""Estimate the number of pairs in a corpus file from a sample: exact for small files, fast for large ones."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import os
 from pathlib import Path
 from typing import IO
 
+from psp.core.errors import DataError
 from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip
 from psp.corpora.local import opened
-from psp.errors import DataError
 
-#: Bytes of text that are read; of a plain file in that many places, of others at their beginning.
+#: Bytes of text sampled: from PLACES positions of a plain file, from the beginning of others.
 SAMPLE = 4 << 20
 PLACES = 16
 
 
 def count_lines(path: Path | str, member: str | None = None) -> tuple[int, bool]:
-    """About how many lines a file of text has: plain, .gz, .zst, or a member of a .zip.
+    """Estimate the number of lines of a text file: plain, .gz, .zst, or a member of a .zip.
 
     Args:
         path: the file.
-        member: of a zip, the member's name; None for its only one with text.
+        member: name of the zip member; None for the only text member.
 
     Returns:
-        The number of lines, and whether it was counted to the end rather than estimated.
+        The number of lines, and whether it is exact.
 
     Raises:
-        DataError: the file is missing or damaged, as far as it was read, or has no such member.
+        DataError: the file is missing, damaged in the part read, or has no such member.
         PspError: the package for .zst is not installed.
     """
     path = Path(path)
@@ -34,7 +34,7 @@ def count_lines(path: Path | str, member: str | None = None) -> tuple[int, bool]
         with open_zip(path) as archive:
             name = member or only_text_member(archive, path, (".txt", ".tsv"))
             if name not in archive.namelist():
-                raise DataError(f"no member {name}", path)
+                raise DataError(f"no member {name}; check the corpus's name", path)
             with open_member(archive, name, path) as stream:
                 return _scaled(stream.read(SAMPLE), archive.getinfo(name).file_size)
     with opened(path) as (file, stream):
@@ -55,11 +55,11 @@ def _of_plain(file: IO[bytes], size: int) -> tuple[int, bool]:
 
 
 def _of_packed(file: IO[bytes], stream: IO[bytes], size: int) -> tuple[int, bool]:
-    """How far a file was read tells how much of it a sample is; it is read in blocks, ahead of what is unpacked."""
+    """Estimate from the position in the packed file, which is read in blocks, ahead of what is unpacked."""
     lines = unpacked = read = 0
-    rate, last = 0.0, b"\n"  # unpacked bytes of a packed one
+    rate, last = 0.0, b"\n"  # unpacked bytes per packed byte
     while chunk := stream.read(BUFFER_BYTES):
-        if (now := file.tell()) != read:  # the blocks before are in what was unpacked before, and in part of this chunk
+        if (now := file.tell()) != read:  # earlier blocks gave what was unpacked before, and part of this chunk
             rate = (unpacked + len(chunk) / 2) / read if read else 0.0
             read = now
         lines, unpacked, last = lines + chunk.count(b"\n"), unpacked + len(chunk), chunk[-1:]
@@ -69,7 +69,7 @@ def _of_packed(file: IO[bytes], stream: IO[bytes], size: int) -> tuple[int, bool
 
 
 def _scaled(text: bytes, size: int) -> tuple[int, bool]:
-    """Lines of a text of that many bytes, of which ``text`` is a sample or the whole."""
+    """Scale the line count of a sample (or the whole) to a text of ``size`` bytes."""
     lines = text.count(b"\n")
     if len(text) >= size:
         return lines + (bool(text) and not text.endswith(b"\n")), True

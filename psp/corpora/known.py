@@ -1,6 +1,6 @@
-"""What is known of OPUS's corpora that its API does not say: which to leave out, which to doubt, and their licences.
+"""Facts about OPUS corpora that its API does not provide: which to exclude, which to doubt, and their licences.
 
-Sources: each corpus's own description (the info.yaml of its folder in OPUS's repository) unless said otherwise.
+Source: each corpus's own description (info.yaml in its folder of OPUS's repository) unless noted otherwise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-r"""Read a text file of one's own: ``source \t target`` or ``source \t target \t score`` lines, compressed or not.
+r"""Read the user's own files of ``source \t target`` or ``source \t target \t score`` lines, optionally compressed.
 
-The name's ending says how it is compressed: .gz, .zst, .zip (one member, .txt or .tsv), anything else is plain text.
+The suffix tells the compression: .gz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from psp.core.errors import DataError, PspError
 from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
-from psp.errors import DataError, PspError
-from psp.text import read_lines
+from psp.text.lines import read_lines
 
 
 def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
-    r"""Yield the rows of a file in its order, as they are: cleaning is for the filter stage.
+    r"""Yield the rows of a file in order, unmodified; cleaning is left to the filter stage.
 
-    A file has scores when its first row of two or three columns has three. A byte order mark is left out.
+    A file has scores if its first row of two or three columns has three. A byte order mark is dropped.
 
     Args:
         path: the file.
@@ -32,8 +32,8 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
         (source, target) or (source, target, score), or a :class:`psp.corpora.rows.BadRow`.
 
     Raises:
-        DataError: the file is missing, damaged or cut short, a line is not UTF-8, or too many rows are bad. It may
-            come after rows were yielded.
+        DataError: the file is missing, damaged or truncated, a line is not UTF-8, or too many rows are bad; possibly
+            after rows were yielded.
         PspError: the package for .zst is not installed.
     """
     path = Path(path)
@@ -64,10 +64,10 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """A file that is no zip, and the bytes in it, unpacked as its ending says; equal for a plain one.
+    """Open a file other than a zip; yield it and a stream of its unpacked bytes (the same for a plain file).
 
     Raises:
-        DataError: it cannot be read, or is damaged as far as the block reads it.
+        DataError: it cannot be read, or the part that the block reads is damaged.
         PspError: the package for .zst is not installed.
     """
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, EOFError, zlib.error)
@@ -75,7 +75,7 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         with path.open("rb") as file:
             yield file, _unpacked(file, path)
     except damage as error:
-        raise DataError(f"cut short or damaged ({error}); make it or fetch it again", path) from error
+        raise DataError(f"truncated or damaged ({error}); make it or download it again", path) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from error
 
@@ -88,10 +88,10 @@ def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
 
 
 class _Zstd(io.RawIOBase):
-    """The unpacked bytes of a .zst file.
+    """A stream of the unpacked bytes of a .zst file.
 
-    zstandard's own stream_reader ends without a word where a file is cut short (seen with 0.25): half of a corpus
-    would pass for the whole.
+    zstandard's own stream_reader silently accepts a truncated file (seen with 0.25): half a corpus would pass for the
+    whole.
     """
 
     def __init__(self, file: IO[bytes], path: Path) -> None:
@@ -101,7 +101,7 @@ class _Zstd(io.RawIOBase):
             raise PspError(f"{path}: reading .zst needs zstandard: pip install 'psp[data]'") from None
         self._file, self._path = file, path
         self._unpacker, self._error = zstandard.ZstdDecompressor(), zstandard.ZstdError
-        self._frame: Any = None  # a file may have several, one after another
+        self._frame: Any = None  # a file may consist of several
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -113,14 +113,14 @@ class _Zstd(io.RawIOBase):
             packed = rest or self._file.read(BUFFER_BYTES)
             if not packed:
                 if self._frame is None or not self._frame.eof:
-                    raise DataError("cut short; make it or fetch it again", self._path)
+                    raise DataError("truncated; make it or download it again", self._path)
                 return 0
             if self._frame is None or self._frame.eof:
                 self._frame = self._unpacker.decompressobj()
             try:
                 self._left = memoryview(self._frame.decompress(packed))
             except self._error as error:
-                raise DataError(f"not a sound .zst file ({error}); make it or fetch it again", self._path) from None
+                raise DataError(f"not a valid .zst file ({error}); make it or download it again", self._path) from None
         count = min(len(buffer), len(self._left))
         memoryview(buffer)[:count] = self._left[:count]
         self._left = self._left[count:]

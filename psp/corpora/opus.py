@@ -1,8 +1,8 @@
-r"""Read the archives of OPUS (Moses format): two aligned text members in a zip, one sentence a line.
+r"""Read OPUS archives (Moses format): two aligned text members in a zip, one sentence per line.
 
-The archive is never unpacked: both members are decompressed side by side, so memory and disk do not grow with the
-corpus. Layout: ``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 in the alphabet, beside README,
-LICENSE and often ``.xml`` and ``.scores`` members, which are ignored.
+Both members are decompressed on the fly, side by side, so memory and disk do not grow with the corpus. Layout:
+``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 alphabetically, beside README, LICENSE and often ``.xml``
+and ``.scores`` members, which are ignored.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from psp.core.errors import ConfigError, DataError
 from psp.corpora.archive import listed, open_member, open_zip
-from psp.errors import ConfigError, DataError
-from psp.text import read_lines
+from psp.text.lines import read_lines
 
 
 def language_pair(languages: tuple[str, str]) -> str:
-    """OPUS's name of a language pair, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
+    """Return OPUS's name of a language pair, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
     return "-".join(sorted(languages))
 
 
 def member_names(corpus: str, languages: tuple[str, str]) -> tuple[str, str]:
-    """The names of the two members with text, in the order of ``languages``."""
+    """Return the names of the two text members, in the order of ``languages``."""
     pair = language_pair(languages)
     return f"{corpus}.{pair}.{languages[0]}", f"{corpus}.{pair}.{languages[1]}"
 
 
 def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    r"""Yield the pairs of an archive in its order, as they are: cleaning is for the filter stage.
+    r"""Yield the pairs of an archive in order, unmodified; cleaning is left to the filter stage.
 
-    Only ``\n`` ends a line, so that a lone CR, U+2028, U+0085 and the like inside a sentence keep the alignment. Of
-    lines that end in CR LF the CR stays. Both members are read to their end, since that is where a zip's
-    checksum is checked: an error may come after pairs were yielded, so write what you make of them with
-    :func:`psp.files.atomic`.
+    Only ``\n`` ends a line, so that a lone CR, U+2028, U+0085 and the like inside a sentence do not break the
+    alignment; a CR before ``\n`` is kept. A zip's checksum is verified only at the end of a member, so an error may
+    come after pairs were yielded: write results with :func:`psp.core.files.atomic`.
 
     Args:
         path: the zip.
@@ -47,8 +46,8 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
 
     Raises:
         ConfigError: the two languages are the same.
-        DataError: the archive is missing, damaged, encrypted, lacks a member, has sides of unequal length, or a line
-            that is not UTF-8.
+        DataError: the archive is missing, damaged, encrypted, lacks a member, has sides of unequal length, or has a
+            line that is not UTF-8.
     """
     path = Path(path)
     if languages[0] == languages[1]:

@@ -1,7 +1,7 @@
-r"""Read ParaNMT and all that has its format: a zip with one text member of ``reference \t translation \t score`` lines.
+r"""Read ParaNMT and files in its format: a zip with one text member of ``reference \t translation \t score`` lines.
 
-ParaNMT's member is ``para-nmt-50m/para-nmt-50m.txt``; any name that ends in .txt will do. The archive is never
-unpacked. Its score is the cosine of averaged PARAGRAM-PHRASE word vectors (paper, section 3.1).
+ParaNMT's member is ``para-nmt-50m/para-nmt-50m.txt``; any name ending in .txt is accepted. It is decompressed on the
+fly. The score is the cosine of averaged PARAGRAM-PHRASE word vectors (paper, section 3.1).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from psp.corpora.archive import only_text_member, open_member, open_zip
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
-from psp.text import read_lines
+from psp.text.lines import read_lines
 
 
 def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
-    r"""Yield the rows of an archive in its order, as they are: cleaning is for the filter stage.
+    r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
 
     Args:
         path: the zip.
@@ -25,8 +25,8 @@ def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterat
         (source, target, score), or a :class:`psp.corpora.rows.BadRow`.
 
     Raises:
-        DataError: the archive is missing, damaged or encrypted, has not one text member, a line is not UTF-8, or too
-            many rows are bad. It may come after rows were yielded.
+        DataError: the archive is missing, damaged or encrypted, does not have exactly one text member, a line is not
+            UTF-8, or too many rows are bad; possibly after rows were yielded.
     """
     path = Path(path)
     with open_zip(path) as archive:

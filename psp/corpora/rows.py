@@ -1,7 +1,7 @@
-r"""Pairs as rows of tab-separated columns: ``source \t target``, or ``source \t target \t score``.
+r"""Parse pairs as tab-separated rows: ``source \t target``, or ``source \t target \t score``.
 
-A row that is not so is no reason to stop: it is handed on as a :class:`BadRow`, for the filter stage to count and to
-sample. Many of them are: the file is then not what it was taken for.
+A few malformed rows are tolerated: each is passed on as a :class:`BadRow`, which the filter stage counts and samples.
+Many of them are an error: the file is probably the wrong one.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from psp.errors import DataError
+from psp.core.errors import DataError
 
 MAX_BAD_ROWS = 0.01
-"""Share of bad rows that is an accident; beyond it the file is wrong."""
+"""Tolerated share of bad rows; beyond it the file is considered wrong."""
 
 FIRST_ROWS = 10_000
-"""A share of fewer rows than this says little: in shorter files as many bad rows pass as in one of this length."""
+"""A share of fewer rows than this says little: shorter files may have as many bad rows as one of this length."""
 
 SHOWN_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
-    """A row that is no pair.
+    """A malformed row.
 
     Attributes:
-        reason: ``row: columns`` (their number is wrong) or ``row: score`` (it is no finite number).
-        text: the row's beginning; its tabs are shown as the symbol U+2409.
+        reason: ``row: columns`` (wrong number of columns) or ``row: score`` (not a finite number).
+        text: the row's beginning, with tabs shown as the symbol U+2409.
     """
 
     reason: str
@@ -36,22 +36,22 @@ class BadRow:
 
 
 Row = tuple[str, str] | tuple[str, str, float] | BadRow
-"""What a reader of a corpus yields: raw text; with a score in every pair of a corpus, or in none."""
+"""What corpus readers yield: raw text, with a score in every pair of a corpus or in none."""
 
 
 def parse_rows(
     lines: Iterable[str], path: Path | str, *, columns: int | None, max_bad_rows: float = MAX_BAD_ROWS
 ) -> Iterator[Row]:
-    """Yield the pairs of some lines, and a :class:`BadRow` in the place of each line that is none.
+    """Parse lines into pairs; yield a :class:`BadRow` for each malformed line.
 
     Args:
-        lines: decoded, without their ends.
-        path: for errors.
-        columns: 2, or 3 where the last is the score; None: as many as the first row has that has 2 or 3.
-        max_bad_rows: share of bad rows, of all so far but of ``FIRST_ROWS`` at least, beyond which it is an error.
+        lines: decoded, without line ends.
+        path: the file, for errors.
+        columns: 2, or 3 if the last is the score; None: as in the first row that has 2 or 3.
+        max_bad_rows: maximum share of bad rows among those so far (counted as at least ``FIRST_ROWS``).
 
     Raises:
-        DataError: there are more bad rows, or no other; the first of them is named.
+        DataError: there are too many bad rows, or no good one; the first bad row is named.
     """
     number = bad = 0
     first: tuple[int, str] | None = None
@@ -70,7 +70,7 @@ def parse_rows(
             yield fields[0], fields[1], score
             continue
         else:
-            reason, problem = "row: score", f"the score {fields[2][:40]!r} is no number"
+            reason, problem = "row: score", f"the score {fields[2][:40]!r} is not a number"
         bad += 1
         first = first or (number, problem)
         if bad > max_bad_rows * max(number, FIRST_ROWS):
@@ -85,15 +85,15 @@ def _number(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) and "_" not in text else None  # Python reads 1_0 as 10, nobody else does
+    return value if math.isfinite(value) and "_" not in text else None  # only Python reads 1_0 as 10
 
 
 def _too_many(bad: int, rows: int, first: tuple[int, str], columns: int | None, path: Path | str) -> DataError:
     wanted = {2: "source, tab, target", 3: "source, tab, target, tab, score"}
     expected = wanted[columns] if columns else f"{wanted[2]} or {wanted[3]}"
     return DataError(
-        f"{first[1]}; {bad:,} of the first {rows:,} rows are not `{expected}`, this one is the first: mend the file, "
-        "name the right one, or allow more by filters.max_bad_rows",
+        f"{first[1]}; {bad:,} of the first {rows:,} rows are not `{expected}`, starting with this one: fix the file, "
+        "name the right one, or raise filters.max_bad_rows",
         path,
         first[0],
     )

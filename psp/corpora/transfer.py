@@ -1,11 +1,11 @@
-"""Bytes over HTTP into a partial file that survives a break, a kill and a second process.
+"""Download over HTTP into a partial file that survives broken connections, kills and concurrent processes.
 
-The partial file is ``<name>.partial`` beside the file to be, a name that does not change, so that a run that follows a
-broken or killed one asks for the rest alone (HTTP Range). ``<name>.partial.json`` holds the address and the server's
-validators; If-Range makes the server send all of a file that has changed since. Without a validator nothing is kept.
+The partial file ``<name>.partial`` lies beside the final file under a fixed name, so that the next run after a broken
+or killed one requests only the rest (HTTP Range). ``<name>.partial.json`` holds the address and the server's
+validators; If-Range makes the server send everything if the file has changed. Without a validator nothing is kept.
 
-The process that writes the partial file holds a lock on it (flock): a second process waits, and then finds the finished
-file. The lock ends with the process, also by ``kill -9``, so no stale lock can be left behind.
+The process writing the partial file holds a lock on it (flock); a second process waits, and then finds the finished
+file. The lock ends with the process, even by ``kill -9``, so there are no stale locks.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from typing import IO
 
 import requests
 
-from psp.errors import DataError
-from psp.files import read_json, write_json
-from psp.progress import Progress
+from psp.core.errors import DataError
+from psp.core.files import read_json, write_json
+from psp.core.progress import Progress
 
 log = logging.getLogger(__name__)
 
-BLOCK = 1 << 16  # urllib3 drops the block it is reading when a connection breaks: small, so that little is sent twice
-MAX_WAIT = 60.0  # seconds; a Retry-After beyond it is not waited for in full
+BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
+MAX_WAIT = 60.0  # seconds; caps Retry-After
 
 
 class Failure(Exception):
-    """A mirror does not serve; the text is the reason, in a few words."""
+    """A mirror does not serve the file; the message is a short reason."""
 
 
 class Again(Failure):
-    """A failure that may pass, at the earliest after ``after`` seconds."""
+    """A temporary failure, to be retried after at least ``after`` seconds."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
@@ -46,9 +46,9 @@ class Again(Failure):
 
 
 class Partial:
-    """The partial file, open and locked, and the note beside it that says whose bytes they are.
+    """The partial file, open and locked, and the note beside it that says where its bytes come from.
 
-    ``resumed`` is true while it holds bytes of more than one answer.
+    ``resumed`` is true while it holds bytes of more than one response.
     """
 
     def __init__(self, file: IO[bytes], path: Path) -> None:
@@ -68,25 +68,25 @@ class Partial:
         self.resumed = False
 
     def settle(self) -> int:
-        """Drop bytes that no run could continue; the number of those that stay."""
+        """Drop bytes that cannot be resumed; return the number kept."""
         if not self.note.exists():
             self.clear()
         return self.size()
 
     def start(self, address: str, headers: Mapping[str, str], total: int | None) -> None:
-        """Forget all bytes and expect ``total`` new ones, to be resumed where ``headers`` have a validator."""
+        """Discard all bytes and expect ``total`` new ones, resumable if ``headers`` have a validator."""
         self.clear()
         note = {"address": address, "ETag": headers.get("ETag"), "Last-Modified": headers.get("Last-Modified")}
         if _validator(note):
             write_json(self.note, {**note, "bytes": total})
 
     def expectation(self, address: str) -> dict[str, str]:
-        """The note, where the bytes at hand can be continued from ``address``, else nothing."""
+        """Return the note if the bytes at hand can be resumed from ``address``, else an empty dict."""
         try:
             note = read_json(self.note)
             if note["address"] == address and _validator(note) and self.size():
                 return dict(note)
-        except (DataError, KeyError, TypeError):  # no note, or no sound one: the bytes are of no use
+        except (DataError, KeyError, TypeError):  # no valid note: the bytes are useless
             pass
         return {}
 
@@ -97,7 +97,7 @@ class Partial:
         self.note.unlink(missing_ok=True)
 
     def still_there(self) -> bool:
-        """Whether the locked file is still the one of this name: its last owner may have renamed or removed it."""
+        """Tell whether the locked file still has its name: its last owner may have renamed or removed it."""
         try:
             return os.path.samestat(os.fstat(self.file.fileno()), self.path.stat())
         except FileNotFoundError:
@@ -105,7 +105,7 @@ class Partial:
 
 
 def _validator(note: Mapping[str, str | None]) -> str:
-    """What If-Range accepts: a strong ETag, or else a date."""
+    """Return what If-Range accepts: a strong ETag, or else a date."""
     tag = note["ETag"] or ""
     return tag if tag and not tag.startswith("W/") else note["Last-Modified"] or ""
 
@@ -116,7 +116,7 @@ def partial_path(path: Path) -> Path:
 
 @contextlib.contextmanager
 def owned(path: Path) -> Iterator[Partial]:
-    """Open and lock the partial file of ``path``, waiting for a process that has it."""
+    """Open and lock the partial file of ``path``, waiting for any process that holds the lock."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         name = partial_path(path)
@@ -124,7 +124,7 @@ def owned(path: Path) -> Iterator[Partial]:
         try:
             fcntl.flock(part.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            log.info("%s: another process is fetching it; waiting", path)
+            log.info("%s: another process is downloading it; waiting", path)
             fcntl.flock(part.file, fcntl.LOCK_EX)
         if part.still_there():
             break
@@ -132,52 +132,52 @@ def owned(path: Path) -> Iterator[Partial]:
     try:
         yield part
     finally:
-        # No flush before this look: on a full disk it would fail again, and the bytes would go on filling the disk.
+        # Do not flush first: on a full disk that would fail again, and the bytes would keep filling the disk.
         resumable = part.note.exists() and os.fstat(part.file.fileno()).st_size > 0
         if part.still_there() and not resumable:
             part.path.unlink()
             part.note.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # what could not be flushed, once more
+        with contextlib.suppress(OSError):  # flushing may fail again
             part.file.close()
 
 
 def download(
     address: str, what: str, part: Partial, *, size: int | None, retries: int, timeout: float, backoff: float
 ) -> None:
-    """Fill ``part`` from ``address``, resuming what is there and retrying what may pass.
+    """Download ``address`` to ``part``, resuming what is there and retrying temporary failures.
 
     Args:
-        what: the file, as progress and log name it.
-        size: the pinned size; a server that announces another one is not asked for the bytes.
+        what: name of the file, for progress and log.
+        size: the pinned size; if the server announces another, nothing is downloaded.
         retries, timeout, backoff: as for :func:`psp.corpora.download.fetch`.
 
     Raises:
-        Failure: the address does not serve, or not in so many attempts. What was got is kept.
+        Failure: the address does not serve the file, or all attempts failed. Bytes received are kept.
     """
     failed, furthest = 0, part.size()
     while True:
         try:
             return _request(address, what, part, size, timeout)
         except Again as error:
-            # Only getting further than ever counts as success: a server that always breaks off is not asked for ever.
+            # Only new progress resets the count, so that a server that always breaks off does not loop forever.
             got = part.size()
             failed = 1 if got > furthest else failed + 1
             furthest = max(furthest, got)
             if failed > retries:
                 raise Failure(f"{error}; tried {failed} times" if failed > 1 else str(error)) from error
             wait = min(max(error.after, backoff * 2 ** (failed - 1)), MAX_WAIT)
-            log.warning("%s: %s; trying again in %.1f s", what, error, wait)
+            log.warning("%s: %s; retrying in %.1f s", what, error, wait)
             time.sleep(wait)
 
 
 def _request(address: str, what: str, part: Partial, size: int | None, timeout: float) -> None:
-    """One request, for the rest or for all; the answer is whole when this returns."""
+    """Send one request, for the rest or for everything; the file is complete when this returns."""
     note = part.expectation(address)
     have = part.size() if note else 0
     if have and have == note["bytes"]:
         part.resumed = True
         return
-    # "identity": the offsets of a Range count bytes as they are sent, and those must be the file's.
+    # "identity": Range offsets count bytes as sent, which must be those of the file.
     headers = {"Accept-Encoding": "identity", "User-Agent": "psp"}
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": _validator(note)}
@@ -197,7 +197,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
     except requests.exceptions.SSLError as error:
         raise Failure(f"no secure connection: {_said(error)}") from error
     except requests.Timeout as error:
-        raise Again(f"no answer for {timeout:g} s") from error
+        raise Again(f"no response for {timeout:g} s") from error
     except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
         raise Again(f"{_said(error)} (at byte {part.size():,})") from error
     except requests.RequestException as error:
@@ -207,25 +207,25 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
 
 
 def _beginning(response: requests.Response, address: str, part: Partial, size: int | None) -> int | None:
-    """Make ready for the whole file, and give its size where the server says it."""
-    if response.headers.get("Content-Encoding", "identity") != "identity":  # against our asking; offsets mean nothing
+    """Prepare for the whole file; return its size if the server announces it."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":  # despite our request; offsets are useless
         part.start(address, {}, None)
         return None
     length = response.headers.get("Content-Length", "")
     total = int(length) if length.isdigit() else None
     if size is not None and total is not None and total != size:
-        raise Failure(f"it has {total:,} bytes there, {size:,} are pinned")
+        raise Failure(f"it has {total:,} bytes there, but {size:,} are pinned")
     part.start(address, response.headers, total)
     return total
 
 
 def _continuation(response: requests.Response, part: Partial, have: int, note: Mapping[str, str]) -> int | None:
-    """Check that the answer to a Range continues the bytes at hand, and give the whole size."""
+    """Check that the response to a Range request continues the bytes at hand; return the total size."""
     span = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes (?:\*|(\d+)-\d+)/(\d+|\*)", span)
     begin, whole = (match[1], match[2]) if match else (None, "*")
     total = int(whole) if whole != "*" else None
-    # Some servers heed Range but not If-Range: what they say of the file now must agree with what they said then.
+    # Some servers support Range but not If-Range: compare the file's headers with those of the first response.
     then = {"ETag": note["ETag"], "Last-Modified": note["Last-Modified"], "bytes": note["bytes"]}
     now = {"ETag": response.headers.get("ETag"), "Last-Modified": response.headers.get("Last-Modified"), "bytes": total}
     same = all(now[key] == then[key] for key in now if now[key] is not None and then[key] is not None)
@@ -234,7 +234,7 @@ def _continuation(response: requests.Response, part: Partial, have: int, note: M
         return total  # nothing was missing
     if response.status_code == 416 or not same or begin is None or int(begin) != have:
         part.clear()
-        raise Again(f"the answer does not continue the partial file ({response.status_code}, {span!r}); starting over")
+        raise Again(f"response does not continue the partial file ({response.status_code}, {span!r}); starting over")
     part.file.seek(0, os.SEEK_END)
     part.resumed = True
     log.info("%s: resuming at byte %s", part.path, f"{have:,}")
@@ -248,7 +248,7 @@ def _refusal(response: requests.Response) -> Failure:
 
 
 def _retry_after(response: requests.Response) -> float:
-    """Seconds that the server asks to wait: it sends a number, or a date."""
+    """Return the seconds to wait that the server asks for, as a number or a date."""
     value = response.headers.get("Retry-After", "")
     if value.isdigit():
         return float(value)
@@ -259,7 +259,7 @@ def _retry_after(response: requests.Response) -> float:
 
 
 def _said(error: BaseException) -> str:
-    """The innermost cause in a few words, out of the layers that requests and urllib3 put around it."""
+    """Describe the innermost cause, beneath the layers of requests and urllib3."""
     said, inner = "", error.__cause__ or error.__context__
     while inner is not None:
         if isinstance(inner, TimeoutError):

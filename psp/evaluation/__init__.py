@@ -1,5 +1,5 @@
-"""Evaluation: the paper's STS and Tatoeba protocols, baselines, and the development score that models are chosen by.
+"""Evaluation: the paper's STS and Tatoeba protocols, baselines, and the validation score for model selection.
 
-:func:`psp.evaluation.run.evaluate_model` writes eval.json. Nothing is imported here: training uses the development
-score alone, and must not rerun because of a change in how eval.json is put together.
+:func:`psp.evaluation.evaluate.evaluate_model` writes eval.json. Nothing is imported here: training uses only the
+validation score, and must not rerun when the layout of eval.json changes.
 """

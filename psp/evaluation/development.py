@@ -1,10 +1,10 @@
-"""The development score: what training chooses a model by, touching no test set.
+"""The validation score, by which training selects a model without touching any test set.
 
 It is Pearson x 100 on SemEval-2017's English track (as in the paper; or on the user's own file) minus the retrieval
-error in % on the held-out slice of the training corpora; of a model without English, the latter alone, unless the user
-has STS pairs in its languages (the other tracks of SemEval-2017, in Arabic, Spanish and Turkish, are tests). The STS
-part alone is a weak selector (250 pairs), and the STS Benchmark's dev set is part of STS 2012 to 2016, so that choosing
-on it would touch those tests.
+error in % on the held-out slice of the training corpora. For a model without English it is the latter alone, unless the
+user has STS pairs in its languages (the other tracks of SemEval-2017, in Arabic, Spanish and Turkish, are test sets).
+The STS part alone, 250 pairs, is a weak criterion. The STS Benchmark's dev set is part of STS 2012 to 2016, so
+selecting on it would leak those tests.
 """
 
 from __future__ import annotations
@@ -17,26 +17,23 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from psp.errors import ConfigError, DataError
+from psp.core.errors import ConfigError
+from psp.evaluation.metrics import count_errors, no_correlation
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.sts import no_correlation
-from psp.evaluation.tatoeba import count_errors
-from psp.testsets import StsSet, read_development
-from psp.text import read_lines
+from psp.evaluation.testsets import StsSet, read_development
+from psp.pairs.pair_file import read_pairs
 
 
 class Development:
-    """A development set: scored STS pairs, held-out translation pairs, or both.
+    """A validation set: scored STS pairs, held-out translation pairs, or both.
 
     Raises:
-        ConfigError: neither is given, so that nothing could be chosen by it.
+        ConfigError: neither is given.
     """
 
     def __init__(self, sts: StsSet | None, heldout: tuple[list[str], list[str]] | None) -> None:
         if sts is None and heldout is None:
-            raise ConfigError(
-                "there is nothing to choose a model by: give a development STS set, a held-out slice, or both"
-            )
+            raise ConfigError("no data to select a model by; give a development STS set, a held-out slice, or both")
         self.sts, self.heldout = sts, heldout
 
     def __str__(self) -> str:
@@ -46,13 +43,13 @@ class Development:
 
     @property
     def sha256(self) -> str:
-        """A hash of all its texts and scores."""
+        """Hash of all its texts and scores."""
         sts = self.sts and [list(self.sts.a), list(self.sts.b), [float(score) for score in self.sts.gold]]
         return hashlib.sha256(json.dumps([sts, self.heldout]).encode()).hexdigest()
 
     @classmethod
     def load(cls, sts: str | Path | None, heldout: Path | str | None, archive: Path | str | None = None) -> Development:
-        r"""Read a development set.
+        r"""Read a validation set.
 
         Args:
             sts: ``"semeval2017-en"`` (read from ``archive``), or a file of ``score \t sentence \t sentence``, or None.
@@ -62,7 +59,7 @@ class Development:
 
         Raises:
             DataError: a file is missing or malformed, or the archive has no English track.
-            ConfigError: nothing to choose by, or ``"semeval2017-en"`` without an archive.
+            ConfigError: no data to select by, or ``"semeval2017-en"`` without an archive.
         """
         data = None if sts is None else read_development(sts, archive)
         return cls(data, None if heldout is None else read_pairs(heldout))
@@ -70,15 +67,15 @@ class Development:
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> dict[str, Any]:
         """Evaluate a system.
 
-        Returns ``score`` (``pearson`` less ``error``, of the parts that there are; larger is better), ``pearson``
-        (times 100; None without an STS set, or where there is no correlation: it then counts as 0), ``error`` (mean
-        retrieval error in % of both directions, or None), ``pairs_sts`` and ``pairs_heldout``.
+        Returns ``score`` (``pearson`` minus ``error``, of the parts available; higher is better), ``pearson`` (times
+        100; None without an STS set or if undefined, counting as 0), ``error`` (mean retrieval error in % of both
+        directions, or None), ``pairs_sts`` and ``pairs_heldout``.
 
-        ``heldout_scorer`` is for the held-out text where that must not go through ``scorer``'s own preparation again
-        (its Chinese is already segmented); the default is ``scorer``.
+        ``heldout_scorer`` scores the held-out text, if ``scorer`` would prepare it a second time (its Chinese is
+        already segmented); the default is ``scorer``.
 
-        A sentence of the held-out slice counts as found where the neighbour's text equals the right one: short
-        sentences occur many times there, which Tatoeba's sets exclude, and no model could tell them apart.
+        A held-out sentence counts as found if the neighbour's text equals the right one: short sentences occur many
+        times there, unlike in Tatoeba's sets, and no model could tell them apart.
         """
         total, pearson, error = 0.0, None, None
         if self.sts is not None:
@@ -104,25 +101,3 @@ class Development:
 def _rate(similarity: np.ndarray, texts: list[str]) -> float:
     errors, duplicates, queries = count_errors(similarity, texts)
     return (errors - duplicates) / queries
-
-
-def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:
-    """Both sides of a pair file or mixed pair file.
-
-    Raises:
-        DataError: no such file, no pairs, or a line without two or three columns.
-    """
-    source, target = [], []
-    try:
-        with Path(path).open("rb") as stream:
-            for number, line in enumerate(read_lines(stream, path), start=1):
-                columns = line.split("\t")
-                if len(columns) not in (2, 3):
-                    raise DataError(f"{len(columns)} columns instead of 2 or 3: source, target, corpus", path, number)
-                source.append(columns[0])
-                target.append(columns[1])
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    if not source:
-        raise DataError("no pairs", path)
-    return source, target

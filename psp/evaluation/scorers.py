@@ -1,7 +1,7 @@
-"""Scorers: what the evaluation asks of a system, namely similarities between texts and nothing else.
+"""Scorers: the interface through which systems are evaluated; they only provide similarities between texts.
 
-A trained model, an untrained table and a word-overlap measure are all evaluated through the same two methods, so that
-their figures can stand in one table.
+A trained model, random embeddings and word overlap are all evaluated through the same two methods, so that their
+scores are comparable.
 """
 
 from __future__ import annotations
@@ -12,36 +12,37 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from psp.errors import DataError
+from psp.core.errors import DataError
+from psp.models.similarity import unit
 
 Floats = npt.NDArray[np.float64]
 
 
 class Scorer(Protocol):
-    """Anything that tells how similar two texts are; larger is more similar, and never NaN."""
+    """Anything that measures the similarity of two texts; higher is more similar, and never NaN."""
 
     def pairwise(self, a: Sequence[str], b: Sequence[str]) -> Floats:
-        """Similarity of ``a[i]`` and ``b[i]``: float64, shape (n,)."""
+        """Return the similarity of ``a[i]`` and ``b[i]``: float64, shape (n,)."""
         ...
 
     def cross(self, a: Sequence[str], b: Sequence[str]) -> Floats:
-        """Similarity of ``a[i]`` and ``b[j]``: float64, shape (n, m); equal texts give equal rows or columns."""
+        """Return the similarity of ``a[i]`` and ``b[j]``: float64, shape (n, m); equal texts have equal values."""
         ...
 
 
 class Embedder(Protocol):
-    """Anything that turns texts into vectors, as :class:`psp.model.Model` does."""
+    """Anything that embeds texts, such as :class:`psp.models.static.StaticModel`."""
 
     def embed_raw_text(self, sentences: list[str], /) -> np.ndarray:
-        """One row a sentence, shape (n, dim)."""
+        """Return one row per sentence, shape (n, dim)."""
         ...
 
 
 class EmbeddingScorer:
-    """Cosine similarity of a model's vectors; a vector of zeros is similar to nothing (0), never NaN.
+    """Cosine similarity of a model's vectors; 0, not NaN, for a zero vector.
 
-    Each distinct text of a call is embedded once. That also makes ties exact: equal texts get the very same numbers,
-    where a matrix product may round equal columns differently at the edge of a block.
+    Each distinct text in a call is embedded once. This also makes ties exact: a matrix product may round equal columns
+    differently at the edge of a block, but equal texts get the same numbers here.
     """
 
     def __init__(self, model: Embedder) -> None:
@@ -64,28 +65,21 @@ class EmbeddingScorer:
         return _clip(self._unit(texts_a) @ self._unit(texts_b).T)[np.ix_(rows_a, rows_b)]
 
     def _unit(self, texts: list[str]) -> Floats:
-        """Vectors of length 1 (or 0), float64, shape (len(texts), dim)."""
-        vectors = np.array(self.model.embed_raw_text(texts), dtype=np.float64)  # our own copy: it is changed below
+        """Embed texts as unit (or zero) vectors, float64, shape (len(texts), dim)."""
+        vectors = np.array(self.model.embed_raw_text(texts), dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ValueError(f"embed_raw_text gave shape {vectors.shape} for {len(texts)} texts")
         if not np.isfinite(vectors).all():
             row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise DataError(f"the model's vector of {texts[row]!r} is not finite: training diverged; train it again")
-        # By the largest entry first: squares of entries below 1e-162 would vanish.
-        vectors /= _or_one(np.abs(vectors).max(axis=1, keepdims=True, initial=0.0))
-        vectors /= _or_one(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))[:, None]
-        return vectors
+        return unit(vectors)
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.intp]]:
-    """The distinct texts in order of first appearance, and for each text its place among them."""
+    """Return the distinct texts in order of first appearance, and each text's index among them."""
     places: dict[str, int] = {}
     rows = np.fromiter((places.setdefault(text, len(places)) for text in texts), dtype=np.intp, count=len(texts))
     return list(places), rows
-
-
-def _or_one(values: Floats) -> Floats:
-    return np.where(values > 0, values, 1.0)
 
 
 def _clip(values: Floats) -> Floats:

@@ -1,6 +1,6 @@
-"""The variants of a model side by side: each figure by seed, its mean and its deviation.
+"""Compare the variants of a model: each score by seed, with mean and standard deviation.
 
-Beside them stand the systems that need no training, so that no table is without them.
+The untrained baselines are always included.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from psp import __version__, schemas
-from psp.errors import DataError
-from psp.evaluation.run import main_figures
-from psp.files import read_json, write_json
-from psp.speed.conditions import processor, usable_cores, versions
-from psp.tables import read_table
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json, write_json
+from psp.core.machine import processor, usable_cores, versions
+from psp.core.version import __version__
+from psp.evaluation.evaluate import main_figures
+from psp.text.csv_table import read_table
 
 FORMAT = 1
 
-#: Distributions that the speed of training depends on.
+#: Distributions that training speed depends on.
 _PACKAGES = ("numpy", "torch", "numba")
-#: Settings in which variants do not differ: they are the training's, or change nothing that is learned.
+#: Settings not reported as differences: they vary by run, or do not affect what is learned.
 _NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
 
 
@@ -31,17 +32,17 @@ def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, 
     """Write variants.json.
 
     Args:
-        runs: for each variant, the model's own settings first, by seed: the folder with eval.json and train/.
-        compare: the model's compare.json, for the systems without training.
-        out: where variants.json goes, whole or not at all.
+        runs: for each variant (the model's own settings first), by seed: the folder with eval.json and train/.
+        compare: the model's compare.json, for the untrained baselines.
+        out: path of variants.json; written atomically.
         model: the model's name in the config.
 
     Returns:
         What was written: ``format``, ``model``, ``machine``, ``variants`` (a list: ``name``, ``recipe``, ``settings``,
-        ``seeds``, ``threads``, ``figures``) and ``systems`` (by name, their figures).
+        ``seeds``, ``threads``, ``figures``) and ``systems`` (scores by name).
 
     Raises:
-        DataError: a file is missing or damaged, or is a training with another seed.
+        DataError: a file is missing or damaged, or has another seed.
     """
     evaluations = {name: [_evaluation(folder, seed) for seed, folder in seeds.items()] for name, seeds in runs.items()}
     base = next(iter(evaluations.values()))[0]["train"]["settings"]
@@ -81,10 +82,10 @@ def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, 
 
 
 def figures(body: Mapping[str, Any]) -> dict[str, float | None]:
-    """The figures of a system that are compared, by name; None where there is no correlation.
+    """Return the scores of a system that are compared, by name; None where a correlation is undefined.
 
-    Those of :func:`psp.evaluation.run.main_figures`; ``sts/spearman``, which is over all pairs; ``tatoeba/<language>``,
-    the mean error of both directions, and ``tatoeba``, that of all languages.
+    These are the scores of :func:`psp.evaluation.evaluate.main_figures`; ``sts/spearman``, over all pairs;
+    ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the mean over languages.
 
     Args:
         body: eval.json, or a system of compare.json.
@@ -102,7 +103,7 @@ def figures(body: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def summary(values: Sequence[float | None]) -> dict[str, Any]:
-    """Figures of several seeds with their mean and sample deviation; None where a figure, or a second seed, lacks."""
+    """Return the values with mean and sample standard deviation; None if a value, or a second seed, is missing."""
     numbers = [value for value in values if value is not None]
     whole = len(numbers) == len(values)
     return {
@@ -117,16 +118,16 @@ def _evaluation(folder: Path, seed: int) -> dict[str, Any]:
     body: dict[str, Any] = read_json(path)
     schemas.check(body, "eval", path)
     if "train" not in body:
-        raise DataError("does not tell how the model was trained; make it by the workflow", path)
+        raise DataError("does not say how the model was trained; make it by the workflow", path)
     if (used := body["train"]["settings"]["seed"]) != seed:
         raise DataError(f"was trained with seed {used}, not {seed}; delete it and make it again", path)
     return body
 
 
 def _training(report: Mapping[str, Any], timing: Path) -> dict[str, float | None]:
-    """Development score and cost of a training."""
+    """Return the validation score and cost of a training run."""
     columns = read_table(timing, ("pairs", "seconds", "pairs_per_second"))
-    # A row's rate is that of its mini-batches alone; its seconds have the evaluations on the way in them.
+    # The rate of a row covers only its mini-batches; its seconds include validation.
     steps = np.diff(columns["pairs"], prepend=0.0) / columns["pairs_per_second"]
     development = {}
     if (best := report["best"]) is not None:

@@ -8,91 +8,17 @@ and shuffles the next buffer while the present one is used.
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
 from threading import Event, Thread
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-BLOCK_PAIRS = 4096
+from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, Source
+from psp.text.encoded import Encoded
+
 BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buffers
-
-
-@dataclass(frozen=True)
-class Sentences:
-    """Encoded sentences, flat.
-
-    Attributes:
-        ids: subword ids of all sentences, one after another, shape (tokens,).
-        offsets: sentence i is ``ids[offsets[i]:offsets[i + 1]]``; int64, shape (sentences + 1,), starting at 0.
-    """
-
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def take(self, rows: npt.NDArray[np.int64]) -> Sentences:
-        """The sentences ``rows`` in that order; a row may come more than once."""
-        starts = self.offsets[rows]
-        lengths = self.offsets[rows + 1] - starts
-        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Sentences(self.ids[places], offsets)
-
-    @staticmethod
-    def join(parts: list[Sentences]) -> Sentences:
-        """All sentences of ``parts``, one part after another."""
-        if len(parts) == 1:
-            return parts[0]
-        shifts = np.cumsum([0, *(part.offsets[-1] for part in parts)])
-        offsets = [part.offsets[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
-        return Sentences(np.concatenate([part.ids for part in parts]), np.concatenate([*offsets, shifts[-1:]]))
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Aligned sentences: source i and target i are a pair.
-
-    ``paraphrase`` tells of each pair whether both sides are in one language; bool, shape (pairs,).
-    """
-
-    source: Sentences
-    target: Sentences
-    paraphrase: npt.NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def take(self, rows: npt.NDArray[np.int64]) -> Pairs:
-        """The pairs ``rows`` in that order."""
-        return Pairs(self.source.take(rows), self.target.take(rows), self.paraphrase[rows])
-
-    @staticmethod
-    def join(parts: list[Pairs]) -> Pairs:
-        """All pairs of ``parts``, one part after another."""
-        return Pairs(
-            Sentences.join([part.source for part in parts]),
-            Sentences.join([part.target for part in parts]),
-            np.concatenate([part.paraphrase for part in parts]),
-        )
-
-
-class Source(Protocol):
-    """Where pairs come from: :class:`psp.store.Store`, :class:`psp.training.text.TextPairs`, or anything alike."""
-
-    def __len__(self) -> int: ...
-
-    def read(self, start: int, stop: int) -> Any:
-        """Pairs start..stop: ``source`` and ``target``, each with ``ids`` and ``offsets``; ``paraphrase``.
-
-        It is called from a thread of the epoch's own, by one thread at a time.
-        """
-        ...
 
 
 class Epoch:
@@ -256,7 +182,7 @@ class _Buffer:
             self._result.set_exception(error)
 
 
-def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Sentences:
+def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Encoded:
     """The sentences of ``parts``, one part after another, put into ``order``; ids keep their type, often half as wide.
 
     Once for the whole buffer, in the thread: portions of it are then slices, which take a tenth of the time.
@@ -273,13 +199,13 @@ def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Sentences:
         row = rows.stop
         shifts = starts[rows] - (part.offsets[:-1] - part.offsets[0])
         ids[np.arange(len(part.ids)) + np.repeat(shifts, lengths[rows])] = part.ids
-    return Sentences(ids, offsets)
+    return Encoded(ids, offsets)
 
 
 def _portion(pairs: Pairs, start: int, stop: int) -> Pairs:
     """Some consecutive pairs of a buffer; copies, so that the buffer can be let go."""
     source, target = (
-        Sentences(
+        Encoded(
             side.ids[side.offsets[start] : side.offsets[stop]].astype(np.int32),
             side.offsets[start : stop + 1] - side.offsets[start],
         )
@@ -288,5 +214,5 @@ def _portion(pairs: Pairs, start: int, stop: int) -> Pairs:
     return Pairs(source, target, pairs.paraphrase[start:stop].copy())
 
 
-_NO_SENTENCES = Sentences(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
+_NO_SENTENCES = Encoded(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))
 _NONE = Pairs(_NO_SENTENCES, _NO_SENTENCES, np.zeros(0, dtype=np.bool_))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from psp import datawarnings
-from psp.errors import DataError
+from psp.core.errors import DataError
 from psp.evaluation.development import Development
+from psp.pairs import data_warnings
 from psp.training.loop import train
 from psp.training.settings import When
 
@@ -33,7 +33,7 @@ def train_configured(
     threads: int,
     checkpoint: Mapping[str, Any],
     code: str,
-    warn_pairs: int = datawarnings.PAIRS,
+    warn_pairs: int = data_warnings.PAIRS,
 ) -> dict[str, Any]:
     """Train a model by its resolved config.
 

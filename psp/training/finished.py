@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from psp.errors import DataError
-from psp.modelfolder import CONFIG
+from psp.core.errors import DataError
+from psp.models.files import CONFIG
 
 REPORT = "train.json"  # written last, into the folder of the metrics
 

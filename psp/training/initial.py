@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
 import torch
 from torch import Tensor
 
-from psp.errors import ConfigError, DataError
-from psp.model import Model
-from psp.progress import Progress
-from psp.training.batches import Source
-from psp.training.encoder import normal_table
+from psp.core.errors import ConfigError, DataError
+from psp.core.progress import Progress
+from psp.models.static import StaticModel
+from psp.pairs.encoded_pairs import Source
+from psp.training.encoders.mean import normal_table
 from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 
@@ -50,13 +49,13 @@ def initial_table(
         table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + frequency)).float()[:, None]
     if init_from is None:
         return table, None
-    other = Model.load(init_from)
+    other = StaticModel.load(init_from)
     if other.dim != settings.dim:
         raise ConfigError(
             f"train.dim: {settings.dim} is not the {other.dim} of init_from: {init_from}. "
             f"Write `dim: {other.dim}`, or leave init_from out"
         )
-    places = {piece: row for row, piece in enumerate(vocabulary(other.sentencepiece))}
+    places = {piece: row for row, piece in enumerate(other.tokenizer.pieces())}
     shared = [(row, places[piece]) for row, piece in enumerate(pieces) if piece in places]
     if not shared:
         raise DataError("shares no piece with the new vocabulary; leave init_from out", init_from)
@@ -76,8 +75,3 @@ def count_pieces(source: Source, pieces: int) -> npt.NDArray[np.int64]:
                 counts += np.bincount(side.ids, minlength=pieces)
             progress.add(min(COUNTED, len(source) - start))
     return counts
-
-
-def vocabulary(processor: sentencepiece.SentencePieceProcessor) -> list[str]:
-    """The pieces by their ids."""
-    return [processor.id_to_piece(row) for row in range(processor.get_piece_size())]

@@ -1,9 +1,9 @@
 """Training in one process or in several: torchrun starts those, and what became of them is told in one line.
 
 With ``train.processes`` or ``train.gpus`` above 1, ``python -m torch.distributed.run --standalone`` starts that many of
-:mod:`psp.training.worker`, which meet in :mod:`psp.training.group`. The job itself trains nothing then: it waits,
-passes Ctrl-C and SIGTERM on, and reports. No process outlives it, not even where it is killed: each worker's standard
-input is a pipe whose other end the job holds, and when that closes, the worker ends.
+:mod:`psp.training.worker`, which meet in :mod:`psp.training.process_group`. The job itself then trains nothing: it
+waits, passes Ctrl-C and SIGTERM on, and reports. No process outlives it, not even where it is killed: each worker's
+standard input is a pipe whose other end the job holds, and when that closes, the worker ends.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.errors import ConfigError, PspError
-from psp.files import read_json, write_json
+from psp.core.errors import ConfigError, PspError
+from psp.core.files import read_json, write_json
 
 LOOK_EVERY = 0.2  # seconds, at whether somebody has asked to stop
 LAST_WORDS = 2000  # characters of torchrun's, where no process has said anything
@@ -133,7 +133,7 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
     Torchrun has a session of its own: Ctrl-C at a terminal reaches this process alone, which tells process 0, which
     decides for all.
     """
-    from psp.training.checkpoint import StopRequest
+    from psp.training.saving.checkpoint import StopRequest
 
     program = ["-m", "psp.training.worker", str(folder / "arguments.json")]
     with StopRequest().listening() as stop, (folder / "torchrun.txt").open("wb") as words:
@@ -166,7 +166,7 @@ def _states(folder: Path, processes: int) -> list[dict[str, Any]]:
 
 def _report(folder: Path, processes: int, asked_by: int | None) -> None:
     """Raise what ended the training, if that was not its end; ``asked_by`` is the signal that asked for it."""
-    from psp.training.checkpoint import Stopped
+    from psp.training.saving.checkpoint import Stopped
 
     states = _states(folder, processes)
     ends = [state["end"] for state in states]

@@ -1,4 +1,4 @@
-"""Training a model: a store and a sentencepiece model in, a model folder and its metrics out."""
+"""Training a model: a store and its tokenizer in, a model folder and its metrics out."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import torch
-from torch import Tensor
 
-from psp import datawarnings
-from psp.errors import ConfigError
+from psp.core.errors import ConfigError
+from psp.core.files import sha256, write_json
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.files import sha256, write_json
-from psp.model import Model
-from psp.modelfolder import save_model
-from psp.subword import load_sentencepiece
-from psp.training.checkpoint import Checkpoints, sole
-from psp.training.encoder import Encoder
+from psp.pairs import data_warnings
+from psp.pairs.text_pairs import open_source
+from psp.text.sentencepiece_tokenizer import as_tokenizer
+from psp.text.tokenizer import Tokenizer
+from psp.training.encoders import kinds
+from psp.training.encoders.base import Encoder
 from psp.training.finished import REPORT, check_unfinished
-from psp.training.group import Group
-from psp.training.initial import initial_table, vocabulary
-from psp.training.records import Records
+from psp.training.initial import initial_table
+from psp.training.process_group import ProcessGroup
+from psp.training.saving.checkpoint import Checkpoints, sole
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import TrainSettings, When
-from psp.training.text import open_source
-from psp.training.trainer import Evaluate, Trainer, mean_encoder, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Evaluate, Trainer
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +43,7 @@ class DevelopmentSet(Protocol):
 
 def train(
     store: Path,
-    sentencepiece_model: Path,
+    tokenizer: Tokenizer | Path,
     out_dir: Path | None,
     train_dir: Path,
     settings: TrainSettings | Mapping[str, Any],
@@ -55,17 +54,18 @@ def train(
     init_from: Path | None = None,
     checkpoints: When | None = None,
     identity: Mapping[str, str] | None = None,
-    warn_pairs: int = datawarnings.PAIRS,
+    warn_pairs: int = data_warnings.PAIRS,
     replace: bool = True,
+    encoder_kind: str = "mean",
 ) -> dict[str, Any]:
     """Train a model and write it; or go on with its training, where that was stopped or killed.
 
     A process that torchrun has started as one of several trains together with them; process 0 writes the files.
 
     Args:
-        store: the pairs, encoded with ``sentencepiece_model``; or text, one pair a line (:mod:`psp.training.text`).
-        sentencepiece_model: becomes part of the model folder.
-        out_dir: the model folder: weights, sentencepiece model and config.json; None = only the scores are wanted.
+        store: the pairs, encoded with ``tokenizer``; or text, one pair a line (:mod:`psp.pairs.text_pairs`).
+        tokenizer: becomes part of the model folder; or the path of a sentencepiece model.
+        out_dir: the model folder: weights, the tokenizer's files and config.json; None = only the scores are wanted.
         train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, tensorboard/, and in the end
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
@@ -78,12 +78,13 @@ def train(
         warn_pairs: fewer pairs get a warning.
         replace: whether a finished model in ``out_dir``, or a finished training's metrics in ``train_dir``, may be
             replaced.
+        encoder_kind: a key of :data:`psp.training.encoders.kinds.ENCODERS`.
 
     Returns:
         What train.json holds.
 
     Raises:
-        DataError: the store is missing or damaged, or was encoded with another sentencepiece model; or there is a
+        DataError: the store is missing or damaged, or was encoded with another tokenizer; or there is a
             finished model or training that must not be replaced.
         ConfigError: a setting is not allowed, or asks for a device that is not there.
         PspError: training diverged; without ``out_dir``, a loss that is finite though is only a warning.
@@ -92,26 +93,28 @@ def train(
     settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
+    make_encoder = kinds.find(encoder_kind)
     device = choose_device(settings.device)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch_state(threads))
-        pairs = open_source(store, sentencepiece_model, model_config["languages"], threads=threads)
+        tokenizer = as_tokenizer(tokenizer)
+        pairs = open_source(store, tokenizer, model_config["languages"], threads=threads)
         stack.enter_context(contextlib.closing(pairs))
-        pieces = vocabulary(load_sentencepiece(sentencepiece_model))
-        pairs.check_vocabulary(sentencepiece_model)
+        pieces = tokenizer.pieces()
+        pairs.check_vocabulary(tokenizer)
         table, taken_over = initial_table(pieces, settings, init_from, pairs)
         group = None
-        if Group.wanted():
-            group = Group.join(device)
+        if ProcessGroup.wanted():
+            group = ProcessGroup.join(device)
             stack.callback(group.leave)
         first = group is None or group.rank == 0
-        encoder, optimiser = mean_encoder(table.to(device), settings)
+        encoder, optimiser = make_encoder(table.to(device), settings.as_dict())
         log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
-        if first and (said := datawarnings.few(len(pairs), warn_pairs)):
+        if first and (said := data_warnings.few(len(pairs), warn_pairs)):
             log.warning("%s", said)
-        evaluate = None if development is None else _evaluation(development, sentencepiece_model, model_config)
+        evaluate = None if development is None else _evaluation(development, tokenizer, model_config)
         saved = Checkpoints(
             train_dir / "checkpoints",
             {
@@ -121,9 +124,10 @@ def train(
                 "processes": 1 if group is None else group.size,
                 "device": device.type,
                 "pairs": sha256(store),
-                "sentencepiece": pairs.sentencepiece_sha256,
+                "sentencepiece": pairs.vocabulary_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
                 "model": dict(model_config),
+                **({} if encoder_kind == "mean" else {"encoder": encoder_kind}),
                 **(identity or {}),
             },
             checkpoints or When(),
@@ -135,11 +139,11 @@ def train(
         found = saved.latest() if first else None
         if group is not None and group.first(found is not None) and not first:
             found = saved.latest()
-        # One process writes; the others' records go nowhere.
+        # One process writes; the others' metrics go nowhere.
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        resume = None if found is None else (found.state["records"], found.files(Records.FILES))
-        records = stack.enter_context(Records(folder, settings.log_every, resume))
-        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records, saved, group, folder)
+        resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
+        metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
+        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, metrics, saved, group, folder)
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
@@ -155,15 +159,15 @@ def train(
             "steps": trainer.step,
             "pairs_seen": trainer.pairs,
             "epochs": settings.epochs,
-            "passed_over": trainer.alone,
-            "without_negative": trainer.lonely,
+            "passed_over": trainer.passed_over,
+            "without_negative": trainer.without_negative,
             "initialised_from": taken_over,
             "best": trainer.best,
-            "development": records.history,
+            "development": metrics.history,
         }
         if first:
             if out_dir is not None:
-                save_model(out_dir, _array(kept["table"]), sentencepiece_model, dict(model_config))
+                encoder.save(out_dir, kept, tokenizer, dict(model_config))
             write_json(train_dir / REPORT, report)
             saved.clear()
     return report
@@ -177,7 +181,7 @@ def choose_device(name: str) -> torch.device:
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and Group.wanted():
+    if name == "cuda" and ProcessGroup.wanted():
         name = f"cuda:{os.environ['LOCAL_RANK']}"  # each process has its own
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
@@ -188,22 +192,12 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def _evaluation(development: DevelopmentSet, sentencepiece_model: Path, config: Mapping[str, Any]) -> Evaluate:
+def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
     # The held-out slice is text that was prepared for training: it must not be segmented a second time.
     prepared = {**config, "segment": {}}
 
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:
-        weight = _array(encoder.state_dict()["table"])
-        scorer, heldout_scorer = (
-            # A new model each time, and few sentences: nothing to compile or to load compiled code for.
-            EmbeddingScorer(Model(weight, sentencepiece_model, keys, accelerate=False))
-            for keys in (config, prepared)
-        )
+        scorer, heldout_scorer = (EmbeddingScorer(encoder.embedder(tokenizer, keys)) for keys in (config, prepared))
         return development.score(scorer, heldout_scorer)
 
     return evaluate
-
-
-def _array(table: Tensor) -> np.ndarray:
-    """The table as numpy sees it: on a CPU the same memory, not a copy."""
-    return table.detach().cpu().numpy()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.jit import compiled
+from psp.core.jit import compiled
 
 WINDOW = 1024  # steps after which every row is brought up to date, whatever the caller does
 ORDER = 10  # terms of the series: a step takes no longer than with 6, and they suffice from about step 100, not 500
@@ -36,7 +36,10 @@ NOTHING = {"exp_avg": 1e-30, "exp_avg_sq": 1e-36}
 class RowOptimiser(Protocol):
     """A ``torch.optim.Optimizer`` that may lag behind on rows without gradient."""
 
-    param_groups: list[dict[str, Any]]
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The parameters, ``params``, in groups, each with its learning rate, ``lr``, which may be changed."""
+        ...
 
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
         """Bring these rows of a parameter up to date before they are read (None = all rows)."""
@@ -320,8 +323,58 @@ class DenseAdam(torch.optim.Adam):
     def _sweep(self) -> None:
         for state in self.state.values():
             for name, nothing in NOTHING.items():
-                for part in state[name].split(SWEEP_ROWS):
+                for part in torch.atleast_1d(state[name]).split(SWEEP_ROWS):
                     part.masked_fill_(part.abs() < nothing, 0.0)
+
+
+class JointOptimiser:
+    """Several optimisers as one, each for parameters of its own."""
+
+    def __init__(self, parts: Sequence[RowOptimiser]) -> None:
+        self._parts = list(parts)
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """Those of all parts."""
+        return [group for part in self._parts for group in part.param_groups]
+
+    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
+        """Bring rows of a parameter up to date."""
+        for part in self._parts:
+            if any(table is other for group in part.param_groups for other in group["params"]):
+                part.prepare(table, rows)
+
+    def step(self) -> None:
+        """One step of all parts."""
+        for part in self._parts:
+            part.step()
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for part in self._parts:
+            part.zero_grad()
+
+    def state_dict(self) -> dict[str, Any]:
+        """As torch's optimisers have it, the parameters numbered through from the first part's to the last one's."""
+        state: dict[int, Any] = {}
+        groups: list[dict[str, Any]] = []
+        first = 0
+        for part in self._parts:
+            own = part.state_dict()
+            state |= {first + number: values for number, values in own["state"].items()}
+            own_groups = own["param_groups"]
+            groups += [{**group, "params": [first + number for number in group["params"]]} for group in own_groups]
+            first += sum(len(group["params"]) for group in own_groups)
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state."""
+        groups = iter(state_dict["param_groups"])
+        for part in self._parts:
+            own = [next(groups) for _ in part.param_groups]
+            numbers = {number for group in own for number in group["params"]}
+            state = {number: values for number, values in state_dict["state"].items() if number in numbers}
+            part.load_state_dict({"state": state, "param_groups": own})
 
 
 def rows_and_values(gradient: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""The steps of training, from pairs to an encoder; of files it knows none but checkpoints, through their class."""
+"""The steps of training, from pairs to an encoder; the only files it knows are checkpoints, through their class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +17,32 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp import jit
-from psp.errors import PspError
-from psp.progress import Progress
-from psp.training.aside import Aside
-from psp.training.batches import Epoch, Pairs, Sentences, Source
-from psp.training.candidates import candidates
-from psp.training.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
-from psp.training.encoder import Encoder, MeanEncoder
-from psp.training.group import Group
-from psp.training.infonce import infonce_objective
-from psp.training.loss import margin_objective
-from psp.training.mining import Negatives, mine_by_kind
-from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser, clip_gradient
-from psp.training.records import Records
+from psp.core.errors import PspError
+from psp.core.progress import Progress
+from psp.pairs.encoded_pairs import Pairs, Source
+from psp.text.encoded import Encoded
+from psp.training.batches import Epoch
+from psp.training.encoders.base import Encoder
+from psp.training.losses.base import MiniBatch
+from psp.training.losses.make import make_loss
+from psp.training.losses.objective import mines
+from psp.training.negatives.mining import Negatives, mine_by_kind
+from psp.training.optimiser import DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
+from psp.training.process_group import ProcessGroup
+from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
+from psp.training.saving.csv_log import MetricsLog
+from psp.training.saving.weights import WeightSnapshot
 from psp.training.schedule import learning_rate, megabatch_size, snapshot_places
 from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 
-ADVICE = "lower learning_rate, set clip, or start from another table"
-#: Shares of an untrained table's loss. Above the first a training has diverged, above the second it has learnt next to
-#: nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it under learning rates of 0.05 to 5, whatever the
+ADVICE = "lower learning_rate, set clip, or start from other weights"
+#: Shares of the untrained weights' loss. Above the first a training has diverged, above the second it has learnt next
+#: to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it under learning rates of 0.05 to 5, whatever the
 #: objective, at 0.7 to 0.95 under 0.001, at 0.995 and more under 1e-5, and from 1e4 on at 0.9 to 1.14.
 DIVERGED, HARDLY = 1.01, 0.97
-#: So few steps, of a handful of pairs, may end above the untrained table however sound the settings are.
+#: So few steps, of a handful of pairs, may end above the untrained loss however sound the settings are.
 FEW_STEPS = 10
 #: Steps after which all rows are brought up to date, at the next start of a mega-batch. Only then are checkpoints
 #: written: catching up in two parts rounds otherwise than in one, so it must not depend on the clock when it is done.
@@ -50,34 +51,26 @@ CATCH_UP_EVERY = 100
 Evaluate = Callable[[Encoder], Mapping[str, Any]]
 
 
-def mean_encoder(table: Tensor, settings: TrainSettings) -> tuple[MeanEncoder, RowOptimiser]:
-    """The paper's encoder over ``table``, and the optimiser that is fast for it on the table's device."""
-    encoder = MeanEncoder(table, settings.dropout, settings.seed, token_dropout=settings.token_dropout)
-    adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
-    optimiser = adam(encoder.parameters(), lr=settings.learning_rate)
-    encoder.before_read = optimiser.prepare
-    return encoder, optimiser
-
-
 class Trainer:
     """Train an encoder in place.
 
     Args:
         source: the pairs.
         encoder: ids in, one vector a sentence out.
-        optimiser: of the encoder's parameters.
+        optimiser: of the encoder's parameters, with their highest learning rates. Where the objective has parameters
+            of its own, torch's Adam moves them beside it.
         settings: everything that can be set.
-        evaluate: scores the encoder on development data; None = there is none, and the last weights are kept.
-        records: where metrics go.
+        evaluate: gives the validation score; None = there is no development data, and the last weights are kept.
+        metrics: the log that metrics are written to.
         checkpoints: where to go on from, and where to write; None = nowhere.
         group: the processes that share the work.
-        folder: on whose disk the best weights so far and the average are put aside; None = where temporary files are.
+        folder: on whose disk the best weights so far and the average are kept; None = where temporary files are.
 
     Attributes:
         step: mini-batches so far.
         pairs: pairs seen so far.
-        alone: pairs passed over because they were a mega-batch of their own: there was nothing to mine.
-        lonely: pairs (by direction) for which every candidate of their mega-batch was excluded: no loss term.
+        passed_over: pairs that were a mega-batch of their own: they could only be their own negatives.
+        without_negative: anchors (a pair has two) for which every candidate was masked: they have no loss.
         best: the evaluation whose weights were kept, or None.
         first_loss: that of the first mini-batch, before its step; None until then.
     """
@@ -89,20 +82,26 @@ class Trainer:
         optimiser: RowOptimiser,
         settings: TrainSettings,
         evaluate: Evaluate | None,
-        records: Records,
+        metrics: MetricsLog,
         checkpoints: Checkpoints | None = None,
-        group: Group | None = None,
+        group: ProcessGroup | None = None,
         folder: Path | None = None,
     ) -> None:
-        self.source, self.encoder, self.settings, self.records = source, encoder, settings, records
-        self.step = self.pairs = self.alone = self.lonely = 0
+        self.source, self.encoder, self.settings, self.metrics = source, encoder, settings, metrics
+        self.step = self.pairs = self.passed_over = self.without_negative = 0
         self.best: dict[str, Any] | None = None
         self.first_loss: float | None = None
         self._first_pairs: Pairs | None = None  # of that mini-batch
+        train = settings.as_dict()
+        self._device = optimiser.param_groups[0]["params"][0].device
+        self._objective, self._mining = make_loss(train).to(self._device), mines(train)
+        if own := list(self._objective.parameters()):
+            optimiser = JointOptimiser([optimiser, DenseAdam(own, lr=self._objective.learning_rate)])
         self._optimiser, self._evaluate = optimiser, evaluate
         self._checkpoints, self._group = checkpoints, group
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
-        self._best_weights, self._average = Aside(folder), Aside(folder)
+        self._highest_rates = [part["lr"] for part in optimiser.param_groups]
+        self._best_weights, self._average = WeightSnapshot(folder), WeightSnapshot(folder)
         self._places = snapshot_places(settings.epochs * len(source), settings.average, settings.average_part)
         self._averaged = 0  # places that have been passed
         self._next_evaluation = settings.dev_every
@@ -140,19 +139,19 @@ class Trainer:
                 raise PspError("nothing was trained: the store has no two pairs to tell apart")
             self._development()
             self._take_average()
-        self.records.flush()
+        self.metrics.flush()
         self._catch_up()
         if not _measurable(*self._parameters):
             raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
         return self._best_weights.tensors() if self._best_weights else self.encoder.state_dict()
 
     def check_learnt(self, refuse: bool = True) -> None:
-        """After :meth:`run`: compare the loss of the last weights with that of the untrained table.
+        """After :meth:`run`: compare the loss of the last weights with that of the untrained ones.
 
         Both are of the first mini-batch, with the same noise. (The last mini-batches' losses would not tell: mined
-        negatives are harder for a better table, and come from ever larger mega-batches.) The untrained table's counts
-        as no less than that of a table whose vectors are all the same: training may have begun with a trained one.
-        What was hardly learnt is a warning, and so is a divergence after the evaluation whose weights were kept.
+        negatives are harder for a better encoder, and come from ever larger mega-batches.) The untrained loss counts
+        as no less than that of vectors that are all the same: training may have begun with trained weights. A loss
+        that hardly fell is a warning, and so is a divergence after the evaluation whose weights were kept.
 
         Args:
             refuse: make an error of a divergence; else, and after a few steps alone, it is a warning.
@@ -162,7 +161,7 @@ class Trainer:
         """
         before, after = self.first_loss, self._first_loss_now()
         assert before is not None and self._first_pairs is not None
-        untrained = max(before, self._loss_of_one_vector(len(self._first_pairs)))
+        untrained = max(before, self._objective.of_equal_vectors(len(self._first_pairs)))
         if after <= HARDLY * untrained:
             return
         what = f"the first mini-batch's loss is {after:.4g} after training and was {before:.4g} before"
@@ -181,22 +180,15 @@ class Trainer:
     def _first_loss_now(self) -> float:
         """The loss of the present weights on the first mini-batch, as it was drawn at the first step."""
         assert self._first_pairs is not None
-        pairs, step, lonely = self._first_pairs, self.step, self.lonely
-        sentences = Sentences.join([pairs.source, pairs.target])
+        pairs, step, without_negative = self._first_pairs, self.step, self.without_negative
+        sentences = Encoded.join([pairs.source, pairs.target])
         self.step = 0
         try:
             with torch.no_grad():
                 negatives = self._mine(pairs, sentences) if self._mining else None
                 return self._loss(pairs, sentences, np.arange(len(pairs)), negatives)[1]
         finally:
-            self.step, self.lonely = step, lonely
-
-    def _loss_of_one_vector(self, pairs: int) -> float:
-        """The loss of a mini-batch whose vectors are all the same, so that all cosines are 1."""
-        settings = self.settings
-        if settings.objective == "margin":
-            return settings.margin * (2 if settings.directions == "both" else 1)
-        return math.log1p((pairs - 1) * math.exp(settings.scale * settings.margin))
+            self.step, self.without_negative = step, without_negative
 
     def _rest(self, stop: StopRequest) -> None:
         """Between mega-batches: bring all rows up to date every so often, and write a checkpoint if it is time."""
@@ -225,12 +217,12 @@ class Trainer:
         self._taken += len(pairs)
         if len(pairs) == 1:  # it could only be its own negative
             log.debug("epoch %d: its last batch is a single pair, passed over", self._epoch)
-            self.alone += 1
+            self.passed_over += 1
             return
         started = time.monotonic()
-        sentences = Sentences.join([pairs.source, pairs.target])
+        sentences = Encoded.join([pairs.source, pairs.target])
         negatives = self._mine(pairs, sentences) if self._mining else None
-        self.records.mined(time.monotonic() - started)
+        self.metrics.mined(time.monotonic() - started)
         for start in range(0, len(pairs), self.settings.batch_size):
             rows = np.arange(start, min(start + self.settings.batch_size, len(pairs)))
             rate = self._set_learning_rate(len(rows))
@@ -239,7 +231,7 @@ class Trainer:
                 self.first_loss, self._first_pairs = loss, pairs  # the first mega-batch is one mini-batch
             self.step += 1
             self.pairs += len(rows)
-            self.records.step(
+            self.metrics.step(
                 step=self.step,
                 epoch=self._epoch,
                 pairs=self.pairs,
@@ -253,7 +245,7 @@ class Trainer:
             if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
                 self._development()
 
-    def _mine(self, pairs: Pairs, sentences: Sentences) -> Negatives:
+    def _mine(self, pairs: Pairs, sentences: Encoded) -> Negatives:
         """The negatives of a mega-batch, with dropout off and the parameters of this moment."""
         settings = self.settings
         with self._precision():
@@ -273,78 +265,33 @@ class Trainer:
             reduced=True if settings.precision == "mixed" else None,
         )
 
-    @property
-    def _mining(self) -> bool:
-        return self.settings.objective == "margin" or self.settings.candidates == "mined"
-
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         """With ``precision: mixed`` products are in bfloat16; weights and their gradients stay float32."""
         if self.settings.precision == "float32":
             return contextlib.nullcontext()
-        return torch.autocast(self._parameters[0].device.type, torch.bfloat16)
+        return torch.autocast(self._device.type, torch.bfloat16)
 
     def _set_learning_rate(self, pairs: int) -> float:
-        """Set that of the step that takes so many pairs."""
+        """Set those of the step that takes so many pairs; returns that of the encoder's first parameters."""
         settings = self.settings
-        done = (self.pairs + self.alone + pairs / 2) / (settings.epochs * len(self.source))
-        rate = learning_rate(settings.learning_rate, settings.schedule, settings.warmup, done)
-        for part in self._optimiser.param_groups:
+        done = (self.pairs + self.passed_over + pairs / 2) / (settings.epochs * len(self.source))
+        rates = [learning_rate(rate, settings.schedule, settings.warmup, done) for rate in self._highest_rates]
+        for part, rate in zip(self._optimiser.param_groups, rates, strict=True):
             part["lr"] = rate
-        return rate
-
-    def _margin(self, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives) -> Tensor:
-        """This process's share of the margin loss."""
-        sides = [negatives.source, negatives.target][: 2 if self.settings.directions == "both" else 1]
-        counts = [int((side[rows] >= 0).sum()) for side in sides]
-        self.lonely += sum(len(rows) - count for count in counts)
-        # This process's pairs, and each text's number in the whole mini-batch: on it depends its noise.
-        first, last = (0, len(rows)) if self._group is None else self._group.share(len(rows))
-        own = rows[first:last]
-        slots = np.concatenate([np.arange(first, last) + part * len(rows) for part in range(2 + len(sides))])
-        texts = np.concatenate([own, own + len(sentences) // 2, *(side[own].clip(min=0) for side in sides)])
-        vectors = self.encoder(sentences.take(texts), self.step, slots)
-        valid = [torch.from_numpy(side[own] >= 0).to(vectors.device) for side in sides]
-        return self._at_lengths(vectors, lambda part: margin_objective(part, valid, self.settings.margin, counts))
-
-    def _at_lengths(self, vectors: Tensor, loss: Callable[[Tensor], Tensor]) -> Tensor:
-        """The mean of a loss over the vectors and their beginnings of the lengths of ``matryoshka``."""
-        if not self.settings.matryoshka:
-            return loss(vectors)
-        parts = [vectors, *(vectors[:, :length].contiguous() for length in self.settings.matryoshka)]
-        return torch.stack([loss(part) for part in parts]).mean()
-
-    def _infonce(
-        self, pairs: Pairs, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives | None
-    ) -> Tensor:
-        """This process's share of InfoNCE."""
-        found = candidates(pairs, rows, negatives, self.settings.mask_equal)
-        self.lonely += found.lonely
-        # As for the margin loss: this process's texts, and their numbers in the whole mini-batch.
-        texts, slots, counts, before = [], [], [], 0
-        for part in (rows, rows + len(pairs), found.source, found.target):
-            first, last = (0, len(part)) if self._group is None else self._group.share(len(part))
-            texts.append(part[first:last])
-            slots.append(np.arange(before + first, before + last))
-            counts.append(last - first)
-            before += len(part)
-        vectors = self.encoder(sentences.take(np.concatenate(texts)), self.step, np.concatenate(slots))
-        mask = torch.from_numpy(found.refused).to(vectors.device) if found.refused.any() else None
-        further = None if negatives is None else (counts[2], counts[3])
-        margin, scale, group = self.settings.margin, self.settings.scale, self._group
-        return self._at_lengths(
-            vectors, lambda part: infonce_objective(part, margin, scale, mask, group, further=further)
-        )
+        return rates[0]
 
     def _loss(
-        self, pairs: Pairs, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives | None
+        self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> tuple[Tensor, float]:
         """This process's share of the loss, and what it is in all processes together."""
+        batch = MiniBatch(pairs, rows, negatives, self._device, self._group)
         with self._precision():
-            if self.settings.objective == "infonce":
-                loss = self._infonce(pairs, sentences, rows, negatives)
-            else:
-                assert negatives is not None
-                loss = self._margin(sentences, rows, negatives)
+            loss, without_negative = self._objective(
+                batch,
+                lambda texts, numbers: self.encoder(sentences.take(texts), self.step, numbers),
+                self.settings.matryoshka,
+            )
+        self.without_negative += without_negative
         value = float(loss.detach())
         if self._group is not None:
             value = self._group.total(value)
@@ -353,7 +300,7 @@ class Trainer:
         return loss, value
 
     def _minibatch(
-        self, pairs: Pairs, sentences: Sentences, rows: npt.NDArray[np.int64], negatives: Negatives | None
+        self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> float:
         """One step of the optimiser; the loss before it."""
         loss, value = self._loss(pairs, sentences, rows, negatives)
@@ -370,18 +317,23 @@ class Trainer:
         """Evaluate on development data, unless these weights have been."""
         if self.settings.dev_every is not None:
             self._next_evaluation = self.pairs + self.settings.dev_every
-        history = self.records.history
+        history = self.metrics.history
         if self._evaluate is None or not self.step or (history and history[-1]["step"] == self.step):
             return
         self._score()
 
+    def _weights(self) -> dict[str, Tensor]:
+        """Those of the encoder and the objective's own, sharing their memory."""
+        own = {f"objective.{name}": weight for name, weight in self._objective.state_dict().items()}
+        return {**self.encoder.state_dict(), **own}
+
     def _snapshot(self) -> None:
         """Add the weights to the average, once for each place that training has passed since the last snapshot."""
-        passed = bisect.bisect_right(self._places, self.pairs + self.alone)
+        passed = bisect.bisect_right(self._places, self.pairs + self.passed_over)
         if passed == self._averaged:
             return
         self._catch_up()  # it rounds, but at steps that are always the same, and in all processes alike
-        self._average.add(self.encoder.state_dict(), (passed - self._averaged) / len(self._places))
+        self._average.add(self._weights(), (passed - self._averaged) / len(self._places))
         self._averaged = passed
 
     def _take_average(self) -> None:
@@ -390,7 +342,7 @@ class Trainer:
             return
         self._snapshot()  # if the last pair was passed over, the end has none yet
         with torch.no_grad():
-            weights = self.encoder.state_dict()
+            weights = self._weights()
             for name, weight in self._average.tensors().items():
                 weights[name].copy_(weight)
         if self._evaluate is not None:
@@ -406,23 +358,24 @@ class Trainer:
         scores = dict(self._evaluate(self.encoder))
         score = float(scores["score"])
         if not math.isfinite(score):
-            raise PspError(f"the development score at step {self.step} is {score}; check the development data")
+            raise PspError(f"the validation score at step {self.step} is {score}; check the development data")
         if self._places:
             scores["averaged"] = averaged
         if self.settings.select == "last" or self.best is None or score > self.best["score"]:
             self.best = {"step": self.step, "epoch": self._epoch, "pairs": self.pairs, **scores}
             if self.settings.select == "best":
                 self._best_weights.put(self.encoder.state_dict())
-        self.records.evaluation(self.step, self._epoch, self.pairs, scores, time.monotonic() - started)
+        self.metrics.evaluation(self.step, self._epoch, self.pairs, scores, time.monotonic() - started)
         assert self._bar is not None
         self._bar.add(0, dev=f"{score:.2f}")
-        log.info("step %d, %d pairs: development score %.4f", self.step, self.pairs, score)
+        log.info("step %d, %d pairs: validation score %.4f", self.step, self.pairs, score)
 
     def _save(self) -> None:
         """Write a checkpoint; only when all rows are up to date."""
         assert self._checkpoints is not None
         optimiser = self._optimiser.state_dict()["state"]
         tensors = {f"encoder.{name}": weight for name, weight in self.encoder.state_dict().items()}
+        tensors |= {f"objective.{name}": weight for name, weight in self._objective.state_dict().items()}
         numbers: dict[str, dict[str, Any]] = {}
         for index, state in optimiser.items():
             for key, value in state.items():
@@ -436,8 +389,8 @@ class Trainer:
             tensors[f"average.{name}"] = weight
         state = {
             "pairs": self.pairs,
-            "alone": self.alone,
-            "lonely": self.lonely,
+            "alone": self.passed_over,
+            "lonely": self.without_negative,
             "first_loss": self.first_loss,
             "epoch": self._epoch,
             "taken": self._taken,
@@ -445,19 +398,19 @@ class Trainer:
             "averaged": self._averaged,
             "optimiser": numbers,
             "best": self.best,
-            "records": self.records.state(),
+            "records": self.metrics.state(),
         }
-        self._checkpoints.save(self.step, tensors, state, self.records.files(), same="best")
+        self._checkpoints.save(self.step, tensors, state, self.metrics.files(), same="best")
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Take over all of a checkpoint but the records, which were given theirs when they were opened.
+        """Take over all of a checkpoint but the metrics, which went on from theirs when they were opened.
 
         Raises:
             DataError: the checkpoint is damaged.
         """
         state = checkpoint.state
         self.step = self._rested = state["step"]
-        self.pairs, self.alone, self.lonely = state["pairs"], state["alone"], state["lonely"]
+        self.pairs, self.passed_over, self.without_negative = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
         self._next_evaluation, self.best = state["next_evaluation"], state["best"]
         self._averaged, self.first_loss = state["averaged"], state["first_loss"]
@@ -465,8 +418,9 @@ class Trainer:
             self._first_pairs = epoch.take(self.settings.batch_size)
         # Tensors are copied into those that there are, or by clone(): one by one, and none stays a part of a file.
         with torch.no_grad():
-            for name, weight in self.encoder.state_dict().items():
-                weight.copy_(checkpoint.tensor(f"encoder.{name}"))
+            for prefix, module in (("encoder", self.encoder), ("objective", self._objective)):
+                for name, weight in module.state_dict().items():
+                    weight.copy_(checkpoint.tensor(f"{prefix}.{name}"))
         optimiser = self._optimiser.state_dict()
         for index, numbers in state["optimiser"].items():
             optimiser["state"].setdefault(int(index), {}).update(numbers)
@@ -478,48 +432,12 @@ class Trainer:
             else:
                 of[key] = checkpoint.tensor(name).clone()
         self._optimiser.load_state_dict(optimiser)
-        for prefix, aside in (("best.", self._best_weights), ("average.", self._average)):
+        for prefix, snapshot in (("best.", self._best_weights), ("average.", self._average)):
             if names := checkpoint.names(prefix):
-                aside.put({name.removeprefix(prefix): checkpoint.tensor(name) for name in names})
+                snapshot.put({name.removeprefix(prefix): checkpoint.tensor(name) for name in names})
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
 
 
 def _measurable(*tensors: Tensor) -> bool:
     """Whether every row has a finite length in float32 (rows of 1e20 are finite, their squares are not)."""
     return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)
-
-
-def _choose_kernels() -> None:
-    """Call once, with one thread, those functions of MKL's that training calls with several.
-
-    MKL 2024.2, which torch 2 is built with, chooses a function's code at its first call; where threads make that call
-    together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). Seen here as models
-    that differed from InfoNCE's first exponential on, in six of some 340 processes.
-    """
-    one = torch.ones(1)
-    for function in (torch.exp, torch.log):
-        function(one)
-
-
-@contextlib.contextmanager
-def torch_state(threads: int) -> Iterator[None]:
-    """Torch as training wants it (threads, repeatable kernels), and as it was found afterwards.
-
-    Memory is not filled for the sake of repeatability: nothing here is read before it is written.
-    """
-    before = torch.get_num_threads()
-    compiled_before = jit.set_threads(threads)
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
-    fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
-    try:
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True, warn_only=True)  # a GPU may lack a repeatable kernel: go on, say so
-        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        _choose_kernels()
-        yield
-    finally:
-        torch.set_num_threads(before)
-        jit.set_threads(compiled_before)
-        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
-        torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]

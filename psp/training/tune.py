@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from psp import schemas
-from psp.errors import ConfigError, DataError
-from psp.files import read_json, write_json
+from psp.core import schemas
+from psp.core.errors import ConfigError, DataError
+from psp.core.files import read_json, write_json
+from psp.core.settings import Section, Setting, listing, whole
+from psp.training.reads import unused
 from psp.training.schedule import megabatch_size
+from psp.training.settings import TrainSettings
 
 #: Keys that shape mega-batches and nothing else: they are compared by the mega-batches that come of them.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
@@ -50,24 +53,6 @@ def course(pairs: int, settings: Mapping[str, Any]) -> Course:
     return _course(pairs, epochs, batch_size, 1 if "megabatch" in unused(settings) else megabatch, anneal)
 
 
-def unused(settings: Mapping[str, Any]) -> set[str]:
-    """The keys of ``train`` that a training with these settings never looks at."""
-    keys: set[str] = set()
-    if settings["objective"] == "margin":
-        keys |= {"scale", "candidates"}
-    elif settings["candidates"] == "batch":
-        keys |= {"megabatch", "anneal", "negatives", "directions"}
-    else:
-        keys |= {"directions"}
-    if settings["init"] == "normal":
-        keys |= {"init_smoothing"}
-    if settings["schedule"] == "constant":
-        keys |= {"warmup"}
-    if settings["average"] < 2:
-        keys |= {"average_part"}
-    return keys
-
-
 @functools.cache
 def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: int) -> Course:
     runs: list[list[int]] = []
@@ -89,6 +74,41 @@ def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: in
     )
 
 
+def tunable() -> dict[str, dict[str, Any]]:
+    """For each key of the block ``train`` that changes what is learned, its place in the schema."""
+    declared = TrainSettings.declared()
+    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key, setting in declared.items() if setting.tunable}
+
+
+def _grid() -> dict[str, Any]:
+    # A value of the grid is checked as the key of `train` is that it is for.
+    properties = {
+        key: listing(items=place, at_least=1, distinct=True, help="the values to try").node
+        for key, place in tunable().items()
+    }
+    return {"type": "object", "minProperties": 1, "properties": properties, "additionalProperties": False}
+
+
+SECTION = Section(
+    "the search for training settings behind results/<model>/tune.json; each point is a training of its own",
+    {
+        "grid": Setting(
+            _grid,
+            "a mapping",
+            default={"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]},
+            recipes={recipe: {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]} for recipe in ("paper", "code")},
+            help="values to try for keys of `train`, each with each; a grid of your own replaces this one as a whole",
+        ),
+        "epochs": whole(2, at_least=1, help="passes over the pairs for each point, unless the grid has epochs"),
+        "anneal": whole(
+            30,
+            at_least=1,
+            help="anneal for each point, unless the grid has it; small, so that a short training reaches the larger M",
+        ),
+    },
+)
+
+
 @dataclass(frozen=True)
 class Tuning:
     """A search, as the config's block ``tune`` has it.
@@ -99,8 +119,8 @@ class Tuning:
     """
 
     grid: Mapping[str, Sequence[Any]]
-    epochs: int = 2
-    anneal: int = 30
+    epochs: int = SECTION["epochs"].default
+    anneal: int = SECTION["anneal"].default
 
     @property
     def points(self) -> dict[str, dict[str, Any]]:
@@ -206,7 +226,7 @@ class Tuning:
             What tune.json holds.
 
         Raises:
-            DataError: a report is missing or damaged, has no development score, or is another point's.
+            DataError: a report is missing or damaged, has no validation score, or is another point's.
         """
         points = []
         for name, values in self.points.items():
@@ -221,7 +241,7 @@ class Tuning:
                     reports[name],
                 )
             if report["best"] is None:
-                raise DataError("has no development score; give the model development data", reports[name])
+                raise DataError("has no validation score; give the model development data", reports[name])
             points.append(
                 {
                     "name": name,

@@ -9,9 +9,9 @@ import threading
 import traceback
 from pathlib import Path
 
-from psp import logs
-from psp.errors import PspError
-from psp.files import read_json, write_json
+from psp.core import logs
+from psp.core.errors import PspError
+from psp.core.files import read_json, write_json
 
 #: The arguments of ``train_configured`` that are paths: JSON has none.
 PATHS = ("store", "sentencepiece_model", "out_dir", "train_dir", "heldout", "archive")
@@ -44,9 +44,9 @@ def main(arguments_file: Path) -> int:
 
 def _train(arguments: dict[str, object]) -> tuple[str, str]:
     """Train, and say in a word how it ended, and what there is to tell."""
-    from psp.training.checkpoint import Stopped
     from psp.training.configured import train_configured
-    from psp.training.group import PartnerLost
+    from psp.training.process_group import PartnerLost
+    from psp.training.saving.checkpoint import Stopped
 
     try:
         train_configured(**arguments)  # type: ignore[arg-type]

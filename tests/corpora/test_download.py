@@ -28,9 +28,9 @@ from typing import Any
 
 import pytest
 
+from psp.core.errors import DataError, DownloadError
 from psp.corpora import transfer
 from psp.corpora.download import Remote, fetch
-from psp.errors import DataError, DownloadError
 
 BODY = hashlib.shake_256(b"psp").digest(1 << 20)  # 1 MiB without structure
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -491,7 +491,7 @@ def test_a_stalled_server_times_out_and_is_resumed(site: Site, place: Place) -> 
 def test_a_silent_server_times_out(place: Place) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}/a"
-        assert "no answer for 0.2 s; tried 2 times" in place.fails(address, timeout=0.2, retries=1)
+        assert "no response for 0.2 s; tried 2 times" in place.fails(address, timeout=0.2, retries=1)
 
 
 def test_a_dead_port_is_named_and_the_next_mirror_tried(site: Site, place: Place) -> None:
@@ -530,7 +530,7 @@ def test_a_wrong_size_is_seen_before_the_bytes_are_sent(site: Site, place: Place
     assert f"{20 * len(BODY):,} bytes" in message and f"{len(BODY):,} are pinned" in message
     local = place.path.parent / "local"
     local.write_bytes(b"abc")
-    assert "3 bytes, 4 are pinned" in place.fails(str(local), bytes=4)
+    assert "3 bytes, but 4 are pinned" in place.fails(str(local), bytes=4)
 
 
 def test_an_empty_file_is_an_error(site: Site, place: Place, tmp_path: Path) -> None:
@@ -542,14 +542,14 @@ def test_an_empty_file_is_an_error(site: Site, place: Place, tmp_path: Path) -> 
 def test_a_page_of_html_is_not_the_file(site: Site, place: Place, zipped: Place) -> None:
     address = site.put("/a", b"\n<!DOCTYPE html><html>Not found</html>")
     message = zipped.fails(address)
-    assert "not a sound zip" in message and "HTML page" in message
+    assert "not a valid zip" in message and "HTML page" in message
     assert "HTML page" in place.fails(address)
     assert "HTML page" in place.fails(address, sha256=SHA)
 
 
 def test_a_truncated_zip_is_not_kept(site: Site, zipped: Place) -> None:
     address = site.put("/a", pack(text="x" * 5000)[:-40])
-    assert "not a sound zip" in zipped.fails(address)
+    assert "not a valid zip" in zipped.fails(address)
     assert zipped.left() == []
 
 
@@ -559,7 +559,7 @@ SCRIPT = """
 import logging, sys
 from pathlib import Path
 from psp.corpora.download import Remote, fetch
-from psp.errors import PspError
+from psp.core.errors import PspError
 logging.basicConfig(level=logging.INFO)
 address, path = sys.argv[1], Path(sys.argv[2])
 try:
@@ -599,7 +599,7 @@ def test_two_processes_fetch_it_once(site: Site, place: Place) -> None:
     assert site.stalled.wait(30)
     second = start(address, place)
     assert second.stderr is not None
-    assert "another process is fetching it; waiting" in second.stderr.readline()
+    assert "another process is downloading it; waiting" in second.stderr.readline()
     site.release.set()
     assert [process.wait(30) for process in (first, second)] == [0, 0]
     for process in (first, second):
@@ -667,7 +667,7 @@ def test_a_full_disk_does_not_keep_half_a_copy(place: Place, tmp_path: Path) -> 
 
 def test_a_folder_that_is_none(place: Place, tmp_path: Path) -> None:
     (tmp_path / "downloads").write_text("a file")
-    with pytest.raises(DataError, match=r"downloads.*cannot be fetched to here"):
+    with pytest.raises(DataError, match=r"downloads.*cannot be downloaded to"):
         place.fetch("x")
 
 
@@ -778,7 +778,7 @@ def test_a_file_put_there_by_hand_is_taken(site: Site, place: Place) -> None:
 def test_a_file_put_there_by_hand_that_is_not_the_pinned_one_is_left_alone(site: Site, place: Place) -> None:
     place.path.parent.mkdir()
     place.path.write_bytes(b"mine")
-    with pytest.raises(DownloadError, match=f"is here, but .*{SHA}.*move it away"):
+    with pytest.raises(DownloadError, match=f"exists, but .*{SHA}.*move it away"):
         place.fetch(site.put("/a", BODY), sha256=SHA)
     assert place.path.read_bytes() == b"mine" and place.left() == ["data.bin"]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.core.errors import DataError
 from psp.corpora import estimate
 from psp.corpora.estimate import count_lines
-from psp.errors import DataError
 
 zstandard = pytest.importorskip("zstandard")
 
@@ -59,7 +59,7 @@ def test_a_member_is_counted_by_name_and_damage_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.zip: no member A\.en-fr\.en"):
         count_lines(path, "A.en-fr.en")
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(DataError, match="not a sound zip"):
+    with pytest.raises(DataError, match="not a valid zip"):
         count_lines(path)
     with pytest.raises(DataError, match="cannot be read"):
         count_lines(tmp_path / "nowhere.tsv")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from psp.core.errors import DataError, PspError
 from psp.corpora import open_corpus
 from psp.corpora.local import read_file
 from psp.corpora.rows import BadRow
-from psp.errors import DataError, PspError
 
 PAIRS = [(f"Satz Nummer {number} {'x' * (number % 7)}", f"phrase numéro {number}") for number in range(5000)]
 SCORED = [(*pair, number / 7) for number, pair in enumerate(PAIRS)]
@@ -76,7 +76,7 @@ def test_every_truncation_is_found(tmp_path, ending):
         if ending == ".zst" and size == _first_frame(whole):
             continue
         message = fails(path)
-        assert "cut short" in message or "not a sound" in message
+        assert "truncated" in message or "not a valid" in message
 
 
 def _first_frame(data: bytes) -> int:
@@ -92,7 +92,7 @@ def test_what_is_not_what_its_name_says(tmp_path, ending):
     path = tmp_path / f"a{ending}"
     path.write_bytes(lines(PAIRS))
     message = fails(path)
-    assert "damaged" in message or "not a sound" in message
+    assert "damaged" in message or "not a valid" in message
 
 
 def test_a_missing_file_and_a_folder(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from psp.core.errors import ConfigError, DataError
 from psp.corpora.opus import member_names, read_archive
-from psp.errors import ConfigError, DataError
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
@@ -119,7 +119,7 @@ def test_bytes_that_are_not_utf8_name_member_and_line(tmp_path: Path) -> None:
 def test_what_is_not_a_zip(tmp_path: Path) -> None:
     page = tmp_path / "page.zip"
     page.write_bytes(b"<html>Not found</html>")
-    assert "not a sound zip" in fails(page)
+    assert "not a valid zip" in fails(page)
     assert "No such file" in fails(tmp_path / "absent.zip")
     assert "directory" in fails(tmp_path)
 
@@ -129,7 +129,7 @@ def test_every_truncation_is_found(tmp_path: Path) -> None:
     cut = tmp_path / "cut.zip"
     for size in range(0, len(whole), 97):
         cut.write_bytes(whole[:size])
-        assert "not a sound zip" in fails(cut)
+        assert "not a valid zip" in fails(cut)
 
 
 def test_damage_in_mid_stream_is_found(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_damage_in_mid_stream_is_found(tmp_path: Path) -> None:
         info = opened.getinfo("Toy.en-fr.fr")
     data[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 0x55
     path.write_bytes(data)
-    assert "not a sound zip" in fails(path)
+    assert "not a valid zip" in fails(path)
 
 
 def test_a_wrong_checksum_is_found_although_all_lines_were_read(tmp_path: Path) -> None:

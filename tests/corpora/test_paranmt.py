@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from psp.core.errors import DataError
 from psp.corpora import open_corpus
 from psp.corpora.paranmt import read_archive
 from psp.corpora.rows import BadRow, parse_rows
-from psp.errors import DataError
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
@@ -103,7 +103,7 @@ def test_many_bad_rows_are_an_error_that_names_the_first(tmp_path):
 
 def test_no_bad_row_at_all_may_be_asked_for(tmp_path):
     path = make(tmp_path / "a.zip", (MEMBER, b"a\tb\t0.5\nc\td\tx\n"))
-    assert "line 2: the score 'x' is no number; 1 of the first 2 rows" in fails(path, max_bad_rows=0.0)
+    assert "line 2: the score 'x' is not a number; 1 of the first 2 rows" in fails(path, max_bad_rows=0.0)
 
 
 def test_an_archive_without_one_text_member(tmp_path):
@@ -123,7 +123,7 @@ def test_every_truncation_is_found(tmp_path):
     cut = tmp_path / "cut.zip"
     for size in range(0, len(whole), 97):
         cut.write_bytes(whole[:size])
-        assert "not a sound zip" in fails(cut)
+        assert "not a valid zip" in fails(cut)
     assert "No such file" in fails(tmp_path / "absent.zip")
 
 

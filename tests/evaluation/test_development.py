@@ -1,4 +1,4 @@
-"""The development score."""
+"""The validation score."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from psp.errors import ConfigError, DataError
-from psp.evaluation.development import Development, read_pairs
+from psp.core.errors import ConfigError, DataError
+from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.testsets import SEMEVAL
+from psp.evaluation.testsets import SEMEVAL
+from psp.pairs.pair_file import read_pairs
 
 HELDOUT = "un chat\ta cat\t0\nun chien\ta dog\t1\noui\tyes\t0\noui\tyes\t1\n"
 
@@ -111,7 +112,7 @@ def test_the_english_track_is_read_from_the_archive(tmp_path):
 
 
 def test_there_must_be_something_to_choose_by():
-    with pytest.raises(ConfigError, match="nothing to choose a model by"):
+    with pytest.raises(ConfigError, match="no data to select a model by"):
         Development.load(None, None)
     with pytest.raises(ConfigError, match="needs the STS archive"):
         Development.load(SEMEVAL, None)
@@ -119,8 +120,9 @@ def test_there_must_be_something_to_choose_by():
 
 def test_pair_files_with_and_without_the_corpus_column(tmp_path):
     path = tmp_path / "pairs.tsv"
-    path.write_bytes("un\u2028\tone\t0\ndeux\ttwo".encode())
-    assert read_pairs(path) == (["un\u2028", "deux"], ["one", "two"])
+    for content in ("un\u2028\tone\t0\ndeux\ttwo\t1", "un\u2028\tone\ndeux\ttwo"):
+        path.write_bytes(content.encode())
+        assert read_pairs(path) == (["un\u2028", "deux"], ["one", "two"])
 
 
 @pytest.mark.parametrize(

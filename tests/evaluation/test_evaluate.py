@@ -9,11 +9,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from psp import testsets
-from psp.errors import DataError
-from psp.evaluation import bootstrap
-from psp.evaluation.report import table
-from psp.evaluation.run import EmbeddingScorer, evaluate, main_figures
+from psp.core.errors import DataError
+from psp.evaluation import bootstrap, testsets
+from psp.evaluation.evaluate import EmbeddingScorer, evaluate, main_figures
+from psp.report.eval_table import table
 
 RNG = np.random.default_rng(7)
 WORDS = [
@@ -146,7 +145,7 @@ def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
     why = {one["set"]: one["why"] for one in body["skipped"]}
     assert why["STS 2012-2016"] == why["STS Benchmark"] == why["Tatoeba fra-eng"] == "not a language of this model: en"
     assert why["SemEval-2017 track2.ar-en"] == "not a language of this model: ar, en"
-    assert table({"model": "x", **body}).startswith("no figures")
+    assert table({"model": "x", **body}).startswith("no scores")
     # The workflow gives it no archive in which there is no set for it, and no files of Tatoeba.
     assert not testsets.has_sts(["de", "fr"]) and testsets.has_sts(["es", "fr"]) and testsets.has_sts(["en", "fr"])
     why = {one["set"]: one["why"] for one in run(languages=["de", "fr"])["skipped"]}
@@ -164,7 +163,7 @@ def test_the_table_shows_the_error_on_held_out_pairs():
     assert row.split()[3:] == ["error", "%", "1,500", "12.5", "-"]
     assert "not trained on" in text
     for without in ({**best, "error": None, "pairs_heldout": 0}, None):
-        assert table({"model": "de-fr", **body, "train": {"best": without}}).startswith("no figures")
+        assert table({"model": "de-fr", **body, "train": {"best": without}}).startswith("no scores")
 
 
 def test_a_missing_set_year_or_part_is_skipped_with_the_reason(archive, tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from psp.errors import DataError
+from psp.core.errors import DataError
 from psp.evaluation.scorers import EmbeddingScorer, distinct
 
 

@@ -3,20 +3,55 @@
 import importlib.util
 import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from small_variants import made_up
 
-from psp import schemas
-from psp.cli import main
-from psp.errors import DataError
-from psp.evaluation.variantreport import table
+from psp.cli.main import main
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import write_json
 from psp.evaluation.variants import figures, summary
-from psp.files import write_json
+from psp.report.variants_table import table
 
 ROOT = Path(__file__).parent.parent.parent
 CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
+
+
+def made_figures(sts: list[float], errors: list[float], **more: list[Any]) -> dict[str, Any]:
+    """A variant's figures, with values by seed; Tatoeba's are those of both directions."""
+    values = {
+        "sts": sts, "sts/spearman": [value - 1 for value in sts],
+        "tatoeba/fra-eng": errors, "tatoeba/eng-fra": errors, "tatoeba/fra": errors, "tatoeba": errors,
+        "pairs_seen": [1_719_948] * len(sts), "seconds": [90.4] * len(sts),
+        "pairs_per_second": [21_000.5] * len(sts), **more,
+    }  # fmt: skip
+    return {name: summary(found) for name, found in values.items()}
+
+
+def made_up() -> dict[str, Any]:
+    """A variants.json of made-up figures: three variants, the last with one seed, and two systems without training."""
+    return {
+        "format": 1,
+        "model": "fr",
+        "machine": {"processor": "An Abacus", "cores": 2, "versions": {"psp": "0.1.0", "torch": "2.0"}},
+        "variants": [
+            {
+                "name": "psp", "recipe": "psp", "settings": {}, "seeds": [1, 2, 3], "threads": [2, 2, 2],
+                "figures": made_figures([69.0, 69.5, 69.1], [6.0, 6.2, 5.8]),
+            },
+            {
+                "name": "no-zipf", "recipe": "psp", "settings": {"init": "normal"}, "seeds": [1, 2, 3],
+                "threads": [2, 2, 2], "figures": made_figures([66.0, 66.2, 66.1], [7.0, None, 7.1]),
+            },
+            {
+                "name": "paper", "recipe": "paper", "settings": {"init": "normal", "epochs": 25}, "seeds": [1],
+                "threads": [2], "figures": made_figures([65.25], [9.0]),
+            },
+        ],
+        "systems": {"untrained": {"sts": 52.123, "tatoeba": 80.0}, "untrained+sif": {"sts": 64.0, "tatoeba": None}},
+    }  # fmt: skip
 
 
 def correlation(value):

@@ -1,11 +1,19 @@
-"""For all tests of training."""
+"""Small parallel data, as ids and as text, for all tests of training."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
+
+from psp.pairs.encoded_pairs import Pairs
+from psp.pairs.store import write_store
+from psp.pairs.subword import train_subword
+from psp.text.encoded import Encoded
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +23,120 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+# --------------------------------------------------------------------------------------------------------- pairs of ids
+
+
+def sentences(rows: list[list[int]]) -> Encoded:
+    return Encoded(
+        np.array([token for row in rows for token in row], dtype=np.int32),
+        np.cumsum([0, *map(len, rows)], dtype=np.int64),
+    )
+
+
+class ListSource:
+    """Pairs from lists of ids; counts what has been read."""
+
+    def __init__(self, source: list[list[int]], target: list[list[int]], paraphrase: list[bool] | None = None) -> None:
+        self.source, self.target = source, target
+        self.paraphrase = np.array(paraphrase or [False] * len(source), dtype=bool)
+        self.have_read = 0
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def read(self, start: int, stop: int) -> Pairs:
+        self.have_read += stop - start
+        return Pairs(
+            sentences(self.source[start:stop]), sentences(self.target[start:stop]), self.paraphrase[start:stop]
+        )
+
+
+def numbered(count: int) -> ListSource:
+    """Pair i is [i] and [i, i + 1, ...] of varying length, so that a misaligned or lost pair shows."""
+    return ListSource([[i] for i in range(count)], [list(range(i, i + 1 + i % 4)) for i in range(count)])
+
+
+CONCEPTS = 150
+
+
+def translated(count: int, seed: int) -> ListSource:
+    """A made-up parallel corpus: 3 to 7 concepts a sentence, each with one word a language, in any order."""
+    rng = np.random.default_rng(seed)
+    meanings = [rng.integers(0, CONCEPTS, rng.integers(3, 8)) for _ in range(count)]
+    return ListSource(
+        [meaning.tolist() for meaning in meanings],
+        [(rng.permutation(meaning) + CONCEPTS).tolist() for meaning in meanings],
+    )
+
+
+def retrieval_error(table: np.ndarray, pairs: ListSource) -> float:
+    """Share of sources whose nearest target is not their own."""
+
+    def unit(rows: list[list[int]]) -> np.ndarray:
+        vectors = np.stack([table[row].mean(axis=0) for row in rows])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    nearest = (unit(pairs.source) @ unit(pairs.target).T).argmax(axis=1)
+    return float((nearest != np.arange(len(pairs))).mean())
+
+
+class Weighted(torch.nn.Module):
+    """Another encoder, of plain torch: a token's vector is weighted by a learnt score before it is added up."""
+
+    def __init__(self, rows: int, dim: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(1)
+        self.vectors = torch.nn.Parameter(torch.randn(rows, dim, generator=generator))
+        self.scores = torch.nn.Parameter(torch.zeros(rows))
+
+    def encode(self, sentences: Encoded) -> torch.Tensor:
+        with torch.no_grad():
+            return self(sentences, 0)
+
+    def forward(self, sentences: Encoded, step: int, slots: np.ndarray | None = None) -> torch.Tensor:
+        ids = torch.from_numpy(sentences.ids.astype(np.int64))
+        owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
+        weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]
+        return torch.zeros(len(sentences), self.vectors.shape[1]).index_add(0, owner, weighted)
+
+
+# -------------------------------------------------------------------------------------------------------- pairs of text
+
+#: What a model of these pairs is said to be.
+CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "paper"}
+
+
+class Made(NamedTuple):
+    store: Path
+    sentencepiece: Path
+    unseen: tuple[list[str], list[str]]
+
+
+def words(syllables: str, seed: int) -> list[str]:
+    """A made-up language: one word of three syllables for each concept."""
+    rng, found = np.random.default_rng(seed), {}
+    while len(found) < CONCEPTS:
+        found["".join(syllables[i : i + 2] for i in 2 * rng.integers(0, len(syllables) // 2, 3))] = None
+    return list(found)
+
+
+def corpus(count: int, seed: int) -> tuple[list[str], list[str]]:
+    languages = words("banekiropusamiteloru", 1), words("dyfaghezovquixwejacy", 2)
+    rng = np.random.default_rng(seed)
+    sides: tuple[list[str], list[str]] = ([], [])
+    for _ in range(count):
+        meaning = rng.integers(0, CONCEPTS, rng.integers(3, 7))
+        for side, language in zip(sides, languages, strict=True):
+            side.append(" ".join(language[i] for i in rng.permutation(meaning)))
+    return sides
+
+
+def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) -> Made:
+    folder.mkdir(parents=True, exist_ok=True)
+    mixed, model = folder / "mix.tsv", folder / "sentencepiece.model"
+    mixed.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*pairs, strict=True)), encoding="utf-8", newline="\n")
+    train_subword(mixed, model, vocab_size=pieces, report=folder / "subword.json")
+    write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
+    return Made(folder / "store.h5", model, corpus(200, seed=9))

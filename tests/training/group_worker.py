@@ -14,18 +14,19 @@ from unittest import mock
 
 import numpy as np
 import torch
-from small_pairs import CONCEPTS, ListSource, translated
-from test_trainer import Weighted
 
+from psp.pairs.encoded_pairs import Pairs
 from psp.training import trainer as trainer_module
-from psp.training.batches import Pairs
-from psp.training.encoder import normal_table
-from psp.training.group import Group
-from psp.training.mining import Negatives, mine_by_kind
+from psp.training.encoders.mean import mean_encoder, normal_table
+from psp.training.negatives.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DenseAdam
-from psp.training.records import Records
+from psp.training.process_group import ProcessGroup
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import Trainer, mean_encoder, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Trainer
+from tests.training.conftest import CONCEPTS, ListSource, Weighted, translated
+from tests.training.pairwise_sigmoid import registered
 
 SMALL: dict[str, Any] = {
     **PAPER, "directions": "both",
@@ -46,12 +47,15 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     # A scale at which the loss is about 1, as the margin loss is: it is written with 6 digits.
     "infonce": {"objective": "infonce", "scale": 1.0, "token_dropout": 0.2},
     "infonce, mined": {**ODD, "objective": "infonce", "scale": 1.0, "candidates": "mined", "dropout": 0.2},
+    "sigmoid": {"objective": "sigmoid", "clip": 0.5},  # parameters of the objective's own, without a dimension
     "averaged": {"average": 3, "average_part": 0.5, "dropout": 0.1},
     "own share": {"negatives": "opposite"},  # see mine_own_share
 }
 
 
-def mine_own_share(pairs: Pairs, source: torch.Tensor, target: torch.Tensor, group: Group, **how: Any) -> Negatives:
+def mine_own_share(
+    pairs: Pairs, source: torch.Tensor, target: torch.Tensor, group: ProcessGroup, **how: Any
+) -> Negatives:
     """A wrong build: each process looks for negatives among its own share of the mega-batch alone."""
     first, last = group.share(len(pairs))
     rows = np.arange(first, last)
@@ -72,8 +76,12 @@ def mixed_kinds(count: int) -> ListSource:
     return ListSource(pairs.source, target, kinds)
 
 
-def run(folder: Path, name: str, group: Group | None) -> None:
-    settings = TrainSettings(**{**SMALL, **SCENARIOS[name]})
+def run(folder: Path, name: str, group: ProcessGroup | None) -> None:
+    with registered():
+        _run(folder, name, TrainSettings(**{**SMALL, **SCENARIOS[name]}), group)
+
+
+def _run(folder: Path, name: str, settings: TrainSettings, group: ProcessGroup | None) -> None:
     pairs = mixed_kinds(22 * 6) if settings.batch_size == 7 else translated(400, 1)
     rank = group.rank if group else 0
     mined: list[np.ndarray] = []
@@ -87,27 +95,28 @@ def run(folder: Path, name: str, group: Group | None) -> None:
     out = folder / name / str(rank)
     with (
         torch_state(1),
-        Records(out, settings.log_every) as records,
+        MetricsLog(out, settings.log_every) as records,
         mock.patch.object(trainer_module, "mine_by_kind", watched),
         # Of bfloat16, products of a share would round otherwise than those of the whole.
-        mock.patch("psp.training.infonce.reduced_precision", lambda device: False),
+        mock.patch("psp.training.losses.infonce.reduced_precision", lambda device: False),
     ):
         encoder: Any
-        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings.as_dict())
         if name == "as on a GPU":
             encoder._compiled = False
             optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
         if name == "dense gradients":
             encoder = Weighted(2 * CONCEPTS, settings.dim)
             optimiser = DenseAdam(encoder.parameters(), lr=settings.learning_rate)
-        weights = Trainer(pairs, encoder, optimiser, settings, None, records, group=group).run()
+        trainer = Trainer(pairs, encoder, optimiser, settings, None, records, group=group)
+        weights = {**trainer.run(), **trainer._objective.state_dict()}
     table = np.concatenate([weight.numpy().ravel() for weight in weights.values()])
     np.savez(out / "result.npz", table=table, mined=np.concatenate(mined or [np.zeros(0)]))
 
 
 def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
-    group = Group.join(torch.device("cpu"))
+    group = ProcessGroup.join(torch.device("cpu"))
     for name in names:
         run(folder, name, group)
     group.leave()

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from psp.logs import job
+from psp.core.logs import job
 from psp.training.launch import train_in_processes
 
 arguments = json.loads(Path(sys.argv[1]).read_text())

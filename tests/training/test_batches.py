@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_pairs import ListSource, numbered, rows_of, sentences
-from small_subword import PAIRS, train_sentencepiece, write_mixed
 
-from psp.errors import DataError
-from psp.store import Store, write_store
-from psp.training.batches import Epoch, Pairs, Sentences
+from psp.core.errors import DataError
+from psp.pairs.encoded_pairs import Pairs
+from psp.pairs.store import Store, write_store
+from psp.text.encoded import Encoded
+from psp.training.batches import Epoch
+from tests.conftest import PAIRS, rows_of, train_sentencepiece, write_mixed
+from tests.training.conftest import ListSource, numbered, sentences
 
 ROWS = st.lists(st.lists(st.integers(0, 2**31 - 1), max_size=5), min_size=1, max_size=12)
 
@@ -29,7 +31,7 @@ def test_take_gathers_any_rows_in_any_order(rows: list[list[int]], data: st.Data
 
 @given(st.lists(ROWS, min_size=1, max_size=4))
 def test_join_keeps_all_sentences_in_order(parts: list[list[list[int]]]) -> None:
-    joined = Sentences.join([sentences(part) for part in parts])
+    joined = Encoded.join([sentences(part) for part in parts])
     assert rows_of(joined) == [row for part in parts for row in part]
 
 
@@ -273,7 +275,7 @@ def test_a_store_that_is_damaged_is_told_from_the_thread(tmp_path: Path) -> None
     with Store(tmp_path / "store.h5") as store, Epoch(store, 1, 1, block_pairs=100, buffer_blocks=2) as epoch:
         plain = store.read(0, len(store))
         pairs = epoch.take(len(store))
-        assert sorted(rows_of(pairs.source)) == sorted(rows_of(Sentences(plain.source.ids, plain.source.offsets)))
+        assert sorted(rows_of(pairs.source)) == sorted(rows_of(plain.source))
     with h5py.File(tmp_path / "store.h5", "r+") as file:
         file["source/ids"][len(file["source/ids"]) // 2] = store.vocab_size
     with (

@@ -8,11 +8,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from small_subword import PAIRS
 
 from psp.evaluation.development import Development
-from psp.testsets import StsSet
+from psp.evaluation.testsets import StsSet
 from psp.training.settings import TrainSettings
+from tests.conftest import PAIRS
 
 
 @pytest.fixture(scope="module")

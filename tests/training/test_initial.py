@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from small_pairs import ListSource
 
 from psp.training import initial
 from psp.training.initial import count_pieces, initial_table
 from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
+from tests.training.conftest import ListSource
 
 PIECES = [str(number) for number in range(50)]
 

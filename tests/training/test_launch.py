@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from test_train_loop import Made, corpus, make
 
-from psp.errors import ConfigError
-from psp.files import read_json
-from psp.model import load_model
+from psp.core.errors import ConfigError
+from psp.core.files import read_json
+from psp.models.model import load_model
 from psp.training.launch import check, count, train_in_processes
 from psp.training.settings import PAPER
+from tests.training.conftest import Made, corpus, make
 
 SETTINGS: dict[str, Any] = {
     **PAPER, "directions": "both",

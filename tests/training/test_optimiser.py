@@ -60,7 +60,7 @@ def warm_up_and_decay(peak: float, warm: int, steps: int) -> Callable[[int], flo
     return lambda step: peak * min(step / warm, (steps - step + 1) / (steps - warm))
 
 
-@pytest.mark.parametrize("steps", [1, 2, 30, 400, 1500])
+@pytest.mark.parametrize("steps", [1, 2, 30, 400, pytest.param(1500, marks=pytest.mark.slow)])
 def test_deferred_adam_equals_dense_adam(steps: int) -> None:
     assert max(compare(steps)) < 1e-8
 
@@ -70,7 +70,7 @@ def test_whatever_the_gradients_are_beside_eps(scale: float) -> None:
     assert max(compare(600, scale=scale)) < 1e-8
 
 
-@pytest.mark.parametrize(("warm", "steps"), [(15, 300), (100, 1500)])
+@pytest.mark.parametrize(("warm", "steps"), [(15, 300), pytest.param(100, 1500, marks=pytest.mark.slow)])
 def test_each_missed_step_has_its_own_learning_rate(warm: int, steps: int) -> None:
     assert max(compare(steps, warm_up_and_decay(0.05, warm, steps))) < 1e-7
 
@@ -159,7 +159,7 @@ def test_a_state_is_gone_on_from() -> None:
 
 
 def test_the_number_of_threads_changes_no_byte() -> None:
-    from psp.jit import set_threads
+    from psp.core.jit import set_threads
 
     tables = []
     for threads in (1, 2):

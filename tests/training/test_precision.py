@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from small_pairs import CONCEPTS, retrieval_error, translated
-from test_train_loop import CONFIG, Made, corpus, make
 
-from psp.errors import ConfigError
-from psp.training.batches import Sentences
-from psp.training.encoder import MeanEncoder, normal_table
+from psp.core.errors import ConfigError
+from psp.text.encoded import Encoded
+from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.loop import train
 from psp.training.optimiser import DenseAdam
-from psp.training.records import Records
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import Trainer, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Trainer
+from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, retrieval_error, translated
 
 
 class Projected(torch.nn.Module):
@@ -31,12 +31,12 @@ class Projected(torch.nn.Module):
         self.matrix = torch.nn.Parameter(torch.eye(table.shape[1]))
         self.kinds: set[torch.dtype] = set()
 
-    def forward(self, sentences: Sentences, step: int, slots: npt.NDArray[np.int64] | None = None) -> torch.Tensor:
+    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> torch.Tensor:
         vectors = self.mean(sentences, step, slots) @ self.matrix
         self.kinds.add(vectors.dtype)
         return vectors.float()
 
-    def encode(self, sentences: Sentences) -> torch.Tensor:
+    def encode(self, sentences: Encoded) -> torch.Tensor:
         with torch.no_grad():
             vectors = self.mean.encode(sentences) @ self.matrix
         self.kinds.add(vectors.dtype)
@@ -49,7 +49,7 @@ def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precisi
     settings = TrainSettings(**{**PAPER, "directions": "both", **small, "precision": precision})
     encoder = Projected(normal_table(2 * CONCEPTS, 48, 1))
     optimiser = DenseAdam(encoder.parameters(), lr=0.01)
-    with torch_state(1), Records(tmp_path, 50) as records:
+    with torch_state(1), MetricsLog(tmp_path, 50) as records:
         weights = Trainer(translated(2000, 1), encoder, optimiser, settings, None, records).run()
     assert encoder.kinds == {kind}
     assert {weight.dtype for weight in weights.values()} == {torch.float32}

@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_pairs import CONCEPTS, rows_of, translated
 
 from psp.training.batches import Epoch
-from psp.training.encoder import normal_table
-from psp.training.records import Records
+from psp.training.encoders.mean import mean_encoder, normal_table
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import Trainer, mean_encoder, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Trainer
+from tests.conftest import rows_of
+from tests.training.conftest import CONCEPTS, translated
 
 
 def plain_training(pairs: list[tuple[list[int], list[int]]], settings: TrainSettings) -> torch.Tensor:
@@ -61,8 +63,8 @@ def test_equals_the_plain_implementation(tmp_path: Path, directions: str, clip: 
     small = {"epochs": 1, "batch_size": 8, "megabatch": 3, "anneal": 2, "dim": 12, "learning_rate": 0.02}
     settings = TrainSettings(**{**PAPER, **small, "directions": directions, "clip": clip, "mask_equal": False})
     source = translated(101, seed=4)  # in the end a short mega-batch, and a short mini-batch
-    with torch_state(1), Records(tmp_path, 10) as records:
-        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, 12, 1), settings)
+    with torch_state(1), MetricsLog(tmp_path, 10) as records:
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, 12, 1), settings.as_dict())
         table = Trainer(source, encoder, optimiser, settings, None, records).run()["table"]
     order = Epoch(source, settings.seed, epoch=1).take(101)
     expected = plain_training(list(zip(rows_of(order.source), rows_of(order.target), strict=True)), settings)

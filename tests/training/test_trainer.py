@@ -11,22 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from small_pairs import CONCEPTS, ListSource, retrieval_error, sentences, translated
 
-from psp.errors import PspError
-from psp.training.batches import Sentences
-from psp.training.candidates import candidates
-from psp.training.encoder import Encoder, normal_table
-from psp.training.infonce import infonce_objective
+from psp.core.errors import PspError
+from psp.training.encoders.base import Encoder
+from psp.training.encoders.mean import mean_encoder, normal_table
+from psp.training.losses.infonce import infonce_objective
+from psp.training.negatives.candidates import candidates
 from psp.training.optimiser import DeferredAdam, DenseAdam
-from psp.training.records import Records
+from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.trainer import FEW_STEPS, Trainer, mean_encoder, torch_state
+from psp.training.torch_state import torch_state
+from psp.training.trainer import FEW_STEPS, Trainer
+from tests.training.conftest import CONCEPTS, ListSource, Weighted, retrieval_error, sentences, translated
 
 SMALL: dict[str, Any] = {
     **PAPER, "directions": "both",
     "epochs": 2, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 16, "learning_rate": 0.01, "log_every": 7,
 }  # fmt: skip
+ROOT = Path(__file__).parent.parent.parent
 Score = Callable[[Encoder], Mapping[str, Any]]
 
 
@@ -34,8 +36,8 @@ def run(
     folder: Path, pairs: ListSource, evaluate: Score | None = None, threads: int = 1, **changes: Any
 ) -> tuple[np.ndarray, Trainer]:
     settings = TrainSettings(**{**SMALL, **changes})
-    with torch_state(threads), Records(folder, settings.log_every) as records:
-        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings)
+    with torch_state(threads), MetricsLog(folder, settings.log_every) as records:
+        encoder, optimiser = mean_encoder(normal_table(2 * CONCEPTS, settings.dim, settings.seed), settings.as_dict())
         trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, records)
         return trainer.run()["table"].numpy().copy(), trainer
 
@@ -95,12 +97,12 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
 ) -> None:
     masks = []
 
-    def spied(vectors: Any, margin: float, scale: float, refused: Any, group: Any, further: Any) -> Any:
-        assert further is None
-        masks.append(None if refused is None else refused.numpy().copy())
-        return infonce_objective(vectors, margin, scale, refused, group)
+    def spied(vectors: Any, margin: float, scale: float, masked: Any, group: Any, extra: Any) -> Any:
+        assert extra is None
+        masks.append(None if masked is None else masked.numpy().copy())
+        return infonce_objective(vectors, margin, scale, masked, group)
 
-    monkeypatch.setattr("psp.training.trainer.infonce_objective", spied)
+    monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", spied)
     words = [[5], [6], [7], [8], [9], [10]]
     other = [[15], [16], [17], [6], [19], [19]]  # the fourth target is the second source; the last two are one text
     pairs = ListSource(words, other, [False, True, True, True, False, False])
@@ -110,18 +112,19 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
     # The order is shuffled: compare by how many are refused for each kind.
     assert mask.sum() == (kinds[:, None] != kinds[None, :]).sum() + 2 + 2
     assert (mask == mask.T).all() and not mask.diagonal().any()
-    assert (trainer.step, trainer.lonely) == (1, 0)
+    assert (trainer.step, trainer.without_negative) == (1, 0)
     run(tmp_path / "unmasked", pairs, epochs=1, batch_size=6, objective="infonce", mask_equal=False)
     assert masks[1].sum() == (kinds[:, None] != kinds[None, :]).sum()
 
 
 def test_no_exponential_is_several_threads_first(tmp_path: Path) -> None:
-    """See psp.training.trainer._choose_kernels: which code they then run is a matter of luck."""
+    """See psp.training.torch_state._choose_kernels: which code they then run is a matter of luck."""
     code = """
 import sys
 from pathlib import Path
 from torch.utils._python_dispatch import TorchDispatchMode
-from test_trainer import run, translated
+from tests.training.conftest import translated
+from tests.training.test_trainer import run
 first = {}
 class Watched(TorchDispatchMode):
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
@@ -133,17 +136,16 @@ with Watched():
     run(Path(sys.argv[1]), translated(64, seed=1), threads=2, epochs=1, objective="infonce", scale=float(sys.argv[2]))
 print(first)
 """
-    folder = Path(__file__).parent
     for scale, expected in ((20, "{'exp': 1, 'log': 1}"), (60, "{'exp': 1, 'log': 1, 'logsumexp': 1024}")):
         command = [sys.executable, "-c", code, str(tmp_path / str(scale)), str(scale)]
-        environment = {**os.environ, "PYTHONPATH": f"{folder}:{folder.parent.parent}"}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
         assert result.stdout.strip() == expected, result.stderr
 
 
 def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path) -> None:
     table, trainer = run(tmp_path, translated(65, seed=1), epochs=2, objective="infonce", megabatch=60)
-    assert (trainer.pairs, trainer.alone, trainer.step) == (128, 2, 4)
+    assert (trainer.pairs, trainer.passed_over, trainer.step) == (128, 2, 4)
     assert {row["megabatch"] for row in rows(tmp_path / "metrics.csv")} == {"1"}
     same, _ = run(tmp_path / "again", translated(65, seed=1), epochs=2, objective="infonce", megabatch=3, anneal=1)
     assert same.tobytes() == table.tobytes()
@@ -158,24 +160,24 @@ def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monk
 
     widths = []
 
-    def watched(vectors: Any, margin: float, scale: float, refused: Any, group: Any, further: Any) -> Any:
-        widths.append((len(vectors), further))
-        return infonce_objective(vectors, margin, scale, refused, group, further=further)
+    def watched(vectors: Any, margin: float, scale: float, masked: Any, group: Any, extra: Any) -> Any:
+        widths.append((len(vectors), extra))
+        return infonce_objective(vectors, margin, scale, masked, group, extra=extra)
 
-    monkeypatch.setattr("psp.training.trainer.candidates", spied)
-    monkeypatch.setattr("psp.training.trainer.infonce_objective", watched)
+    monkeypatch.setattr("psp.training.losses.infonce.candidates", spied)
+    monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", watched)
     mined = {"objective": "infonce", "candidates": "mined", "anneal": 5, "megabatch": 3}
     table, trainer = run(tmp_path, translated(400, seed=1), epochs=2, log_every=1, **mined)
     assert {int(row["megabatch"]) for row in rows(tmp_path / "metrics.csv")} == {1, 2, 3}
     assert len(seen) == trainer.step == 26
     assert {size for size, *_ in seen} >= {32, 64, 96}
-    for (size, chosen, negatives, mask_equal, made), (count, further) in zip(seen, widths, strict=True):
+    for (size, chosen, negatives, mask_equal, made), (count, extra) in zip(seen, widths, strict=True):
         assert mask_equal and (negatives.source >= 0).all()
         assert set(made.source) == set(negatives.source[chosen]) - set(chosen + size)
-        assert further == (len(made.source), len(made.target)) and count == 2 * len(chosen) + sum(further)
+        assert extra == (len(made.source), len(made.target)) and count == 2 * len(chosen) + sum(extra)
         if size == len(chosen):  # a mega-batch of one mini-batch: what is mined of bitext is there already
-            assert further == (0, 0)
-    assert max(sum(further) for _, further in widths) > 20
+            assert extra == (0, 0)
+    assert max(sum(extra) for _, extra in widths) > 20
     again, _ = run(tmp_path / "again", translated(400, seed=1), epochs=2, **{**mined, "anneal": 1})
     assert again.tobytes() != table.tobytes()
 
@@ -186,7 +188,7 @@ def test_mined_candidates_come_from_where_negatives_says(tmp_path: Path, negativ
     mined = {"objective": "infonce", "candidates": "mined", "margin": 0.3, "negatives": negatives}
     table, trainer = run(tmp_path, pairs, epochs=4, dim=48, **mined)
     assert retrieval_error(table, unseen) < 0.1
-    assert trainer.lonely == 0
+    assert trainer.without_negative == 0
 
 
 @pytest.mark.parametrize("objective", ["margin", "infonce"])
@@ -213,7 +215,7 @@ def test_a_kind_that_is_one_pair_of_a_megabatch_has_no_loss_term(tmp_path: Path)
     pairs = translated(64, seed=1)
     pairs.paraphrase[7] = True
     _, trainer = run(tmp_path, pairs, epochs=1, megabatch=1)  # mega-batches of 32: one holds it
-    assert trainer.lonely == 2
+    assert trainer.without_negative == 2
     assert trainer.pairs == 64
 
 
@@ -230,7 +232,7 @@ def test_each_epoch_sees_every_pair_and_short_batches_at_its_end(tmp_path: Path)
     _, trainer = run(tmp_path, translated(32 * 9 + 5, 1), epochs=3, anneal=1, log_every=1)
     assert trainer.pairs == 3 * (32 * 9 + 5)
     assert trainer.step == 3 * 10
-    assert trainer.alone == 0
+    assert trainer.passed_over == 0
     seen = [int(row["pairs"]) for row in rows(tmp_path / "metrics.csv")]
     sizes = np.diff([0, *seen])
     assert sorted(set(sizes)) == [5, 32] and (sizes == 5).sum() == 3  # only the last of an epoch is short
@@ -238,7 +240,7 @@ def test_each_epoch_sees_every_pair_and_short_batches_at_its_end(tmp_path: Path)
 
 def test_a_mega_batch_of_one_pair_is_passed_over(tmp_path: Path) -> None:
     _, trainer = run(tmp_path, translated(33, 1), megabatch=1)
-    assert (trainer.step, trainer.pairs, trainer.alone) == (2, 64, 2)
+    assert (trainer.step, trainer.pairs, trainer.passed_over) == (2, 64, 2)
 
 
 def test_a_store_without_two_different_pairs_is_told(tmp_path: Path) -> None:
@@ -257,7 +259,7 @@ def test_pairs_that_all_share_a_text_teach_nothing(tmp_path: Path) -> None:
     same = ListSource([[7, 8]] * 64, [[CONCEPTS + i] for i in range(64)])
     table, trainer = run(tmp_path, same, epochs=1)
     np.testing.assert_array_equal(table, normal_table(2 * CONCEPTS, 16, 1).numpy())
-    assert trainer.lonely == 2 * 64
+    assert trainer.without_negative == 2 * 64
     moved, _ = run(tmp_path, same, epochs=1, mask_equal=False)
     assert (moved != table).any()
 
@@ -293,10 +295,10 @@ DIVERGING = {"learning_rate": 1e9, "objective": "infonce", "margin": 0.3, "dim":
 def test_a_loss_above_the_untrained_table_s_is_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     _, trainer = run(tmp_path, translated(128, 1), **DIVERGING | {"epochs": 4})  # each step's loss is finite
     assert trainer.step >= FEW_STEPS
-    counters = (trainer.step, trainer.lonely)
+    counters = (trainer.step, trainer.without_negative)
     with pytest.raises(PspError, match=r"training diverged: the first mini-batch's loss is .*lower learning_rate"):
         trainer.check_learnt()
-    assert not caplog.messages and (trainer.step, trainer.lonely) == counters
+    assert not caplog.messages and (trainer.step, trainer.without_negative) == counters
     trainer.check_learnt(refuse=False)
     assert caplog.messages[0].startswith("training diverged: ")
 
@@ -332,8 +334,8 @@ def test_a_rate_at_which_nothing_is_learnt_is_a_warning(
 def test_a_table_that_is_trained_already_need_not_get_better(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pairs, settings = translated(500, 1), TrainSettings(**{**SMALL, "learning_rate": 1e-9})
     trained, _ = run(tmp_path / "first", pairs, epochs=6)
-    with Records(tmp_path / "again", 7) as records:
-        trainer = Trainer(pairs, *mean_encoder(torch.from_numpy(trained), settings), settings, None, records)
+    with MetricsLog(tmp_path / "again", 7) as records:
+        trainer = Trainer(pairs, *mean_encoder(torch.from_numpy(trained), settings.as_dict()), settings, None, records)
         trainer.run()
     trainer.check_learnt()
     assert not caplog.messages
@@ -342,12 +344,12 @@ def test_a_table_that_is_trained_already_need_not_get_better(tmp_path: Path, cap
 def test_a_table_that_is_not_finite_is_noticed_although_mining_finds_no_negative(tmp_path: Path) -> None:
     settings = TrainSettings(**SMALL)
     table = torch.full((2 * CONCEPTS, 16), torch.nan)
-    with Records(tmp_path, 1) as records, pytest.raises(PspError, match="diverged by step 0"):
-        Trainer(translated(100, 1), *mean_encoder(table, settings), settings, None, records).run()
+    with MetricsLog(tmp_path, 1) as records, pytest.raises(PspError, match="diverged by step 0"):
+        Trainer(translated(100, 1), *mean_encoder(table, settings.as_dict()), settings, None, records).run()
 
 
 class Scripted:
-    """Development scores as told; remembers the tables."""
+    """Validation scores as told; remembers the tables."""
 
     def __init__(self, *scores: float) -> None:
         self.scores, self.tables = list(scores), []
@@ -386,13 +388,13 @@ def test_the_model_is_the_mean_of_whole_tables(
     def noted(self: Trainer, some: Any, sentences: Any, numbers: Any, negatives: Any) -> float:
         loss = minibatch(self, some, sentences, numbers, negatives)
         whole = self.encoder.state_dict()["table"].numpy().copy()
-        steps.append((self.pairs + self.alone + len(numbers), whole))
+        steps.append((self.pairs + self.passed_over + len(numbers), whole))
         return loss
 
     monkeypatch.setattr(Trainer, "_minibatch", noted)
-    monkeypatch.setattr("psp.training.trainer.DeferredAdam", DenseAdam)
+    monkeypatch.setattr("psp.training.encoders.mean.DeferredAdam", DenseAdam)
     last, again = run(tmp_path / "plain", pairs, **{**changes, "average": 0})
-    assert trainer.step == again.step == len(steps) and trainer.alone == (3 if count == 321 else 0)
+    assert trainer.step == again.step == len(steps) and trainer.passed_over == (3 if count == 321 else 0)
     total = 3 * count
     chosen = []
     for number in range(1, 5):
@@ -419,7 +421,7 @@ def test_the_average_is_scored_once_more_and_is_then_the_last(
     dev = rows(tmp_path / "dev.csv")
     assert [float(row["score"]) for row in dev] == list(scores)
     assert dev[2]["step"] == dev[3]["step"] and set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
-    assert [row["averaged"] for row in trainer.records.history] == [False, False, False, True]
+    assert [row["averaged"] for row in trainer.metrics.history] == [False, False, False, True]
 
 
 def test_an_average_of_one_is_the_last_table(tmp_path: Path) -> None:
@@ -443,7 +445,7 @@ def test_without_development_data_the_last_table_is_kept(tmp_path: Path) -> None
 
 
 def test_a_development_score_that_is_no_number_stops_training(tmp_path: Path) -> None:
-    with pytest.raises(PspError, match="development score at step"):
+    with pytest.raises(PspError, match="validation score at step"):
         run(tmp_path, translated(100, 1), Scripted(float("nan")))
 
 
@@ -453,26 +455,6 @@ def test_torch_is_left_as_it_was_found() -> None:
         assert torch.get_num_threads() == before[0] + 1
         raise ZeroDivisionError
     assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
-
-
-class Weighted(torch.nn.Module):
-    """Another encoder, of plain torch: a token's vector is weighted by a learnt score before it is added up."""
-
-    def __init__(self, rows: int, dim: int) -> None:
-        super().__init__()
-        generator = torch.Generator().manual_seed(1)
-        self.vectors = torch.nn.Parameter(torch.randn(rows, dim, generator=generator))
-        self.scores = torch.nn.Parameter(torch.zeros(rows))
-
-    def encode(self, sentences: Sentences) -> torch.Tensor:
-        with torch.no_grad():
-            return self(sentences, 0)
-
-    def forward(self, sentences: Sentences, step: int, slots: np.ndarray | None = None) -> torch.Tensor:
-        ids = torch.from_numpy(sentences.ids.astype(np.int64))
-        owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
-        weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]
-        return torch.zeros(len(sentences), self.vectors.shape[1]).index_add(0, owner, weighted)
 
 
 def test_the_loop_trains_any_encoder_of_ids_to_vectors(tmp_path: Path) -> None:
@@ -487,7 +469,7 @@ def test_the_loop_trains_any_encoder_of_ids_to_vectors(tmp_path: Path) -> None:
         return float((nearest != torch.arange(300)).float().mean())
 
     before = error()
-    with torch_state(1), Records(tmp_path, 50) as records:
+    with torch_state(1), MetricsLog(tmp_path, 50) as records:
         kept = Trainer(pairs, encoder, DenseAdam(encoder.parameters(), lr=0.01), settings, None, records).run()
     assert before > 0.9 and error() < 0.1
     assert set(kept) == {"vectors", "scores"}

@@ -13,16 +13,16 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from small_subword import PAIRS
 
-from psp import schemas
-from psp.errors import ConfigError, DataError
+from psp.core import schemas
+from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
-from psp.store import write_store
-from psp.subword import train_subword
+from psp.pairs.store import write_store
+from psp.pairs.subword import train_subword
 from psp.training.loop import train
 from psp.training.settings import PAPER, TrainSettings
 from psp.training.tune import Tuning, course, differences, winner
+from tests.conftest import PAIRS
 
 ROOT = Path(__file__).parents[2]
 TRAIN: dict[str, Any] = {
@@ -322,7 +322,7 @@ def test_reports_that_do_not_belong_are_refused(made: Made, tmp_path: Path) -> N
         tuning.gather({**found, first: found[second]}, out, model="fr")
     with pytest.raises(DataError, match=r"was trained with epochs 1, the point .* has 2"):
         Tuning(GRID, epochs=2, anneal=3).gather(found, out, model="fr")
-    with pytest.raises(DataError, match="has no development score; give the model development data"):
+    with pytest.raises(DataError, match="has no validation score; give the model development data"):
         tuning.gather(with_scores(tmp_path, found, [1.0, None, 1.0, 1.0]), out, model="fr")
     (tmp_path / "cut.json").write_text("{}")
     with pytest.raises(DataError, match=r"cut\.json: .*schema train"):
@@ -340,8 +340,7 @@ def test_differences_are_of_the_values_that_were_used() -> None:
 
 
 def test_the_keys_that_can_be_tuned_are_those_of_the_schema_of_tune_json() -> None:
-    config = yaml.safe_load((ROOT / "config/schema.yaml").read_text(encoding="utf-8"))["$defs"]["train"]["properties"]
-    tunable = {key for key, node in config.items() if node.get("tunable")}
-    assert tunable == set(schemas.load("tune")["properties"]["grid"]["properties"])
+    tunable = {key for key, setting in TrainSettings.declared().items() if setting.tunable}
+    assert tunable == set(schemas.load("settings")["$defs"]["grid"]["properties"])
     # The others change when a model is scored, what is kept of it, or where and how it is trained, not what it learns.
     assert "dropout" in tunable and not tunable & {"threads", "device", "log_every", "dev_every", "select", "tune"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import multiprocessing
 import os
 import resource
@@ -28,6 +30,7 @@ class Job:
         catch_up: mini-batches after which a checkpoint may be written.
         die_at: the process kills itself (SIGKILL) at this one of the things that it does to files of its checkpoints.
         fill_at: after that many checkpoints the disk is full, for all but small files.
+        within: a module within whose ``registered()``, a context manager, the training is.
     """
 
     pairs: Path
@@ -41,6 +44,7 @@ class Job:
     threads: int = 1
     die_at: int | None = None
     fill_at: int | None = None
+    within: str | None = None
 
     def start(self) -> multiprocessing.process.BaseProcess:
         process = CONTEXT.Process(target=_train, args=(self,))
@@ -73,11 +77,11 @@ class Job:
 
 
 def _train(job: Job) -> None:
-    from psp import logs
+    from psp.core import logs
     from psp.evaluation.development import Development
     from psp.training import trainer
-    from psp.training.checkpoint import Checkpoints
     from psp.training.loop import train
+    from psp.training.saving.checkpoint import Checkpoints
     from psp.training.settings import When
 
     trainer.CATCH_UP_EVERY = job.catch_up
@@ -95,7 +99,8 @@ def _train(job: Job) -> None:
             return save(self, *arguments, **options)
 
         Checkpoints.save = full  # type: ignore[method-assign]
-    with logs.job(job.folder / "log"):
+    registered = importlib.import_module(job.within).registered if job.within else contextlib.nullcontext
+    with registered(), logs.job(job.folder / "log"):
         train(
             job.pairs,
             job.sentencepiece,

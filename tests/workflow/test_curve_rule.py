@@ -1,6 +1,6 @@
 """The learning-curve plot as a target of the workflow."""
 
-from psp.curve import draw
+from psp.report.curve import draw
 
 
 def test_the_plot_is_a_target_of_its_own(copy_of_finished, tmp_path):

@@ -26,7 +26,7 @@ def test_what_is_worth_a_warning_is_said_at_the_end_and_reruns_no_filter(copy_of
     report = "results/demo/pairs/filter/Phrasebook.en-fr.json"
     config.write_text(config.read_text().replace("warn_share: 0.01", "warn_share: 0.01, length: {max: 99}"))
     screen = run.run(report).output
-    assert "INFO psp.datawarnings: the length filter dropped" in log.read_text()
+    assert "INFO psp.pairs.data_warnings: the length filter dropped" in log.read_text()
     assert "the length filter dropped" in screen
     config.write_text(config.read_text().replace("max: 99", "min: 1"))
     screen = run.run(report).output

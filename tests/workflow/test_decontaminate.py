@@ -3,7 +3,7 @@
 import json
 import zipfile
 
-from psp.text import normalised_key
+from psp.text.keys import normalised_key
 
 CONFIG = """
 keep_intermediate: true

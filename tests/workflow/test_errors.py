@@ -82,9 +82,9 @@ def test_what_a_person_should_know_of_a_config_is_said_once(project):
     # A job, whose process reads the config again.
     targets = "results/phrasebook/truth.json", "results/jp/pairs/filter/my.en-jp.tsv"
     output = project.run("--until", "phrasebook", "--", *targets).output
-    (told,) = [line for line in output.splitlines() if "tiny.yaml extends models" in line]
+    (told,) = [line for line in output.splitlines() if "tiny.yaml extends existing models" in line]
     assert "demo (languages, corpora, development.sts," in told
-    assert output.count("jp is no code of a language that is known here; did you mean ja (Japanese)?") == 1
+    assert output.count("jp is not a language code that psp knows; did you mean ja (Japanese)?") == 1
 
 
 def test_an_unknown_corpus(project):
@@ -131,7 +131,7 @@ def test_what_the_config_names_and_is_not_there(project, config, words, named):
 
 def test_nothing_makes_the_file_that_is_asked_for(project):
     output = failure(project, "--dry-run", "results/demo/evil.json")
-    assert "error: results/demo/evil.json: nothing makes such a file" in output
+    assert "error: results/demo/evil.json: no rule makes this file" in output
 
 
 def put(workflow, data):
@@ -155,7 +155,7 @@ def archive(tmp_path, english, french):
         ("members", ["Phrasebook.en-fr.en"]),
         ("unequal", ["3", "2"]),
         ("bytes", ["line 2", "UTF-8"]),
-        ("empty", ["no pair is left to train on", "Phrasebook.en-fr 0"]),
+        ("empty", ["no pairs are left to train on", "Phrasebook.en-fr 0"]),
     ],
 )
 def test_bad_archives(project, tmp_path, name, words):

@@ -53,8 +53,9 @@ def wait_for(process, folder, pattern):
 @pytest.mark.parametrize(
     ("log", "whole_group"),
     [
-        ("logs/filter/Phrasebook.en-fr.log", False),  # the job outlives Snakemake and goes on writing
-        ("logs/subword.log", True),
+        # The job outlives Snakemake and goes on writing.
+        pytest.param("logs/filter/Phrasebook.en-fr.log", False, marks=pytest.mark.slow),
+        pytest.param("logs/subword.log", True, marks=pytest.mark.slow),
         ("logs/train.log", False),
     ],
 )
@@ -89,6 +90,7 @@ def undisturbed(finished, once):
     return once("undisturbed", lambda folder: longer(finished, folder).run("results/demo/train/train.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_training_goes_on_from_its_checkpoint(finished, undisturbed, tmp_path, number):
     project = longer(finished, tmp_path / "copy")
@@ -107,6 +109,7 @@ def test_training_goes_on_from_its_checkpoint(finished, undisturbed, tmp_path, n
     assert not (results / "train/checkpoints").exists()
 
 
+@pytest.mark.slow
 def test_how_often_checkpoints_and_metrics_come_trains_nothing_again(undisturbed, tmp_path):
     project = undisturbed.copy(tmp_path / "copy")
     project.edit("tiny.yaml", "{steps: 100}", "{minutes: 1, keep: 5}, log_every: 3")

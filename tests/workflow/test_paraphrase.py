@@ -7,11 +7,11 @@ import zipfile
 
 import pytest
 
-from psp import schemas
+from psp.core import schemas
 from psp.corpora.phrasebook.meaning import Sampler
 from psp.corpora.phrasebook.say_english import Speaker as English
 from psp.corpora.phrasebook.say_french import Speaker as French
-from psp.store import Store
+from psp.pairs.store import Store
 
 MODELS = """
 sources:
@@ -62,6 +62,7 @@ def write(folder, wordings, bad=BAD):
     return [line.split("\t") for line in lines]
 
 
+@pytest.mark.slow
 def test_paraphrases_and_a_file_of_ones_own_become_models(project, wordings):
     rows = write(project.folder, wordings)
     targets = [f"results/{name}/{file}.json" for name in ("english", "both") for file in ("eval", "data")]
@@ -125,7 +126,7 @@ def test_a_missing_file_of_ones_own_is_told_before_anything_runs(project, wordin
     write(project.folder, wordings[:50])
     (project.folder / "Own pairs.tsv.gz").unlink()
     output = failure(project, "--dry-run", "results/both/eval.json")
-    assert "error: Own pairs.tsv.gz: no such file, but models.both.corpora has it" in output
+    assert "error: Own pairs.tsv.gz: no such file, but models.both.corpora names it" in output
     assert len(output.splitlines()) < 8
     assert "train" in project.planned("results/english/eval.json")
 

@@ -5,13 +5,14 @@ import csv
 import numpy as np
 import pytest
 
-from psp import schemas
-from psp.files import read_json
-from psp.model import load_model
+from psp.core import schemas
+from psp.core.files import read_json
+from psp.models.model import load_model
 
 EVAL = "results/demo/eval.json"
 
 
+@pytest.mark.slow
 def test_two_processes_train_what_one_does(finished, copy_of_finished):
     copy_of_finished.edit("tiny.yaml", "anneal: 4}", "anneal: 4, processes: 2}")
     assert copy_of_finished.planned(EVAL) == set()  # no other model

@@ -1,8 +1,8 @@
 """The scores of smaller tables as a target of the workflow."""
 
-from psp import testsets
-from psp.evaluation.quantized import measure
-from psp.files import read_json
+from psp.core.files import read_json
+from psp.evaluation import testsets
+from psp.evaluation.quantize import measure
 
 TARGET = "results/demo/quantized.json"
 

@@ -1,4 +1,4 @@
-"""Every command and every line of code in the README does what it says."""
+"""Every command and every line of code in the README, and on the pages that people read on, does what it says."""
 
 import argparse
 import itertools
@@ -12,21 +12,37 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from opus_api import SWAHILI, opus_api
-from served import served
 
 import psp
-from psp.config import Config
+from psp.config.config import Config
+from tests.conftest import SWAHILI, opus_api, served
 
 ROOT = Path(__file__).parent.parent.parent
-README = (ROOT / "README.md").read_text()
+#: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
+#: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
+PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/models.md", "docs/running.md")
+TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language, pages=PAGES):
+    return [block for page in pages for block in re.findall(rf"```{language}\n(.*?)```", TEXTS[page], re.DOTALL)]
 
 
-COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
+#: Each once, whether or not several pages have it.
+COMMANDS = list(dict.fromkeys(line for block in blocks("sh") for line in block.splitlines()))
+#: Config files: the first line of each says its name.
+CONFIGS = {re.match(r"# (\w+\.yaml)\n", block)[1]: block for block in blocks("yaml")}
+
+
+def test_every_command_is_run_here_or_by_ci():
+    assert {command.split()[0] for command in COMMANDS} == {"make", "psp", "snakemake"}
+    assert len(CONFIGS) == len(blocks("yaml"))
+    files = {word for command in COMMANDS for word in command.split() if word.endswith(".yaml")}
+    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml"}  # the one is written by a command, the other is added
+
+
+def test_the_readme_stays_short():
+    assert len(TEXTS["README.md"].splitlines()) <= 150
 
 
 def taught(text):
@@ -68,15 +84,15 @@ def test_make_targets_are_those_that_ci_runs():
     targets = [command.split()[1] for command in COMMANDS if command.startswith("make")]
     assert targets == ["demo", "test"]
     assert all(f"\nmake {target}\n" in ci for target in targets)
-    for target in re.findall(r"`make (\w+)`", README):
+    for target in re.findall(r"`make (\w+)`", "".join(TEXTS.values())):
         assert f"\n{target}:" in makefile
 
 
 def run_psp(command, workflow, folder):
-    """Run a ``psp`` command of the README; what a shell would redirect goes into the file that it names."""
+    """Run a ``psp`` command of a page; what a shell would redirect goes into the file that it names."""
     command, _, out = command.partition(" > ")
     result = subprocess.run(
-        [sys.executable, "-c", "from psp.cli import main; main()", *shlex.split(command)[1:]],
+        [sys.executable, "-c", "from psp.cli.main import main; main()", *shlex.split(command)[1:]],
         cwd=folder, env=workflow.environment, capture_output=True, text=True,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -86,8 +102,7 @@ def run_psp(command, workflow, folder):
 
 
 def test_snakemake_commands_can_be_planned(project):
-    names = "mirror.yaml", "mine.yaml", "own.yaml", "variants.yaml", "tuned.yaml"
-    for name, yaml in zip(names, blocks("yaml"), strict=True):
+    for name, yaml in CONFIGS.items():
         (project.folder / name).write_text(yaml)
     (project.folder / "my.tsv").touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
@@ -98,7 +113,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 7
+    assert len(commands) == 8
     for _, *arguments in commands:
         result = subprocess.run(
             [sys.executable, "-m", "snakemake", "--dry-run", *arguments],
@@ -110,11 +125,11 @@ def test_snakemake_commands_can_be_planned(project):
 
 def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "mirror.yaml").write_text(blocks("yaml")[0])
-    config = Config.load([ROOT / "config/config.yaml", tmp_path / "mirror.yaml"], ROOT / "config/schema.yaml")
+    (tmp_path / "mirror.yaml").write_text(CONFIGS["mirror.yaml"])
+    config = Config.load([ROOT / "config/config.yaml", tmp_path / "mirror.yaml"])
     model = config.model("fr")
     sought = {mirror for name in config.downloads(model) for mirror in config.remote(name).mirrors}
-    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", README, re.DOTALL)
+    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", TEXTS["docs/data.md"], re.DOTALL)
     folders, drawn = [], set()
     for line in tree.splitlines():
         depth, name = re.match(r"[│├└─ ]*", line).end() // 4, re.sub(r"^[│├└─ ]*", "", line).partition("  ")[0].strip()
@@ -167,9 +182,12 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     cars = ["a red car", "une voiture rouge"]
     for other in others:
         assert np.array_equal(other.embed_raw_text(cars), original.embed_raw_text(cars))
-    (code,) = blocks("python")
-    code += "\nassert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1\n"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=finished.environment, check=True)
+    code = [
+        *blocks("python"),
+        "assert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1",
+        "assert similarities.shape == (1, 2) and psp.load_model('small-model').dtype == 'int8'",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=tmp_path, env=finished.environment, check=True)
 
 
 def test_a_run_is_watched(finished):
@@ -186,7 +204,7 @@ def test_the_page_is_served(finished):
 
 def test_the_picture_is_the_rule_graph(project):
     picture = set()
-    for line in blocks("mermaid")[0].splitlines()[1:]:
+    for line in blocks("mermaid", ["docs/running.md"])[0].splitlines()[1:]:
         names = line.strip().split(" --> ")
         picture |= set(itertools.pairwise(names))
     targets = [f"results/fr/{name}.json" for name in ("eval", "data", "compare", "speed")]
@@ -201,6 +219,25 @@ def test_the_picture_is_the_rule_graph(project):
     assert picture == real
 
 
-def test_files_that_the_readme_links_to_are_there():
-    for link in re.findall(r"\]\(([^)]+)\)", README):
-        assert link.startswith("https://") or (ROOT / link).exists(), link
+def anchors(page):
+    """The headings of a page as GitHub links to them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_what_a_page_links_to_is_there(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if link.startswith(("https://", "http://")):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
+
+
+def test_the_readme_links_to_every_page():
+    linked = set(re.findall(r"\]\((docs/\w+\.md)\)", TEXTS["README.md"]))
+    assert linked == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}

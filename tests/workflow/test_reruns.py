@@ -43,7 +43,7 @@ def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
 
 
 def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
-    name = "psp/filters/length.py"
+    name = "psp/pairs/filters/length.py"
     text = (copy_of_finished.folder / name).read_text()
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     planned = copy_of_finished.planned(EVAL)
@@ -53,15 +53,16 @@ def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
 
 
 def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
-    name = "psp/evaluation/run.py"
+    name = "psp/evaluation/evaluate.py"
     text = (copy_of_finished.folder / name).read_text()
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     assert copy_of_finished.planned(EVAL) == {"evaluate"}
 
 
 def test_a_changed_comment_reruns_nothing(copy_of_finished):
-    for name in ("filters/length.py", "dedupe.py", "training/loop.py", "evaluation/run.py", "text.py"):
-        path = copy_of_finished.folder / "psp" / name
+    edited = "pairs/filters/length", "pairs/dedupe", "training/loop", "evaluation/evaluate", "text/words"
+    for name in edited:
+        path = copy_of_finished.folder / "psp" / f"{name}.py"
         path.write_text(path.read_text() + "\n# A remark that changes nothing.\n")
     assert copy_of_finished.planned(EVAL) == set()
 

@@ -49,6 +49,20 @@ def test_a_rule_and_its_script_share_their_name():
     assert scripts == set(RULES)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "rules").glob("*.smk")), ids=lambda file: file.stem)
+def test_a_stage_has_one_noun(file):
+    """For its rule file, its rule (and so its script), and its module; the filters are a package."""
+    if file.stem in {"common", "inputs"}:  # what stages share
+        assert not re.search(r"^(use )?rule ", file.read_text(), re.MULTILINE)
+        return
+    rules = re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)
+    assert file.stem in rules
+    # Beside the stage's rule only those of its parts: tune_point, variant_curves.
+    assert all(rule.startswith(file.stem.removesuffix("s")) for rule in rules)
+    modules = {path.stem for path in (ROOT / "psp").rglob("*")}
+    assert {file.stem, f"{file.stem}s"} & modules
+
+
 def test_scripts_are_adapters():
     for path in (ROOT / "workflow_scripts").glob("*.py"):
         text = path.read_text()

@@ -1,16 +1,19 @@
 """Every JSON file of a whole run has a schema, and is as it says."""
 
-from psp import schemas
-from psp.files import read_json
+import pytest
+
+from psp.core import schemas
+from psp.core.files import read_json
 
 
+@pytest.mark.slow
 def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
     results = measured.folder / "results"
     found = {path: schemas.at(path.relative_to(results)) for path in sorted(results.rglob("*.json"))}
     without = [str(path.relative_to(results)) for path, name in found.items() if name is None]
-    assert not without, f"no schema for {', '.join(without)}: add one to psp/schemas, and its place to PLACES there"
+    assert not without, f"no schema for {', '.join(without)}: add one to psp/core/schemas, its place to PLACES"
     for path, name in found.items():
         schemas.check(read_json(path), name, path)
-    # The demo leaves near-duplicates in, searches for no settings and has no variants; tests/test_schemas.py holds the
-    # reports of all three against their schemas.
+    # The demo leaves near-duplicates in, searches for no settings and has no variants; tests/core/test_schemas.py holds
+    # the reports of all three against their schemas.
     assert set(found.values()) == set(schemas.names()) - {"neardup", "tune", "variants"}

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import on_a_terminal
+
+from tests.conftest import on_a_terminal
 
 ROOT = Path(__file__).parent.parent.parent
 #: Two rules with the screen of the project; what their jobs do, the config says.
@@ -26,9 +27,9 @@ onsuccess:
 """
 WORK = """
 import logging, os, time
-from psp.errors import DataError
-from psp.logs import job
-from psp.progress import Progress
+from psp.core.errors import DataError
+from psp.core.logs import job
+from psp.core.progress import Progress
 fault = snakemake.wildcards.i if snakemake.config.get("fail") else None
 with job(snakemake.log[0]):
     with Progress("training", "pairs", 1000) as bar:
@@ -97,12 +98,12 @@ def test_failed_jobs_own_words_come_last(toy):
     assert status == 1
     logs = "results/toy/logs"
     assert sorted(frames[-3:]) == [
-        f"error: Working on 2 was killed by SIGKILL (by the system, if memory ran out); its log is {logs}/2.log",
+        f"error: Working on 2 was killed by SIGKILL (perhaps out of memory); see its log {logs}/2.log",
         "error: corpus.fr, line 3: is odd; mend it",
         f"error: this is a bug in psp (ZeroDivisionError: division by zero); please report it with {logs}/1.log",
     ]
     text = "\n".join(frames)
-    assert re.search(r"^failed after 0:00:\d\d: Working on 1; its log is results/toy/logs/1.log$", text, re.MULTILINE)
+    assert re.search(r"^failed after 0:00:\d\d: Working on 1; see its log results/toy/logs/1.log$", text, re.MULTILINE)
     for words in ("CalledProcessError", "no backup found", "Exiting because", "At least one job"):
         assert words not in text
     (log,) = (toy / ".snakemake/log").iterdir()
@@ -120,7 +121,7 @@ def test_ctrl_c(toy):
     os.killpg(process.pid, signal.SIGINT)
     said += process.communicate(timeout=60)[0].splitlines()
     assert process.returncode == 1
-    assert said[-1] == "error: stopped, as asked by Ctrl-C or a signal; the same command goes on from here", said
+    assert said[-1] == "error: stopped by Ctrl-C or a signal; the same command resumes from here", said
 
 
 MANY = """

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from psp import schemas
-from psp.files import read_json
+from psp.core import schemas
+from psp.core.files import read_json
 
 EVAL, TUNE = "results/demo/eval.json", "results/demo/tune.json"
 GRID = {"dropout": [0, 0.1], "megabatch": [2, 4]}
@@ -39,6 +39,7 @@ def copy_of_searched(searched, tmp_path):
     return searched.copy(tmp_path / "copy")
 
 
+@pytest.mark.slow
 def test_each_point_is_trained_shortly_and_the_best_is_the_winner(searched):
     folder = searched.folder / "results/demo"
     result = read_json(folder / "tune.json")
@@ -57,6 +58,7 @@ def test_each_point_is_trained_shortly_and_the_best_is_the_winner(searched):
     assert len({point["score"] for point in result["points"]}) == 4
 
 
+@pytest.mark.slow
 def test_the_model_is_trained_with_the_winners_values_and_says_so(searched):
     folder = searched.folder / "results/demo"
     winner = read_json(folder / "tune.json")["winner"]["settings"]
@@ -72,10 +74,12 @@ def test_the_model_is_trained_with_the_winners_values_and_says_so(searched):
     assert told["tune"] is True
 
 
+@pytest.mark.slow
 def test_a_second_run_does_nothing(searched):
     assert searched.planned(EVAL) == set()
 
 
+@pytest.mark.slow
 def test_what_changes_no_training_trains_no_point_again(copy_of_searched):
     copy_of_searched.edit("tiny.yaml", "threads: 1}", "threads: 2, log_every: 7}")
     # The search decides these two, so the config's values are not used.
@@ -83,6 +87,7 @@ def test_what_changes_no_training_trains_no_point_again(copy_of_searched):
     assert copy_of_searched.planned(TUNE) == set()
 
 
+@pytest.mark.slow
 def test_a_grown_grid_trains_its_new_points_alone(copy_of_searched):
     copy_of_searched.edit("tiny.yaml", "[0, 0.1]", "[0, 0.1, 0.2]")
     assert planned_points(copy_of_searched) == ["dropout=0.2+megabatch=2", "dropout=0.2+megabatch=4"]
@@ -90,6 +95,7 @@ def test_a_grown_grid_trains_its_new_points_alone(copy_of_searched):
     assert copy_of_searched.planned(EVAL) == {"tune", "train", "evaluate"}
 
 
+@pytest.mark.slow
 def test_changed_settings_of_the_search_or_the_model_train_all_points_again(copy_of_searched):
     copy_of_searched.edit("tiny.yaml", "epochs: 1, anneal: 3", "epochs: 2, anneal: 3")
     assert planned_points(copy_of_searched) == NAMES
@@ -98,6 +104,7 @@ def test_changed_settings_of_the_search_or_the_model_train_all_points_again(copy
     assert planned_points(copy_of_searched) == NAMES
 
 
+@pytest.mark.slow
 def test_points_that_cannot_differ_end_the_run_with_one_line(copy_of_searched):
     copy_of_searched.edit("tiny.yaml", "epochs: 1, anneal: 3", "epochs: 1, anneal: 30")
     result = copy_of_searched.run("--cores", "1", "--", TUNE, check=False)

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from psp import schemas
-from psp.errors import DataError
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json
 from psp.evaluation.variants import figures, gather
-from psp.files import read_json
 
 VARIANTS = "results/demo/variants.json"
 
@@ -43,6 +43,7 @@ def copy_of_varied(varied, tmp_path):
     return varied.copy(tmp_path / "copy")
 
 
+@pytest.mark.slow
 def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
     folder = varied.folder / "results/demo"
     result = read_json(folder / "variants.json")
@@ -91,6 +92,7 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
     assert result["machine"]["versions"]["torch"]
 
 
+@pytest.mark.slow
 def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
     folder = varied.folder / "results/demo"
     report = read_json(folder / "variants/plain/2/train/train.json")
@@ -102,7 +104,7 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
         [
             sys.executable,
             "-c",
-            "from psp.cli import main; main()",
+            "from psp.cli.main import main; main()",
             *command,
             "--threads",
             str(threads),
@@ -118,6 +120,7 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
     assert (ours / "model/model.safetensors").read_bytes() == (theirs / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_is_trained_again_but_what_has_changed(copy_of_varied):
     assert copy_of_varied.planned(VARIANTS) == set()
     copy_of_varied.edit("tiny.yaml", "anneal: 4}", "anneal: 4, threads: 1, log_every: 7}")
@@ -128,6 +131,7 @@ def test_nothing_is_trained_again_but_what_has_changed(copy_of_varied):
     assert planned_trainings(copy_of_varied) == [("", ""), ("plain", "1"), ("plain", "2"), ("psp", "2")]
 
 
+@pytest.mark.slow
 def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_varied):
     copy_of_varied.edit("tiny.yaml", "    variants:\n", "    variants:\n      once: {epochs: 1, seeds: [3]}\n")
     assert planned_trainings(copy_of_varied) == [("once", "3")]
@@ -141,6 +145,7 @@ def test_another_variant_is_trained_alone_and_its_model_is_not_kept(copy_of_vari
     assert copy_of_varied.planned(VARIANTS) == set()
 
 
+@pytest.mark.slow
 def test_a_training_of_another_seed_is_refused(varied, tmp_path):
     folder = varied.folder / "results/demo"
     runs = {"psp": {1: folder}, "plain": {1: folder / "variants/plain/2"}}
@@ -153,7 +158,7 @@ def test_a_wrong_variant_ends_before_anything_runs(project):
     text = (project.folder / "tiny.yaml").read_text()
     for variants, target, words in (
         ({"zipf": {"innit": "zipf"}}, VARIANTS, "error: config: models.demo.variants.zipf.innit is not a key; did"),
-        ({"wide": {"dim": 32}}, "results/demo/variants/wied/1/eval.json", "models.demo.variants: wied is none"),
+        ({"wide": {"dim": 32}}, "results/demo/variants/wied/1/eval.json", "models.demo.variants: wied is not one of"),
     ):
         (project.folder / "tiny.yaml").write_text(f"{text}    variants: {json.dumps(variants)}\n")
         result = project.run("--dry-run", "--", target, check=False)

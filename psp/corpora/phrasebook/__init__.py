@@ -17,13 +17,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from psp.core.files import atomic, atomic_text, write_json
 from psp.corpora.phrasebook import sts
 from psp.corpora.phrasebook.meaning import Meaning, Sampler
 from psp.corpora.phrasebook.noise import SHORTEST, Corpus, Noise, build
 from psp.corpora.phrasebook.say_english import Speaker as EnglishSpeaker
 from psp.corpora.phrasebook.say_french import Speaker as FrenchSpeaker
-from psp.files import atomic, atomic_text, write_json
-from psp.text import normalised_key, word_count
+from psp.text.keys import normalised_key
+from psp.text.words import word_count
 
 __all__ = ["Noise", "generate"]
 
@@ -46,7 +47,7 @@ terms of the MIT licence of psp.
 """
 
 
-def generate(folder: Path | str, *, pairs: int = 60_000, seed: int = 1, noise: Noise | None = None) -> dict[str, Any]:
+def generate(folder: Path | str, *, pairs: int, seed: int, noise: Noise | None = None) -> dict[str, Any]:
     """Write corpora, evaluation sets and the truth about them; the same arguments give the same bytes.
 
     - ``opus/Phrasebook/v1/moses/en-fr.txt.zip`` (``pairs`` lines) and ``opus/PhrasebookExtra/...`` (a quarter of them)

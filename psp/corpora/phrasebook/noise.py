@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from psp.core.errors import DataError
 from psp.corpora.phrasebook import foreign
 from psp.corpora.phrasebook.lexicon import ADJECTIVES, NOUN_ADJECTIVES, NOUNS
 from psp.corpora.phrasebook.meaning import Sampler
 from psp.corpora.phrasebook.say_english import Speaker as EnglishSpeaker
 from psp.corpora.phrasebook.say_french import Speaker as FrenchSpeaker
-from psp.errors import DataError
-from psp.text import normalised_key, word_count
+from psp.text.keys import normalised_key
+from psp.text.words import word_count
 
 BLOCK = 5  # lines of a misaligned block
 SHORTEST, LONGEST = 5, 40  # tokens of a good sentence
@@ -103,7 +104,7 @@ class Corpus:
 def build(name: str, size: int, noise: Noise, rng: Random, seen: set[str], other: Corpus | None = None) -> Corpus:
     """A corpus of ``size`` lines; ``other`` is the corpus that it shares lines with.
 
-    ``seen`` holds the keys (:func:`psp.text.normalised_key`) of sentences that must not occur, and is added to.
+    ``seen`` holds the keys (:func:`psp.text.keys.normalised_key`) of sentences that must not occur, and is added to.
     """
     counts = noise.counts(size, shared=other is not None)
     plan = [kind for kind, count in counts.items() for _ in range(count // (BLOCK if kind == "misaligned" else 1))]

@@ -15,7 +15,7 @@ from random import Random
 
 from psp.corpora.phrasebook.meaning import Meaning, Sampler, is_held_out
 from psp.corpora.phrasebook.say_english import Speaker
-from psp.text import normalised_key
+from psp.text.keys import normalised_key
 
 WORDINGS = 4  # of each sentence, to pick from
 MOST = 0.6  # word overlap of close meanings

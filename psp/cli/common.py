@@ -1,0 +1,143 @@
+"""Helpers shared by the commands of ``psp``; each command has its own module.
+
+A command's module defines ``add(command)``, where ``command(name, run, what)`` creates its parser. These modules are
+imported every time ``psp`` starts, so ``run`` does the slow imports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from psp.core.errors import DataError
+from psp.text.lines import read_lines
+
+#: Bytes of about 50,000 sentences: embedding them takes as long as importing numba.
+MUCH_TEXT = 4 << 20
+#: More processes than cores gain nothing. A few extra are allowed: a container may report fewer cores than it has.
+MOST_JOBS_OF_A_CORE, FEW_JOBS = 2, 8
+
+
+def lines(path: Path | None) -> list[str]:
+    """Read the lines of a file, or of standard input.
+
+    Raises:
+        DataError: the file cannot be read, or is not UTF-8.
+    """
+    if path is None:
+        return list(read_lines(sys.stdin.buffer, "standard input"))
+    try:
+        with path.open("rb") as file:
+            return list(read_lines(file, path))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def jobs(command: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
+    command.add_argument(
+        "--jobs", type=_positive, default=1, metavar="N", help="number of worker processes (default: 1)"
+    )
+
+
+def _positive(text: str) -> int:
+    if not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
+    return int(text)
+
+
+def for_several(jobs: int, size: int | None) -> bool | None:
+    """Choose ``accelerate`` for a model used by several processes, so that compiled code is imported before the fork.
+
+    Args:
+        jobs: number of processes; with one, the model decides.
+        size: bytes of text, if known; a small text gains nothing.
+    """
+    much = size is None or size > MUCH_TEXT
+    return True if jobs > 1 and much and importlib.util.find_spec("numba") is not None else None
+
+
+def capped(jobs: int) -> int:
+    """Limit the number of processes to what is useful; warn if more were requested."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = max(MOST_JOBS_OF_A_CORE * cores, FEW_JOBS)
+    if jobs > most:
+        logging.getLogger("psp").warning("--jobs %d: only %d cores; starting %d processes", jobs, cores, most)
+    return min(jobs, most)
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Flush standard output at the end of the block; exit quietly if its reader has gone away.
+
+    Raises:
+        DataError: the disk that standard output goes to is full.
+        SystemExit: the reader has gone away; the status is that of a program killed by SIGPIPE.
+    """
+    try:
+        try:
+            yield
+        finally:
+            try:
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                _give_up_standard_output()
+                raise DataError(f"cannot be written: {error.strerror}", "standard output") from None
+    except BrokenPipeError:  # exit like other Unix tools; Python ignores the signal that kills them
+        _give_up_standard_output()
+        raise SystemExit(128 + signal.SIGPIPE) from None
+
+
+def _give_up_standard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # otherwise flushing the buffer fails again at exit
+
+
+class StandardOutput:
+    """Writes bytes to standard output, unbuffered."""
+
+    def write(self, data: bytes | memoryview, text: bytes = b"") -> None:
+        """Write ``data``; ignore ``text``, which only some vector files store.
+
+        Raises:
+            BrokenPipeError: the reader has gone away.
+            DataError: the disk is full.
+        """
+        try:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            _give_up_standard_output()
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise DataError(f"cannot be written: {error.strerror}", "standard output") from None
+
+
+class _Terminated(KeyboardInterrupt):
+    pass
+
+
+@contextlib.contextmanager
+def ending_well() -> Iterator[None]:
+    """Make SIGTERM end the block as Ctrl-C does, removing half-written files."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except _Terminated:
+        logging.getLogger("psp").error("stopped by SIGTERM")
+        raise SystemExit(128 + signal.SIGTERM) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

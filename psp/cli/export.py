@@ -1,0 +1,36 @@
+"""``psp export``: convert a model to a format that other libraries load."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from psp.cli.common import lines
+from psp.models.exports import FORMS
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("export", run, "Convert a model to a format that another library loads.")
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.epilog = "formats:\n" + "\n".join(f"  {form}: {loads}" for form, loads in FORMS.items())
+    added.add_argument("form", choices=list(FORMS), metavar="FORM", help="one of the formats below")
+    added.add_argument("model", type=Path, metavar="MODEL", help="a model folder, such as results/fr/model")
+    added.add_argument("out", type=Path, metavar="OUT", help="the folder (word2vec: file) to write; must not exist")
+    added.add_argument(
+        "--check",
+        type=Path,
+        metavar="FILE",
+        help="sentences, one per line, on which to verify its tokenizer (default: built-in)",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    from psp.corpora.phrasebook.sample import sample
+    from psp.models.exports import export
+    from psp.models.model import load_model
+
+    sentences = lines(options.check) if options.check else sample()
+    print(f"{options.out}: {export(options.form, load_model(options.model), options.out, sentences)}")

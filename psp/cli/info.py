@@ -1,0 +1,79 @@
+"""``psp info``: describe a model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from importlib import metadata
+from typing import Any
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("info", run, "Describe a model: languages, size, text processing, acceleration on this machine.")
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    from psp.models.model import load_model
+
+    facts = _facts(load_model(options.model, accelerate=False))
+    if options.json:
+        print(json.dumps({"format": 1, "model": options.model, **facts}, indent=2, ensure_ascii=False))
+        return
+    print(f"{options.model}:")
+    for name, said in _said(facts).items():
+        print(f"  {name:<14}{said}")
+
+
+def _facts(model: Any) -> dict[str, Any]:
+    """Collect what is known of a model; keys from its config keep their names."""
+    config = model.config
+    return {
+        "languages": config["languages"],
+        "dim": model.dim,
+        "vocab_size": model.vocab_size,
+        "left_out": len(config.get("left_out") or []),  # pieces without an embedding
+        "dtype": model.dtype,
+        "table_bytes": model.nbytes,
+        "lower_case": config["lower_case"],
+        "segment": config["segment"],
+        "recipe": config.get("recipe"),
+        "psp_version": config.get("psp_version"),
+        "tokenizer": model.tokenizer.kind,
+        "sentencepiece_sha256": config.get("sentencepiece_sha256"),  # of a model of sentencepiece
+        "accelerator": _accelerator(model),
+    }
+
+
+def _accelerator(model: Any) -> dict[str, str | None]:
+    """Return numba's version (None if not installed) and why words are not looked up (None if they are)."""
+    try:
+        version = metadata.version("numba")
+    except metadata.PackageNotFoundError:
+        return {"numba": None, "obstacle": "numba is not installed: pip install 'psp[fast]'"}
+    return {"numba": version, "obstacle": model.tokenizer.obstacle()}
+
+
+def _said(facts: dict[str, Any]) -> dict[str, str]:
+    left_out, sha256 = facts["left_out"], facts["sentencepiece_sha256"]
+    numba, obstacle = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
+    segmenters = (
+        f"{setting['name']} ({language}{', all words' if setting.get('cut_all') else ''})"
+        for language, setting in facts["segment"].items()
+    )
+    return {
+        "languages": ", ".join(facts["languages"]) or "unknown",
+        "dimensions": f"{facts['dim']:,}",
+        "pieces": f"{facts['vocab_size']:,}" + (f", of which {left_out:,} are left out" if left_out else ""),
+        "table": f"{facts['dtype']}, {facts['table_bytes']:,} bytes",
+        "lower-casing": "yes" if facts["lower_case"] else "no",
+        "segmenter": ", ".join(segmenters) or "none",
+        "recipe": facts["recipe"] or "none",
+        "written by": f"psp {facts['psp_version']}",
+        **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
+        "accelerator": f"numba {numba}" if numba else "none",
+        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else "encoded once, then looked up",
+    }

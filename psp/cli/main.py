@@ -1,0 +1,77 @@
+"""The ``psp`` command: everything outside the workflow.
+
+``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``train`` trains a model without the
+workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize`` and
+``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts to other
+libraries' formats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from psp.cli import (
+    embed,
+    export,
+    import_checkpoint,
+    info,
+    languages,
+    mine,
+    pin,
+    plan,
+    quantize,
+    score,
+    search,
+    serve,
+    show,
+    train,
+    watch,
+)
+from psp.cli.common import printing
+from psp.core.logs import job
+from psp.core.version import __version__
+
+#: In the order of the help.
+COMMANDS = (
+    plan,
+    pin,
+    languages,
+    train,
+    show,
+    watch,
+    info,
+    embed,
+    score,
+    search,
+    mine,
+    quantize,
+    serve,
+    import_checkpoint,
+    export,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command; on bad input, print one line and exit with status 1."""
+    with printing():  # --help too
+        options = _parser().parse_args(arguments)
+    with job(level=options.level), printing():
+        options.run(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="psp", description="Sentence embeddings from parallel text.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=what, description=what)
+        added.set_defaults(run=run, level=logging.WARNING)
+        return added
+
+    for module in COMMANDS:
+        module.add(command)
+    return parser

@@ -1,0 +1,97 @@
+"""``psp mine``: find translation pairs in two monolingual or comparable texts."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from psp.cli.common import ending_well
+from psp.core.errors import ConfigError
+
+CHOICES = {
+    "max": "best of both directions, highest margin first, each sentence once (default)",
+    "intersection": "pairs that are each other's best match",
+    "forward": "best target of each source; a target may be in several pairs",
+    "backward": "best source of each target; a source may be in several pairs",
+}
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("mine", run, "Mine translation pairs from two texts, by the margin of their cosines.")
+    added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.epilog = "pairs:\n" + "\n".join(f"  {name}: {what}" for name, what in CHOICES.items())
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
+    added.add_argument("source", type=Path, metavar="SOURCE", help="sentences in one language, one per line")
+    added.add_argument("target", type=Path, metavar="TARGET", help="sentences in the other")
+    added.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help="tab-separated output: source, target, margin"
+    )
+    added.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="lowest margin to keep (default: 1.25 for ratio, 0.1 for distance, 0.5 for absolute)",
+    )
+    added.add_argument("-k", type=int, default=4, metavar="N", help="neighbours per sentence (default: 4)")
+    added.add_argument(
+        "--margin",
+        choices=["ratio", "distance", "absolute"],
+        default="ratio",
+        help="cosine divided by the neighbours' mean (ratio, default), minus it (distance), or alone (absolute)",
+    )
+    added.add_argument("--pairs", choices=list(CHOICES), default="max", help="which candidates become pairs")
+    added.add_argument(
+        "--index",
+        choices=["flat", "hnsw"],
+        default="flat",
+        help="flat: exact; hnsw: approximate, for millions of lines",
+    )
+    added.add_argument(
+        "--effort",
+        type=int,
+        metavar="N",
+        help="hnsw's search effort: higher is more accurate and slower (default: 128)",
+    )
+    added.add_argument("--float16", action="store_true", help="store vectors in half the memory")
+    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    for name in ("k", "effort", "threads"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
+    if options.effort is not None and options.index != "hnsw":
+        raise ConfigError("--effort: only for --index hnsw; exact search looks at all sentences")
+    if options.threshold is not None and not math.isfinite(options.threshold):
+        raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
+
+    from psp.inference.search.bitext import THRESHOLDS, mine_files
+    from psp.inference.search.index import EFFORT
+    from psp.inference.search.neighbours import use_threads
+    from psp.models.model import load_model
+
+    use_threads(options.threads)
+    with ending_well():
+        counts = mine_files(
+            load_model(options.model, threads=options.threads),
+            options.source,
+            options.target,
+            options.out,
+            half=options.float16,
+            k=options.k,
+            margin=options.margin,
+            choose=options.pairs,
+            threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
+            effort=(options.effort or EFFORT) if options.index == "hnsw" else None,
+        )
+    print(
+        f"{options.out}: {counts.pairs:,} pairs from {counts.sources:,} and {counts.targets:,} distinct sentences "
+        f"({counts.source_lines:,} and {counts.target_lines:,} lines)"
+    )

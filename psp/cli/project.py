@@ -1,0 +1,44 @@
+"""Helpers for the commands that need a checkout: the folder of the Snakefile and its config."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from psp.config.config import Config
+
+
+#: The file by which a project's folder is recognised.
+CONFIG = "config/config.yaml"
+
+
+def project(command: argparse.ArgumentParser) -> None:
+    """Add ``--folder`` and ``--configfile``."""
+    command.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
+    command.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
+
+
+def read_config(options: argparse.Namespace) -> Config:
+    """Load the project's config, overlaid with the command line's config files; log notes about it.
+
+    Raises:
+        ConfigError: the folder is not a project, or the config is wrong.
+    """
+    folder: Path = options.folder
+    if not (folder / CONFIG).is_file():
+        raise ConfigError(
+            f"{folder.absolute()}: no {CONFIG} here; this command needs a checkout of psp: run it there, or name it "
+            "by --folder"
+        )
+    from psp.config.config import Config
+    from psp.config.config_file import look
+
+    files = [folder / CONFIG, *options.configfile]
+    for note in look(files):
+        logging.getLogger("psp").warning("%s", note)
+    return Config.load(files)

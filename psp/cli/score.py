@@ -1,0 +1,48 @@
+"""``psp score``: the cosine of each sentence pair."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("score", run, "Append the cosine of its two sentences to each line of tab-separated pairs.")
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="tab-separated lines; the first two columns are the sentences (default: stdin)",
+    )
+    jobs(added)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    from psp.core.progress import Progress
+    from psp.inference.streaming.chunks import opened
+    from psp.inference.streaming.embedding import Score
+    from psp.inference.streaming.processes import in_order
+    from psp.models.model import load_model
+
+    processes = capped(options.jobs)
+    with ending_well(), opened(options.file) as source:
+        work = Score(load_model(options.model, accelerate=for_several(processes, source.size)), source.name)
+        with contextlib.ExitStack() as stack:
+            done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
+            # In a pipeline print nothing but the lines; show a bar only if stderr alone is a terminal.
+            watched = sys.stderr.isatty() and not sys.stdout.isatty()
+            bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None
+            output = StandardOutput()
+            for chunk, scored in done:
+                output.write(scored)
+                if bar is not None:
+                    bar.add(chunk.rows, **source.read_so_far())

@@ -1,0 +1,146 @@
+"""``psp search``: the lines of a corpus nearest to each query."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from psp.cli.common import StandardOutput, ending_well
+from psp.core.errors import ConfigError, DataError
+from psp.text.lines import read_lines
+from psp.text.words import clean
+
+if TYPE_CHECKING:
+    from psp.inference.search.index import Index
+    from psp.models.model import Model
+    from psp.text.lines import LineFile
+
+log = logging.getLogger(__name__)
+
+#: Queries answered at a time; on a terminal, one.
+BATCH = 1024
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("search", run, "Find the sentences of a corpus nearest to each query, by cosine.")
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.epilog = (
+        "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
+        "Queries and corpus lines without any known piece match nothing."
+    )
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
+    added.add_argument("corpus", type=Path, metavar="CORPUS", help="sentences, one per line")
+    added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
+    added.add_argument("-k", type=int, default=10, metavar="N", help="sentences per query (default: 10)")
+    added.add_argument("--json", action="store_true", help="print one JSON object per query")
+    added.add_argument(
+        "--index",
+        choices=["flat", "hnsw"],
+        help="flat: exact (default); hnsw: approximate, slow to build and fast to search; save it",
+    )
+    added.add_argument(
+        "--effort",
+        type=int,
+        metavar="N",
+        help="hnsw's search effort: higher is more accurate and slower (default: 128)",
+    )
+    added.add_argument("--float16", action="store_true", help="store vectors in half the memory")
+    added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
+    folders = added.add_mutually_exclusive_group()
+    folders.add_argument("--save-index", type=Path, metavar="FOLDER", help="save the index for later searches")
+    folders.add_argument("--load-index", type=Path, metavar="FOLDER", help="use a saved index")
+    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    _check(options)
+
+    from psp.inference.search.index import EFFORT
+    from psp.inference.search.neighbours import use_threads
+    from psp.models.model import load_model
+    from psp.text.lines import LineFile
+
+    use_threads(options.threads)
+    out = StandardOutput()
+    with ending_well():
+        model = load_model(options.model, threads=options.threads)
+        queries = _queries(options.queries)  # report a missing file before embedding the corpus
+        index = _index(options, model, LineFile(options.corpus))
+        if options.effort is not None and index.graph is None:
+            raise ConfigError("--effort: the index has no graph; make it with --index hnsw")
+        while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
+            found = index.search(batch, options.k, options.effort or EFFORT)
+            for query, hits in zip(batch, found, strict=True):
+                if not hits:
+                    log.warning("%r: no piece of it is known to the model, so nothing is found", query)
+            text = "".join(map(_json if options.json else _table, batch, found))
+            out.write(text.encode())
+
+
+def _check(options: argparse.Namespace) -> None:
+    for name in ("k", "effort", "threads"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
+    if options.load_index:
+        for name in ("index", "float16", "vectors"):
+            if getattr(options, name):
+                raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
+    elif options.effort is not None and options.index != "hnsw":
+        raise ConfigError("--effort: only for --index hnsw; exact search looks at all lines")
+
+
+def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index:
+    from psp.inference.search.index import Index
+
+    if options.load_index:
+        return Index.load(options.load_index, model, corpus)
+    return Index.build(
+        model,
+        corpus,
+        vectors=options.vectors,
+        half=options.float16,
+        graph=options.index == "hnsw",
+        folder=options.save_index,
+    )
+
+
+def _queries(path: Path | None) -> Iterator[str]:
+    if path is None:
+        return read_lines(sys.stdin.buffer, "standard input")
+    try:
+        return _closed_after(path.open("rb"), path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
+    with file:
+        yield from read_lines(file, path)
+
+
+def _asked_by_hand(options: argparse.Namespace) -> bool:
+    return options.queries is None and sys.stdin.isatty()
+
+
+def _table(query: str, hits: list[Any]) -> str:
+    return "".join(
+        f"{clean(query)}\t{rank}\t{hit.cosine:.4f}\t{hit.line}\t{clean(hit.text)}\n"
+        for rank, hit in enumerate(hits, start=1)
+    )
+
+
+def _json(query: str, hits: list[Any]) -> str:
+    found = [
+        {"rank": rank, "cosine": round(hit.cosine, 6), "line": hit.line, "sentence": hit.text}
+        for rank, hit in enumerate(hits, start=1)
+    ]
+    return json.dumps({"query": query, "found": found}, ensure_ascii=False) + "\n"

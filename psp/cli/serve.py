@@ -1,0 +1,104 @@
+"""``psp serve``: a web page to try a model."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import logging
+import socket
+from pathlib import Path
+from typing import Any
+
+from psp.cli.common import ending_well
+from psp.core.errors import ConfigError, PspError
+from psp.inference.serve import Limits
+from psp.models.folder import model_name
+
+log = logging.getLogger(__name__)
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("serve", run, "Serve a web page to try a model, and a small JSON API.")
+    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    added.add_argument(
+        "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
+    )
+    added.add_argument("--dim", type=int, metavar="N", help="use the first N dimensions (default: all)")
+    added.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    added.add_argument("--port", type=_port, default=8000, help="default: 8000; 0: any free port")
+    added.add_argument(
+        "--allow-host",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="host names that browsers may use, besides localhost, --host and IP addresses",
+    )
+    for option, of, default in (
+        ("--max-bytes", "request", Limits.body_bytes),
+        ("--max-texts", "request", Limits.texts),
+        ("--max-text-bytes", "text", Limits.text_bytes),
+    ):
+        added.add_argument(
+            option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
+        )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command until Ctrl-C or SIGTERM."""
+    try:
+        from psp.inference.serve.app import application
+        from psp.inference.serve.server import listen, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise PspError("psp serve needs two packages: pip install 'psp[serve]'") from None
+    from psp.models.model import load_model
+
+    # Open the socket before loading the model, so that a port in use is reported at once.
+    with ending_well(), listen(options.host, options.port) as listener:
+        try:
+            model = load_model(options.model, dtype=options.table, dim=options.dim)
+        except ValueError as error:
+            raise ConfigError(f"--table and --dim: {error}") from None
+        local = _is_loopback(listener.getsockname()[0])
+        names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
+        name = _name(options.model)
+        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes)
+        if not local:
+            log.warning("--host %s: whoever can reach this machine can use the model, without a password", options.host)
+        print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
+        serve(application(model, name, limits, names), listener)
+
+
+def _name(model: str) -> str:
+    """Return the name to show: ``fr`` for results/fr/model, ``user/name`` for hf://user/name@revision."""
+    if model.startswith("hf://"):
+        return model.removeprefix("hf://").partition("@")[0]
+    return model_name(Path(model))
+
+
+def _address(listener: socket.socket, host: str) -> str:
+    bound, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(bound.partition("%")[0]).is_unspecified:  # listens on all addresses: use the machine's name
+        host = socket.gethostname()
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port; use 1024 to 65535, or 0")
+    return number
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number

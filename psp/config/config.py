@@ -1,0 +1,305 @@
+"""The config: checked before anything runs, and resolved into each model's settings.
+
+A setting's value comes from the following, where the last wins: its declared default; its value under the model's
+recipe; the block at the top level of the config; the entry that the model extends; the model's own entry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.config.config_file import read_yaml
+from psp.config.corpus_entries import Part, check_entry, closest, resolve
+from psp.config.downloads import Downloads, at_home, read_pins
+from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
+from psp.config.licences import permitted
+from psp.config.model import Model
+from psp.config.overlay import merge
+from psp.config.schema import check, defaults, differences
+from psp.config.variant_entries import resolve as resolve_variants
+from psp.core.errors import ConfigError
+from psp.core.settings import RECIPES
+from psp.evaluation.testsets import SEMEVAL
+from psp.training import launch
+from psp.training.tune import Tuning, tunable
+
+#: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
+INERT = (
+    "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
+    "filters.warn_share", "mix.warn_pairs",
+)  # fmt: skip
+#: Folders of results/ that are not models.
+RESERVED = frozenset({"downloads", "phrasebook"})
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Config(Downloads):
+    """A checked config.
+
+    Args:
+        raw: the merged config files, as nested mappings.
+
+    Raises:
+        ConfigError: a key, corpus or model violates the schema; the message is one line.
+    """
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self._schema = document()
+        self.raw: dict[str, Any] = at_home(dict(raw))
+        raw = self.raw
+        for key, node in self._schema["properties"].items():
+            # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
+            if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
+                self.raw[key] = raw[key] == "true"
+        check(raw, self._schema)
+        self.offline: bool = raw.get("offline", TOP["offline"].default)
+        self.keep_intermediate: bool = raw.get("keep_intermediate", TOP["keep_intermediate"].default)
+        self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
+        for name, entry in self.corpora.items():
+            check_entry(name, entry)
+        self.sources = merge(self._defaults("sources"), raw.get("sources", {}))
+        self.phrasebook = merge(self._defaults("phrasebook"), raw.get("phrasebook", {}))
+        self.licences: list[str] | None = merge(self._defaults("licences"), raw.get("licences", {}))["allow"]
+        self.pins = read_pins(raw.get("pins"))
+        for name in raw["models"]:
+            if not _NAME.fullmatch(name) or name in RESERVED:
+                raise ConfigError(
+                    f"models.{name}: not a usable name (it becomes a folder under results/); "
+                    f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
+                )
+            self.model(name)
+
+    @classmethod
+    def load(cls, files: Iterable[Path | str], overrides: Mapping[str, Any] | None = None) -> Config:
+        """Read config files, later ones on top of earlier ones, as Snakemake merges them."""
+        raw: dict[str, Any] = {}
+        for file in files:
+            raw = merge(raw, read_yaml(file))
+        return cls(merge(raw, overrides or {}))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of all models."""
+        return tuple(self.raw["models"])
+
+    @functools.cache  # noqa: B019  (a config lives as long as its process)
+    def model(self, name: str) -> Model:
+        """Resolve one model.
+
+        Raises:
+            ConfigError: no such model, or its entry names an unknown corpus, language or model.
+        """
+        entry = self._entry(name, ())
+        where = f"models.{name}"
+        if "languages" not in entry:
+            raise ConfigError(f"{where}: names no languages; write e.g. `languages: [en, fr]`")
+        if "corpora" not in entry:
+            example = next(iter(self.corpora), "Europarl")
+            raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
+        languages = tuple(entry["languages"])
+        recipe = entry.get("recipe", self.raw.get("recipe", TOP["recipe"].default))
+        settings: dict[str, Any] = {}
+        written = {block: merge(self.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
+        for block, own in written.items():
+            # `segment` is a table by language: only an entry's own languages are filled in.
+            settings[block] = merge(self._defaults(block, recipe, own), own)
+            if block == "tune" and "grid" in own:
+                settings[block]["grid"] = own["grid"]  # a grid in the config replaces the whole default
+        settings["development"] = _chosen_on(settings["development"], languages, where)
+        tuned: dict[str, Any] = {}
+        if settings["train"]["tune"]:
+            recipes = self._defaults("train", recipe)
+            tuned = {key: recipes[key] for key in settings["tune"]["grid"]}
+        parts = tuple(
+            resolve(
+                item,
+                languages=languages,
+                catalogue=self.corpora,
+                filters=settings["filters"],
+                recipe=recipe,
+                where=f"{where}.corpora",
+            )
+            for item in self._items(name, entry, ())
+        )
+        labels = [part.label for part in parts]
+        if repeated := next((label for label in labels if labels.count(label) > 1), None):
+            raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
+        seed = entry.get("seed", self.raw.get("seed", TOP["seed"].default))
+        launch.check(settings["train"], where=f"{where}.train")
+        if settings["train"]["tune"] or "grid" in written["tune"]:
+            _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
+        variants = resolve_variants(
+            entry.get("variants", {}),
+            recipe=recipe,
+            seeds=entry.get("seeds", DEFAULT_SEEDS),
+            train=settings["train"],
+            defaults=functools.partial(self._defaults, "train"),
+            of_recipe=[*tunable(), "select"],  # a recipe also decides which weights are kept
+            where=where,
+        )
+        differences = self._differences(recipe, languages, settings, parts, tuned)
+        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants)
+        if settings["train"]["tune"]:
+            self._check_tunable(model)
+        return model
+
+    def _differences(
+        self,
+        recipe: str,
+        languages: tuple[str, ...],
+        settings: Mapping[str, Any],
+        parts: Iterable[Part],
+        tuned: Collection[str],
+    ) -> dict[str, Any]:
+        """Settings that differ from a recipe's, by dotted key, except those that ``INERT`` names."""
+        found: dict[str, Any] = {}
+        for block in BLOCKS:
+            base = self._defaults(block, recipe, settings[block])
+            if block == "development":
+                base = _chosen_on(base, languages, block)
+            found |= differences(base, settings[block], block)
+        for part in parts:
+            found |= differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
+        unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
+        if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
+            unused += tuple(key for key in found if key.startswith("tune."))
+        unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
+        return {key: value for key, value in found.items() if not key.startswith(INERT) and key not in unused}
+
+    def variant(self, name: str, variant: str) -> Model:
+        """Resolve a model as one of its variants trains it: another recipe and block ``train``, all else the same.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model has no such variant.
+        """
+        model = self.cleared(name)
+        if variant not in model.variants:
+            raise ConfigError(
+                f"models.{name}.variants: {variant} is not one of them{closest(variant, model.variants)}; "
+                f"there are {', '.join(model.variants)}"
+            )
+        wanted = model.variants[variant]
+        if wanted.base:
+            return model
+        settings = {**model.settings, "train": wanted.train}
+        differences = self._differences(wanted.recipe, model.languages, settings, model.parts, ())
+        return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
+
+    def tuning(self, name: str) -> Tuning:
+        """The search for a model's training settings.
+
+        Raises:
+            ConfigError: as :meth:`cleared`; the model has no development data; or two points are the same.
+        """
+        model = self.cleared(name)
+        self._check_tunable(model)
+        return _check_grid(name, model.settings, model.parts)
+
+    @staticmethod
+    def _check_tunable(model: Model) -> None:
+        if not model["development"]["sts"] and not model["development"]["heldout"]:
+            raise ConfigError(
+                f"models.{model.name}.development: sts is null and heldout is 0, but tuning chooses by the validation "
+                "score; write e.g. `development: {heldout: 2000}`"
+            )
+
+    def cleared(self, name: str) -> Model:
+        """Resolve one model that is about to be used, and check that the licence of each of its corpora is allowed.
+
+        The corpora of other models do not matter.
+
+        Raises:
+            ConfigError: as :meth:`model`, or a corpus declares a licence outside ``licences.allow``, or none.
+        """
+        model = self.model(name)
+        for part in model.parts:
+            if problem := self.forbidden(part.licence):
+                own = f"`- {{path: {part.path}, licence: ...}}`"
+                raise ConfigError(
+                    f"models.{name}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
+                    "licences.allow, or declare the licence that you know it has: "
+                    + (own if part.path else f"`corpora: {{{part.corpus}: {{licence: ...}}}}`")
+                )
+        return model
+
+    def forbidden(self, licence: str | None) -> str | None:
+        """Why a corpus with this declared licence may not be used, in a few words; None if it may."""
+        if self.licences is None:
+            return None
+        allowed = f"licences.allow holds {', '.join(self.licences) or 'none'}"
+        if licence is None:
+            return f"declares no licence, and {allowed}"
+        try:
+            return None if permitted(licence, self.licences) else f"has the licence {licence}, and {allowed}"
+        except ValueError as error:
+            return f"has a licence that cannot be read ({error})"
+
+    def _entry(self, name: str, below: tuple[str, ...]) -> dict[str, Any]:
+        if name not in self.raw["models"]:
+            what = f"models.{below[-1]}.extends: {name}" if below else name
+            raise ConfigError(
+                f"{what} is not a model of the config{closest(name, self.models)}; "
+                f"there are {', '.join(self.models)}; add it under `models:`, "
+                f"e.g. `{name}: {{languages: [en, fr], corpora: [Europarl]}}`"
+            )
+        entry = self.raw["models"][name]
+        if "extends" not in entry:
+            return dict(entry)
+        if entry["extends"] in (*below, name):
+            raise ConfigError(f"models.{name}.extends: {entry['extends']} extends {name} in turn; break the cycle")
+        return merge(self._entry(entry["extends"], (*below, name)), {k: v for k, v in entry.items() if k != "extends"})
+
+    def _items(self, name: str, entry: Mapping[str, Any], below: tuple[str, ...]) -> Iterator[str | dict[str, Any]]:
+        """Yield the items of an entry's corpora; an item that names a model stands for all of its corpora."""
+        where = f"models.{name}.corpora"
+        for item in entry["corpora"]:
+            if isinstance(item, str) or "model" not in item:
+                yield item
+                continue
+            other, rest = item["model"], {key: value for key, value in item.items() if key != "model"}
+            if wrong := [key for key in rest if key not in ("cap", "filters")]:
+                raise ConfigError(f"{where}: {{model: {other}}} takes its {wrong[0]} from that model; leave it out")
+            if other not in self.raw["models"]:
+                raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")
+            if other in (*below, name):
+                raise ConfigError(f"{where}: {other} takes its corpora from {name} in turn; break the cycle")
+            theirs = self._entry(other, ())
+            if missing := [key for key in ("languages", "corpora") if key not in theirs]:
+                raise ConfigError(f"{where}: models.{other} names no {missing[0]}, so there is nothing to take over")
+            languages = theirs["languages"]
+            pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
+            for part in self._items(other, theirs, (*below, name)):
+                own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
+                yield merge({**pair, **own}, rest)
+
+    def _defaults(self, block: str, recipe: str = RECIPES[0], own: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
+
+
+def _check_grid(name: str, settings: Mapping[str, Any], parts: Iterable[Part]) -> Tuning:
+    tuning = Tuning(**settings["tune"])
+    paraphrase = {part.paraphrase for part in parts}
+    tuning.check(settings["train"], paraphrase=paraphrase, where=f"models.{name}.tune")
+    return tuning
+
+
+def _chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where: str) -> dict[str, Any]:
+    """Resolve ``sts: auto`` in the block ``development``: English STS pairs for every model with English.
+
+    Raises:
+        ConfigError: English STS pairs are requested by name, but the model has no English.
+    """
+    sts = development["sts"]
+    if sts == "auto":
+        sts = SEMEVAL if "en" in languages else None
+    if sts == SEMEVAL and "en" not in languages:
+        raise ConfigError(
+            f"{where}.development: sts is {SEMEVAL}, but the model has {' and '.join(languages)}; write "
+            "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
+        )
+    return {**development, "sts": sts}

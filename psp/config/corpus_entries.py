@@ -1,0 +1,226 @@
+"""Resolve the items of a model's ``corpora`` list against the catalogue."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psp.config.entries import CORPUS
+from psp.config.overlay import merge
+from psp.core.errors import ConfigError
+from psp.pairs.filters import problems
+
+_ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One corpus of a model: which file, in which order of languages, judged how.
+
+    Attributes:
+        corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the file's.
+        opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue has another.
+        kind: ``opus``, ``paranmt`` or ``local``.
+        version: the release; None for a local file.
+        languages: of source and target, in the config's codes. Paraphrases if they are equal, else bitext.
+        names: the same, as the corpus names them.
+        cap: the maximum number of pairs to keep.
+        licence: the declared SPDX id.
+        filters: the settings of all filters for this corpus.
+        path: the path of a local file.
+    """
+
+    corpus: str
+    opus: str
+    kind: str
+    version: str | None
+    languages: tuple[str, str]
+    names: tuple[str, str]
+    cap: int | None
+    licence: str | None
+    filters: Mapping[str, Any]
+    path: str | None = None
+
+    @property
+    def paraphrase(self) -> bool:
+        """Whether both sides are in one language."""
+        return self.languages[0] == self.languages[1]
+
+    @property
+    def pair(self) -> str:
+        """The archive's name for the pair: languages in alphabetical order."""
+        return archive_pair(self.names)
+
+    @property
+    def label(self) -> str:
+        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``."""
+        return f"{self.corpus}.{'-'.join(self.languages)}"
+
+    @property
+    def download(self) -> str | None:
+        """The archive's name under results/downloads; None for a local file."""
+        if self.kind == "local":
+            return None
+        if self.kind == "paranmt":
+            return f"paranmt/{self.corpus}/{self.version}.zip"
+        return f"opus/{self.opus}/{self.version}/{self.pair}.txt.zip"
+
+
+def archive_pair(names: Iterable[str]) -> str:
+    """OPUS's name of a language pair: its own names of the languages, in alphabetical order."""
+    return "-".join(sorted(names))
+
+
+def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
+    """A catalogue entry's ``version`` or ``licence`` for an archive: the pair's, or else the whole corpus's."""
+    return corpus.get(f"{key}s", {}).get(pair, corpus.get(key))
+
+
+def kind_of(corpus: Mapping[str, Any]) -> str:
+    """A catalogue entry's ``kind``."""
+    return str(corpus.get("kind", CORPUS["kind"].default))
+
+
+def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
+    """Check what a catalogue entry says by language pair.
+
+    Raises:
+        ConfigError: a pair is not named like its archive, or is not one that the entry lists; or the entry is of a
+            corpus with one file, but has settings by pair.
+    """
+    for key in ("opus", "versions", "licences"):
+        if kind_of(corpus) != "opus" and key in corpus:
+            raise ConfigError(
+                f"corpora.{name}.{key}: is only for OPUS corpora; kind {corpus['kind']} has one file, so leave it out"
+            )
+    for key in ("versions", "licences", "pairs", "bytes"):
+        for pair in corpus.get(key, {}):
+            parts = pair.split("-")
+            cuts = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
+            if not any(first <= second for first, second in cuts):
+                meant = f"; write {archive_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
+                raise ConfigError(
+                    f"corpora.{name}.{key}: {pair} is not a pair as archives name it, in alphabetical order{meant}"
+                )
+            if key in ("versions", "licences") and corpus.get("pairs") and pair not in corpus["pairs"]:
+                raise ConfigError(
+                    f"corpora.{name}.{key}: {pair} is not among corpora.{name}.pairs"
+                    f"{closest(pair, corpus['pairs'])}; add it there, with its number of pairs"
+                )
+
+
+def resolve(
+    item: str | Mapping[str, Any],
+    *,
+    languages: tuple[str, ...],
+    catalogue: Mapping[str, Mapping[str, Any]],
+    filters: Mapping[str, Any],
+    recipe: str,
+    where: str,
+) -> Part:
+    """Resolve one item of a model's ``corpora``.
+
+    A filter's setting comes from the following, where the last wins: the model's ``filters``; the catalogue entry's;
+    the entry's for the model's recipe; the item's.
+
+    Args:
+        item: a name from the catalogue, or a mapping with ``name`` or ``path``.
+        languages: the model's.
+        catalogue: the config's ``corpora``.
+        filters: the model's.
+        where: the item's place, for errors, such as ``models.fr.corpora``.
+
+    Raises:
+        ConfigError: the corpus is unknown, its languages do not fit, or settings contradict one another.
+    """
+    item = {"name": item} if isinstance(item, str) else item
+    corpus: dict[str, Any]
+    if path := item.get("path"):
+        name, corpus = item.get("name", file_name(path)), {"kind": "local"}
+    elif "name" in item:
+        name = item["name"]
+        if name not in catalogue:
+            raise ConfigError(
+                f"{where}: {name} is not a corpus of the config{closest(name, catalogue)}; add it under `corpora:`, "
+                f"e.g. `{name}: {{version: v1}}`"
+            )
+        corpus = dict(catalogue[name])
+    else:
+        raise ConfigError(f"{where}: an item names no corpus; write `- {{name: Europarl}}` or `- {{path: my.tsv}}`")
+    kind = kind_of(corpus)
+    pair = _languages(item, name, kind, languages, where)
+    own = merge(corpus.get("filters", {}), corpus.get("recipes", {}).get(recipe, {}).get("filters", {}))
+    names = (corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1]))
+    part = Part(
+        corpus=name,
+        opus=corpus.get("opus", name),
+        kind=kind,
+        version=of_pair(corpus, "version", archive_pair(names)),
+        languages=pair,
+        names=names,
+        cap=item.get("cap", corpus.get("cap")),
+        licence=item.get("licence", of_pair(corpus, "licence", archive_pair(names))),
+        filters=merge(filters, merge(own, item.get("filters", {}))),
+        path=path,
+    )
+    if corpus.get("pairs") and part.pair not in corpus["pairs"]:
+        raise ConfigError(
+            f"{where}: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
+            f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
+        )
+    _check_filters(part, filters, where)
+    return part
+
+
+def file_name(path: str) -> str:
+    """Derive a corpus's name from its file's: without endings, and with unusual characters replaced by hyphens."""
+    name = Path(path).name
+    while (shorter := _ENDINGS.sub("", name)) != name:
+        name = shorter
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A hint at the name that was probably meant, for errors; empty if none is close."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def _languages(
+    item: Mapping[str, Any], name: str, kind: str, languages: tuple[str, ...], where: str
+) -> tuple[str, str]:
+    pair = tuple(item.get("languages", languages))
+    key = "path" if "path" in item else "name"
+    value = item[key]
+    if len(pair) == 1 and kind != "opus":
+        pair = (pair[0], pair[0])  # paraphrases: both sides in one language
+    if kind == "paranmt" and "languages" not in item and pair[0] != pair[1]:
+        raise ConfigError(
+            f"{where}: {name} has both sides in one language, but the model has {len(languages)}; "
+            f"write `- {{name: {name}, languages: [{languages[0]}, {languages[0]}]}}`"
+        )
+    if len(pair) != 2 or (kind == "opus" and pair[0] == pair[1]):
+        what = "is bitext and needs two languages" if kind == "opus" else "needs the languages of its two sides"
+        raise ConfigError(
+            f"{where}: {name} {what}, but the model has {len(languages)}; "
+            f"write `- {{{key}: {value}, languages: [en, fr]}}`"
+        )
+    if stranger := next((language for language in pair if language not in languages), None):
+        raise ConfigError(
+            f"{where}: {name} has language {stranger}, which is not in {where.removesuffix('corpora')}languages; add it"
+        )
+    return pair[0], pair[1]
+
+
+def _check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
+    if part.filters["lower_case"] != filters["lower_case"]:
+        raise ConfigError(
+            f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but a model "
+            "reads all text the same way; set it in the model's filters"
+        )
+    for problem in problems(part.filters, part.languages, part.kind):
+        raise ConfigError(f"{where}: {part.corpus}: {problem}")

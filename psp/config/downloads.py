@@ -1,0 +1,205 @@
+"""A config's external files: downloads, their mirrors and pins, and files that are missing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.config.config_file import read_yaml
+from psp.config.corpus_entries import kind_of, of_pair
+from psp.config.model import Model
+from psp.core.errors import ConfigError
+from psp.corpora.download import Remote
+from psp.evaluation.testsets import SEMEVAL, has_sts
+from psp.text.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
+
+
+class Downloads:
+    """The part of a config that handles external files.
+
+    Attributes:
+        corpora: the catalogue.
+        sources: the block ``sources``, with defaults.
+        pins: size and SHA-256 by download name.
+    """
+
+    corpora: dict[str, dict[str, Any]]
+    sources: dict[str, Any]
+    pins: dict[str, dict[str, Any]]
+
+    def remote(self, name: str) -> Remote:
+        """Look up a download by its name under results/downloads, with its mirrors and pins.
+
+        Raises:
+            ConfigError: the config has no such download, or two corpora share it but disagree.
+        """
+        kind, _, rest = name.partition("/")
+        licence = None
+        if kind == "opus":
+            corpus, version, file = rest.split("/")
+            pair = file.removesuffix(".txt.zip")
+            mirrors, licence = self._archive(name, corpus, version, pair)
+            fields = {"corpus": corpus, "version": version, "pair": pair}
+        elif kind == "paranmt":
+            corpus, file = rest.split("/")
+            entry = self.corpora.get(corpus, {})
+            mirrors = entry.get("mirrors", self.sources["paranmt"]["mirrors"])
+            fields = {"corpus": corpus, "version": file.removesuffix(".zip")}
+            licence = entry.get("licence")
+        elif kind == "tatoeba":
+            version, file = rest.split("/")
+            mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
+        elif kind in ("lid", "sts"):
+            mirrors, fields = self.sources[kind]["mirrors"], {"file": rest}
+        else:
+            raise ConfigError(f"{name} is not a download of this config")
+        pin = self.pins.get(name, {})
+        expanded = tuple(_expand(mirror, fields, f"sources.{kind}.mirrors") for mirror in mirrors)
+        return Remote(name, expanded, pin.get("sha256"), pin.get("bytes"), licence)
+
+    def entries(self, corpus: str) -> dict[str, dict[str, Any]]:
+        """The catalogue's entries for OPUS's ``corpus``, by name."""
+        return {
+            name: entry
+            for name, entry in self.corpora.items()
+            if kind_of(entry) == "opus" and entry.get("opus", name) == corpus
+        }
+
+    def _archive(self, name: str, corpus: str, version: str, pair: str) -> tuple[list[str], str | None]:
+        """An OPUS archive's mirrors and declared licence; ``name`` is its download's."""
+        mirrors = self.sources["opus"]["mirrors"]
+        said = {
+            key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
+            for key, entry in self.entries(corpus).items()
+            if of_pair(entry, "version", pair) == version and (not entry.get("pairs") or pair in entry["pairs"])
+        }
+        first = next(iter(said.values()), (mirrors, None))
+        if any(other != first for other in said.values()):
+            raise ConfigError(
+                f"corpora: {' and '.join(said)} are the same archive, {name}, but differ in licence or mirrors; "
+                "write the same for both"
+            )
+        return first
+
+    def lid(self) -> str:
+        """The language identification model's name under results/downloads."""
+        return f"lid/{self.sources['lid']['file']}"
+
+    def tatoeba(self, model: Model) -> dict[str, tuple[str, str]]:
+        """Names of the Tatoeba files, (language, English) for each language that has a set."""
+        if not model["evaluate"]["tatoeba"] or "en" not in model.languages:
+            return {}
+        folder = f"tatoeba/{self.sources['tatoeba']['version']}"
+        codes = {
+            language: TATOEBA[language] for language in model.languages if language in TATOEBA and language != "en"
+        }
+        return {
+            language: (f"{folder}/tatoeba.{code}-eng.{code}", f"{folder}/tatoeba.{code}-eng.eng")
+            for language, code in codes.items()
+        }
+
+    def sts_tests(self, model: Model) -> str | None:
+        """The STS archive's name, if the model is evaluated on its sets in the model's languages."""
+        return "sts/STS.zip" if model["evaluate"]["sts"] and has_sts(model.languages) else None
+
+    def sts_development(self, model: Model) -> str | None:
+        """The STS archive's name, if one of its sets selects the model."""
+        return "sts/STS.zip" if model["development"]["sts"] == SEMEVAL else None
+
+    def downloads(self, model: Model) -> list[str]:
+        """All files that a model's evaluation needs, by their names under results/downloads."""
+        names = list(dict.fromkeys(part.download for part in model.parts if part.download))
+        if any(part.filters["language"]["enabled"] for part in model.parts):
+            names.append(self.lid())
+        if sts := self.sts_tests(model) or self.sts_development(model):
+            names.append(sts)
+        names += [file for pair in self.tatoeba(model).values() for file in pair]
+        return names
+
+    @staticmethod
+    def absent(model: Model) -> list[str]:
+        """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
+        paths = [part.path for part in model.parts if part.path]
+        return [path for path in paths if not path.startswith("results/") and not Path(path).is_file()]
+
+    @staticmethod
+    def notices(model: Model) -> list[str]:
+        """Notices to show once about a model before anything is fetched; they are not errors."""
+        unknown = sorted(
+            {
+                language
+                for part in model.parts
+                if part.filters["language"]["enabled"]
+                for language in part.languages
+                if lid_label(language) not in LID_LABELS
+            }
+        )
+        strange = [
+            f"models.{model.name}.languages: {language} is not a language code that psp knows"
+            f"{closest_code(language)}; it selects test sets and OPUS archives, so look it up in ISO 639"
+            for language in model.languages
+            if not is_known(language)
+        ]
+        return strange + [
+            f"models.{model.name}: language identification (lid.176) does not know {language!r}: lines on its side are "
+            "dropped only if they are clearly in the other side's language"
+            for language in unknown
+        ]
+
+    def missing(self, model: Model, folder: Path | str) -> list[str]:
+        """Files that an offline run of the model lacks: neither under ``folder`` nor in a local mirror."""
+        return [
+            name
+            for name in self.downloads(model)
+            if not (Path(folder) / name).exists()
+            and all(mirror.startswith(("http://", "https://")) for mirror in self.remote(name).mirrors)
+        ]
+
+
+def read_pins(path: str | None) -> dict[str, dict[str, Any]]:
+    """Read what ``psp pin`` wrote: size and SHA-256 of downloads, by name.
+
+    Raises:
+        ConfigError: the file does not hold pins.
+    """
+    if path is None or not Path(path).exists():
+        return {}
+    pins = read_yaml(path)
+    for name, pin in pins.items():
+        if not isinstance(pin, Mapping) or not {"sha256", "bytes"} >= set(pin):
+            raise ConfigError(f"{path}: {name}: a pin is {{bytes: N, sha256: HEX}}; write it again with `psp pin`")
+    return pins
+
+
+def at_home(value: Any) -> Any:
+    """Copy a config's contents, replacing ``~/`` in mirrors and paths by the user's home folder."""
+    if isinstance(value, Mapping):
+        return {key: at_home(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [at_home(below) for below in value]
+    if isinstance(value, str) and (match := re.match(r"(file://)?~(/.*)", value, re.DOTALL)):
+        return f"{match[1] or ''}{Path.home()}{match[2]}"
+    return value
+
+
+def _expand(mirror: str, fields: Mapping[str, str], where: str) -> str:
+    def variable(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1])
+        if not value:
+            raise ConfigError(
+                f"{where}: the environment variable {match[1]} is not set, but {mirror} needs it; "
+                f"run `export {match[1]}=/path/to/folder`"
+            )
+        path = Path(at_home(value))
+        return str(path.resolve()) if path.exists() else value
+
+    mirror = re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", variable, mirror)
+    try:
+        return mirror.format_map(fields)
+    except (KeyError, ValueError, IndexError):
+        raise ConfigError(
+            f"{where}: {mirror} may contain only {', '.join('{' + name + '}' for name in fields)}"
+        ) from None

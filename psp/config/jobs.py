@@ -1,0 +1,60 @@
+"""Turn the inputs and params of workflow jobs into arguments of the library's functions.
+
+All rules that train share the same params, and so do all rules that run the test sets. Inputs and params are
+Snakemake's, or any object with such attributes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def training(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.training.launch.train_in_processes`, except the folders and the log.
+
+    Args:
+        inputs: ``store``, ``sentencepiece``, and the development data, if any: ``heldout``, ``archive``.
+        params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
+    """
+    heldout = inputs.get("heldout")
+    return {
+        "store": Path(inputs.store),
+        "sentencepiece_model": Path(inputs.sentencepiece),
+        "settings": {**params.train, "log_every": params.log_every, "seed": params.seed},
+        "sts": params.development["sts"],
+        "heldout": heldout and Path(heldout),
+        "archive": inputs.get("archive"),
+        **{
+            key: getattr(params, key)
+            for key in (
+                "languages",
+                "lower_case",
+                "segment",
+                "recipe",
+                "processes",
+                "gpus",
+                "threads",
+                "checkpoint",
+                "code",
+                "warn_pairs",
+            )
+        },
+    }
+
+
+def tests(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.evaluation.evaluate.evaluate`: which test sets, and their bootstrap.
+
+    Args:
+        inputs: ``sts``, if the archive is needed.
+        params: ``languages``, ``tatoeba``, ``settings`` (the block ``evaluate``) and ``seed``.
+    """
+    return {
+        "languages": params.languages,
+        "sts": inputs.get("sts"),
+        "tatoeba": {language: tuple(map(Path, files)) for language, files in params.tatoeba.items()},
+        "files": {name: Path(file) for name, file in params.settings["files"].items()},
+        "resamples": params.settings["resamples"],
+        "seed": params.seed,
+    }

@@ -1,0 +1,69 @@
+"""Decide whether the licences that a user allows cover a corpus's SPDX expression.
+
+An expression combines ids of the SPDX list: ``A OR B`` leaves the choice, ``A AND B`` requires both, ``A WITH E`` is a
+licence of its own, and parentheses group (SPDX specification, annex on licence expressions). AND binds tighter than OR.
+Ids and operators are case-insensitive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+:-]*")
+
+
+def permitted(expression: str, allowed: Iterable[str]) -> bool:
+    """Whether the licences of ``allowed`` suffice for ``expression``.
+
+    Args:
+        expression: an SPDX expression, such as ``GPL-2.0-or-later AND CC-BY-SA-3.0``.
+        allowed: SPDX ids, or whole expressions word for word.
+
+    Raises:
+        ValueError: ``expression`` is not an SPDX expression.
+    """
+    wanted = {" ".join(item.casefold().split()) for item in allowed}
+    tokens = re.findall(r"[()]|[^\s()]+", expression)
+    value = _either(tokens, wanted)
+    if tokens:
+        raise ValueError(f"{expression!r} is not an SPDX expression: unexpected {tokens[0]!r}")
+    return value or " ".join(expression.casefold().split()) in wanted
+
+
+def _either(tokens: list[str], allowed: set[str]) -> bool:
+    value = _both(tokens, allowed)
+    while tokens and tokens[0].upper() == "OR":
+        tokens.pop(0)
+        other = _both(tokens, allowed)  # always parsed, to consume its tokens
+        value = value or other
+    return value
+
+
+def _both(tokens: list[str], allowed: set[str]) -> bool:
+    value = _one(tokens, allowed)
+    while tokens and tokens[0].upper() == "AND":
+        tokens.pop(0)
+        other = _one(tokens, allowed)
+        value = value and other
+    return value
+
+
+def _one(tokens: list[str], allowed: set[str]) -> bool:
+    if tokens and tokens[0] == "(":
+        tokens.pop(0)
+        value = _either(tokens, allowed)
+        if not tokens or tokens.pop(0) != ")":
+            raise ValueError("an SPDX expression lacks a closing parenthesis")
+        return value
+    name = _id(tokens)
+    if tokens and tokens[0].upper() == "WITH":
+        tokens.pop(0)
+        name = f"{name} WITH {_id(tokens)}"
+    return name.casefold() in allowed
+
+
+def _id(tokens: list[str]) -> str:
+    if not tokens or not _ID.fullmatch(tokens[0]) or tokens[0].upper() in ("AND", "OR", "WITH"):
+        raise ValueError(f"not an SPDX expression: expected an id {f'at {tokens[0]!r}' if tokens else 'at its end'}")
+    return tokens.pop(0)

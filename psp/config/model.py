@@ -1,0 +1,28 @@
+"""One model of a config, with all its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psp.config.corpus_entries import Part
+from psp.config.variant_entries import Variant
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model's resolved entry; ``settings`` holds every key of every block."""
+
+    name: str
+    languages: tuple[str, ...]
+    parts: tuple[Part, ...]
+    recipe: str
+    seed: int
+    settings: Mapping[str, Any]
+    differences: Mapping[str, Any]  # dotted key -> value that differs from the recipe's
+    tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
+    variants: Mapping[str, Variant]  # by name; the first is the model's own settings
+
+    def __getitem__(self, block: str) -> Any:
+        return self.settings[block]

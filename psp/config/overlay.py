@@ -1,0 +1,19 @@
+"""Merge nested mappings as Snakemake merges config files."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+
+def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
+    """Override ``base`` with ``top`` as Snakemake does: merge mappings by key, replace all else. Changes neither."""
+    result = copy.deepcopy(dict(base))
+    for key, value in top.items():
+        if not isinstance(value, Mapping):
+            result[key] = copy.deepcopy(value)
+        elif value or key not in result:  # an empty mapping overrides nothing
+            below = result.get(key)
+            result[key] = merge(below if isinstance(below, Mapping) else {}, value)
+    return result

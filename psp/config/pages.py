@@ -1,0 +1,208 @@
+"""Generate what quotes the declared settings: docs/settings.md, and the schema of settings in reports.
+
+``make settings`` writes both; a test compares them with the declarations.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from psp.config import entries
+from psp.core.files import atomic_text
+from psp.core.settings import RECIPES, REQUIRED, Section, Setting
+from psp.pairs.filters import Filter, names
+from psp.training.settings import TrainSettings
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = ROOT / "docs/settings.md"
+REPORTED = ROOT / "psp/core/schemas/settings.yaml"
+
+_INTRODUCTION = """\
+<!-- Written by `make settings` from the declarations in psp/; edit those. -->
+# Every setting
+
+A config is YAML, on top of [config/config.yaml](../config/config.yaml). The blocks `filters` to `speed` may stand at
+the top level, for all models, and in a model's entry, for that one. A key that is left out takes the default of the
+`recipe`:
+
+- `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
+- `paper`: the method as "Paraphrastic Representations at Scale" (EMNLP 2022) describes it;
+- `code`: as its published code does it where the two disagree.
+
+A cell under `paper` or `code` is empty where the default is that of `psp`. "Tunable" settings change what is learned:
+`tune.grid` and a model's `variants` may hold them.
+"""
+
+
+def settings_page() -> str:
+    """docs/settings.md."""
+    lines = [_INTRODUCTION, "## The top level", "", *_table(entries.TOP)]
+    for name, section in entries.sections().items():
+        lines += ["", f"## `{name}`", "", *_section(name, section)]
+    for title, section in (("corpora.<name>", entries.CORPUS), ("models.<name>", entries.model())):
+        lines += ["", f"## `{title}`", "", *_section(title, section)]
+    lines += ["", "### An item of `models.<name>.corpora`", "", *_section("", entries.ITEM)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, section: Section | Setting) -> Iterator[str]:
+    if isinstance(section, Setting):  # a table by language
+        yield f"{_sentence(section.help)} Default: {_code(section.default)}. An entry holds:"
+        yield ""
+        yield from _nodes(section.node["additionalProperties"]["properties"])
+        return
+    yield _sentence(section.help)
+    plain = {key: one for key, one in section.keys.items() if not _is_section(one)}
+    if plain:
+        yield ""
+        yield from _nodes({key: one if isinstance(one, Mapping) else one.node for key, one in plain.items()})
+    for key, one in section.keys.items():
+        if key not in plain:
+            yield from ("", f"### `{name}.{key}`", "")
+            if isinstance(one, Section):
+                yield from _section(f"{name}.{key}", one)
+            else:
+                assert isinstance(one, Mapping)
+                yield _sentence(one.get("description", ""))
+                yield ""
+                yield from _nodes(one["properties"])
+
+
+def _is_section(one: Setting | Section | Mapping[str, Any]) -> bool:
+    return isinstance(one, Section) or (isinstance(one, Mapping) and "properties" in one)
+
+
+def _table(settings: Mapping[str, Setting]) -> Iterator[str]:
+    return _nodes({key: setting.node for key, setting in settings.items()})
+
+
+def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    others = RECIPES[1:]
+    yield f"| key | default | {' | '.join(others)} | allowed | what it does |"
+    yield "|" + " --- |" * (4 + len(others))
+    document = entries.document()
+    for key, node in nodes.items():
+        node = _followed(node, document)
+        recipes = [_code(node["recipes"][one]) if one in node.get("recipes", {}) else "" for one in others]
+        default = _code(node["default"]) if "default" in node else ""
+        said = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
+        cells = [f"`{key}`", default, *recipes, _allowed(node), said]
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A node with its $ref resolved, except the settings of a whole block, which have their own section."""
+    if "$ref" not in node:
+        return dict(node)
+    target: Any = document
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        target = target[step]
+    own = {key: value for key, value in node.items() if key != "$ref"}
+    if "properties" in target or isinstance(target.get("additionalProperties"), Mapping):
+        name = node["$ref"].rpartition("/")[2]
+        return {"type": "object", "description": f"see `{name}` above", **own}
+    return {**target, **own}
+
+
+def _allowed(node: Mapping[str, Any]) -> str:
+    """Describe the values that a key may hold, in a few words."""
+    if "enum" in node:
+        return ", ".join(f"`{value}`" for value in node["enum"])
+    kinds = [node["type"]] if isinstance(node.get("type"), str) else list(node.get("type", ()))
+    words = {
+        "integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text", "array": "list",
+        "object": "mapping", "null": "`null`",
+    }  # fmt: skip
+    limits = [
+        f"{sign} {node[key]}"
+        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
+        if key in node
+    ]
+    first, *rest = [words[kind] for kind in kinds] or ["any"]
+    if node.get("items", {}).get("enum"):
+        first = f"list of {', '.join(f'`{value}`' for value in node['items']['enum'])}"
+    return ", ".join([" ".join([first, *limits[:1]]), *limits[1:], *rest])
+
+
+def _sentence(said: str) -> str:
+    first = said.partition(" ")[0]
+    return f"{first.capitalize() if first.islower() else first}{_prose(said[len(first) :])}." if said else ""
+
+
+def _prose(said: str) -> str:
+    """Format help in Markdown: escape ``<model>`` outside code, so that it is not a tag."""
+    parts = said.split("`")
+    return "`".join([part.replace("<", "\\<") if place % 2 == 0 else part for place, part in enumerate(parts)])
+
+
+def _code(value: Any) -> str:
+    if value is REQUIRED:
+        return ""
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def reported_settings() -> str:
+    """psp/core/schemas/settings.yaml, which the schemas of reports refer to."""
+    train = {key: setting.reported for key, setting in TrainSettings.declared().items()}
+    tunable = [key for key, setting in TrainSettings.declared().items() if setting.tunable]
+    values = {"type": "array", "minItems": 1, "uniqueItems": True, "description": "the values tried"}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "settings",
+        "$defs": {
+            "recipe": {"type": "string", "enum": list(RECIPES)},
+            "filters": {
+                "type": "object",
+                "properties": {name: _reported(Filter.classes[name]) for name in names()},
+                # One that was added since this file was written.
+                "additionalProperties": {"type": "object"},
+            },
+            "train": {"type": "object", "additionalProperties": False, "properties": train},
+            "trained": {"$ref": "#/$defs/train", "required": list(train)},
+            "grid": {
+                "type": "object",
+                "additionalProperties": False,
+                "minProperties": 1,
+                "properties": {
+                    key: {**values, "items": {"$ref": f"#/$defs/train/properties/{key}"}} for key in tunable
+                },
+            },
+        },
+    }
+    first = (
+        "# What reports say of settings, by their declarations. Written by `make settings`; edit the declarations.\n"
+    )
+
+    class Plain(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    return first + yaml.dump(schema, Dumper=Plain, sort_keys=False, width=118, allow_unicode=True)
+
+
+def _reported(judge: type[Filter]) -> dict[str, Any]:
+    declared = {key: setting.reported for key, setting in judge.declared.items() if key != "enabled"}
+    switch = {"type": "boolean", "const": True, "description": "the config's switch, where there was one"}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(declared),
+        "description": judge.help,
+        "properties": {"enabled": switch, **declared},
+    }
+
+
+def main() -> None:
+    """Write both."""
+    for path, text in ((SETTINGS, settings_page()), (REPORTED, reported_settings())):
+        with atomic_text(path) as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()

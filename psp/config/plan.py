@@ -1,0 +1,226 @@
+"""Estimate what a model will take before anything is fetched: downloads, disk, memory and time, each with its basis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from psp.config.config import Config
+from psp.config.corpus_entries import Part
+from psp.config.model import Model
+from psp.core.errors import PspError
+from psp.corpora.estimate import count_lines
+from psp.corpora.opus import member_names
+from psp.training import launch
+from psp.training.losses.objective import mines
+from psp.training.tune import Tuning
+
+GB = 1e9
+
+# Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
+# dimensions, 50,000 pieces), process start-up included. Pairs a second of one job; sentences for sentencepiece.
+FILTER_RATE = 43_000  # two of these run at once
+DEDUPE_RATE = 175_000  # likewise
+MIX_RATE = 180_000
+SUBWORD_RATE = 29_000
+STORE_RATE = 125_000
+#: Without mining (infonce over 6 epochs), and with it (margin over 25, mega-batches of up to 60, beside other jobs).
+TRAIN_RATE, MINING_RATE = 20_000, 9_000
+#: Bytes of a pair: in the archive, as text between the stages, in the store.
+ARCHIVE_BYTES = 38
+TEXT_BYTES = 140
+STORE_BYTES = 73
+#: Share of the pairs that is left after the filters and deduplication.
+KEPT = 0.94
+BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/plan.py)"
+
+
+@dataclass(frozen=True)
+class Download:
+    """One file: its size in bytes, its number of pairs (None: unknown), and the source of these figures."""
+
+    name: str
+    here: bool
+    bytes: int | None
+    pairs: int | None
+    basis: str
+
+
+def subword_mb(sample: int) -> float:
+    """Estimate the memory of sentencepiece's training, in MB, for a sample of so many sentences.
+
+    Measured: 150 MB for 0.1M and 1,400 MB for 1M real en-fr sentences of 84 bytes (sentencepiece 0.2.3); this is
+    twice that, for languages and corpora with longer lines.
+    """
+    return 500 + 3 * sample / 1000
+
+
+def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
+    """Estimate training's memory, in MB: weights, two moments, one copy being written, a gradient on a GPU; the rest.
+
+    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
+    and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
+    """
+    return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
+
+
+def largest(model: Model, key: str) -> Any:
+    """The value of a numeric key of the block ``train``; the largest that a search may choose."""
+    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
+
+
+def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:
+    """Yield the files that a model needs, with what is known offline about them; the user's own files come last.
+
+    Unlisted pairs are counted in files on this machine, in large ones from a sample.
+    """
+    parts = {part.download: part for part in model.parts}
+    for name in config.downloads(model):
+        part = parts.get(name)
+        path = Path(folder) / name
+        pairs = _listed(config, part, "pairs") if part else None
+        if path.exists():
+            yield _counted(Download(name, True, path.stat().st_size, pairs, "here already"), path, part)
+            continue
+        if pin := config.pins.get(name):
+            yield Download(name, False, pin["bytes"], pairs, "pinned")
+            continue
+        local = Path(config.remote(name).mirrors[0].removeprefix("file://"))
+        if local.exists() and "://" not in str(local):
+            files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
+            size = sum(file.stat().st_size for file in files)
+            yield _counted(Download(name, False, size, pairs, "size of the local mirror"), local, part)
+        elif part and (listed := _listed(config, part, "bytes")) is not None:
+            yield Download(name, False, listed, pairs, "OPUS's listing")
+        elif pairs is not None:
+            yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"its pairs x {ARCHIVE_BYTES} bytes")
+        else:
+            yield Download(name, False, None, pairs, "not known")
+    for part in model.parts:
+        if part.path:
+            path = Path(part.path)
+            if path.is_file():
+                yield _counted(Download(part.path, True, path.stat().st_size, None, "your file"), path, part)
+            else:
+                yield Download(part.path, False, None, None, "not here")
+
+
+def _counted(file: Download, path: Path, part: Part | None) -> Download:
+    """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``."""
+    if part is None or file.pairs is not None or not path.is_file():
+        return file
+    member = member_names(part.opus, part.names)[0] if part.kind == "opus" else None
+    try:
+        pairs, exact = count_lines(path, member)
+    except PspError as error:
+        return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")
+    return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")
+
+
+def _listed(config: Config, part: Part, key: str) -> int | None:
+    """What the catalogue says of a part; None for the user's own files, whatever their names."""
+    value = None if part.path else config.corpora[part.corpus].get(key, {}).get(part.pair)
+    return None if value is None else int(value)
+
+
+def plan(config: Config, name: str, folder: Path | str) -> str:
+    """Format the plan of one model for people.
+
+    Raises:
+        ConfigError: no such model, a corpus's licence is not allowed, or a mirror needs an environment variable that is
+            not set.
+    """
+    model = config.cleared(name)
+    files = list(downloads(config, model, folder))
+    lines = [f"model {name}: {' and '.join(model.languages)}, recipe {model.recipe}, {len(model.parts)} corpora", ""]
+    width = max(len(file.name) for file in files)
+    lines.append(f"{'download':{width}}  {'MB':>9}  {'pairs':>11}  basis")
+    for file in files:
+        size = "?" if file.bytes is None else f"{file.bytes / 1e6:,.1f}"
+        pairs = "" if file.pairs is None else f"{file.pairs:,}"
+        lines.append(f"{file.name:{width}}  {size:>9}  {pairs:>11}  {file.basis}")
+    own = {part.path for part in model.parts}
+    fetched = [file for file in files if file.name not in own]
+    to_fetch = sum(file.bytes or 0 for file in fetched if not file.here)
+    unknown = sum(file.bytes is None for file in fetched)
+    archives = sum(file.bytes or 0 for file in fetched)
+    lines.append(f"to fetch: {to_fetch / GB:.2f} GB" + (f", and {unknown} file(s) of unknown size" if unknown else ""))
+
+    read, kept, unlisted = _pairs(model, files)
+    if len(unlisted) == len(model.parts):
+        return "\n".join(
+            [
+                *lines,
+                "",
+                "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they "
+                "can be planned once the archives are here",
+            ]
+        )
+    settings = model.settings
+    vocab, dim, epochs = settings["subword"]["vocab_size"], largest(model, "dim"), largest(model, "epochs")
+    table = 4 * vocab * dim
+    tuning = Tuning(**settings["tune"])
+    points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
+    tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
+    sample = min(settings["subword"]["sample"], 2 * kept)
+    seconds = {
+        "filter": read / FILTER_RATE / 2,
+        "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
+        "sentencepiece": sample / SUBWORD_RATE,
+        "store": kept / STORE_RATE,
+        **({f"tuning: {len(points)} points": tuned} if points else {}),
+        "train": _train_seconds(kept, settings["train"], epochs, dim),
+    }
+    text = KEPT * read * TEXT_BYTES
+    # Weights, two moments and the best weights, in those that are kept and in a new one.
+    checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
+    most = max(2.2 * text + 3 * table, kept * STORE_BYTES + checkpoints)
+    processes = launch.count(settings["train"])
+    training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
+    lines += [
+        "",
+        f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
+        + (
+            f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so that all that "
+            "follows is too little"
+            if unlisted
+            else ""
+        ),
+        f"disk: about {(archives + most) / GB:.1f} GB at most, "
+        f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
+        f"memory: {max(subword_mb(sample), training) / 1000:.1f} GB for the largest job "
+        f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {training / 1000:.1f}{copies}, others 1)",
+        f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
+        + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
+        + ")",
+        f"basis: {BASIS}",
+    ]
+    return "\n".join(lines)
+
+
+def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
+    """Pairs read, pairs trained on, and the corpora of unknown size."""
+    known = {file.name: file.pairs for file in files}
+    read, kept, unlisted = 0.0, 0.0, []
+    for part in model.parts:
+        pairs = known[part.path or part.download or ""]
+        if pairs is None:
+            unlisted.append(part.corpus)
+            continue
+        read += pairs
+        kept += min(KEPT * pairs, part.cap or float("inf"))
+    return read, kept, unlisted
+
+
+def _train_seconds(pairs: float, train: Mapping[str, Any], epochs: int, dim: int) -> float:
+    return pairs * epochs / (MINING_RATE if mines(train) else TRAIN_RATE) * max(dim / 1024, 0.1)
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"

@@ -1,0 +1,227 @@
+"""Apply the config's schema: defaults by recipe, differences from them, and a one-line error for what is wrong."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jsonschema
+import yaml
+
+from psp.config.corpus_entries import closest
+from psp.config.overlay import merge
+from psp.core.errors import ConfigError
+from psp.core.settings import NAME
+
+
+def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Follow a $ref; keys beside it take precedence."""
+    result = dict(node)
+    while "$ref" in result:
+        target: Any = schema
+        for step in result.pop("$ref").removeprefix("#/").split("/"):
+            target = target[step]
+        result = {**target, **result}
+    return result
+
+
+def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The default values of a block; ``own`` tells which entries a free-keyed table has."""
+    node = _resolve(node, schema)
+    values: dict[str, Any] = {}
+    for key, child in node.get("properties", {}).items():
+        child = _resolve(child, schema)
+        if recipe in child.get("recipes", {}):
+            values[key] = copy.deepcopy(child["recipes"][recipe])
+        elif "default" in child:
+            values[key] = copy.deepcopy(child["default"])
+        elif "properties" in child:
+            values[key] = defaults(child, schema, recipe, own.get(key, {}))
+    entries = node.get("additionalProperties")
+    if isinstance(entries, Mapping) and "properties" in _resolve(entries, schema):
+        for key, value in merge(node.get("default", {}), own).items():
+            given = node.get("default", {}).get(key, {})
+            values[key] = merge(defaults(entries, schema, recipe, value), given)
+    return values
+
+
+def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
+    """Dotted keys below ``key``, with their values, where ``value`` differs from ``base``."""
+    if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
+        found: dict[str, Any] = {}
+        for name in value:
+            found |= differences(base.get(name), value[name], f"{key}.{name}")
+        return found
+    return {} if base == value else {key: value}
+
+
+# JSON Schema accepts 6.0 as an integer; code that expects an int would fail hours later.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
+def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
+    """Check a config against the schema.
+
+    Raises:
+        ConfigError: it violates the schema; one line names the first key, what is allowed and what to write.
+    """
+    if problem := next(_not_yaml(raw, ()), None):
+        raise ConfigError(f"config: {problem}")
+    errors = sorted(
+        _Validator(schema).iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path))
+    )
+    if errors:
+        raise ConfigError(_say(errors[0], schema))
+
+
+def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:
+    """Yield what a schema cannot see: keys that YAML does not read as text, and non-finite numbers."""
+    where = ".".join(place) or "the top level"
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{where} is {_yaml(value)}, but must be a finite number; write one, or leave the key out"
+    inside: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                yield f"{where}: the name {_yaml(key)} is {_read_as(key)}; write {_quoted(key)}, in quotes"
+        inside = value.items()
+    elif isinstance(value, list):
+        inside = enumerate(value)
+    for key, below in inside:
+        yield from _not_yaml(below, (*place, str(key)))
+
+
+def _read_as(value: Any) -> str:
+    """Describe how YAML read a value that is not text."""
+    if isinstance(value, bool):
+        return f"YAML's {'yes' if value else 'no'} (it reads {'yes and on' if value else 'no and off'} so)"
+    if value is None:
+        return "YAML's null"
+    return "a number in YAML" if isinstance(value, int | float) else "a date in YAML"
+
+
+def _quoted(value: Any) -> str:
+    """Quote a value that YAML did not read as text so that it does."""
+    if isinstance(value, bool):
+        return '"yes" or "on"' if value else '"no"'
+    return f'"{_yaml(value)}"'
+
+
+def _say(error: jsonschema.ValidationError, schema: Mapping[str, Any]) -> str:
+    """Describe a schema violation in one line: the key, its value, what is allowed, what to write."""
+    path = list(error.absolute_path)
+    key = ".".join(map(str, path))
+    rule: Any = error.validator
+    value: Any = error.instance
+    allowed: Any = error.validator_value
+    node: Mapping[str, Any] = error.schema if isinstance(error.schema, Mapping) else {}
+    if rule == "additionalProperties":
+        known = list(node.get("properties", {}))
+        unknown = next(name for name in value if name not in known)
+        example = f"; write e.g. `{key.rpartition('.')[2]}: {_yaml(node['default'])}`" if node.get("default") else ""
+        return (
+            f"config: {'.'.join(filter(None, [key, unknown]))} is not a key"
+            f"{_meant(unknown, value[unknown], known, path, schema)}; "
+            f"{key or 'the top level'} may hold {', '.join(known)}{example}"
+        )
+    if rule == "required":
+        return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
+    if rule == "pattern" and "propertyNames" in error.absolute_schema_path:
+        return f"config: {key}: {_yaml(value)} is not a usable name (it becomes a folder's); use {_NAME_IN_WORDS}"
+    words = {
+        "type": f"must be {_either(allowed)}",
+        "enum": f"must be {_either(allowed)}",
+        "minimum": f"must be at least {allowed}",
+        "maximum": f"must be at most {allowed}",
+        "exclusiveMinimum": f"must be above {allowed}",
+        "exclusiveMaximum": f"must be below {allowed}",
+        "minItems": f"needs at least {allowed} item{'s' if allowed != 1 else ''}",
+        "maxItems": f"may have at most {allowed} items",
+        "minProperties": f"needs at least {allowed} key{'s' if allowed != 1 else ''}",
+        "uniqueItems": "has a duplicate item",
+        "pattern": f"must {f'be {_NAME_IN_WORDS}' if allowed == NAME else f'match {allowed}'}",
+    }.get(rule, error.message)
+    last = next((step for step in reversed(path) if isinstance(step, str)), "")
+    line = f"{last}: {'[{}]' if path and isinstance(path[-1], int) else '{}'}"  # an item's line is its list's
+    example = f"; write e.g. `{line.format(_yaml(node['default']))}`" if "default" in node else ""
+    if rule == "type" and (instead := _instead(value, allowed)):
+        example = f"; {instead[0]}; write `{line.format(instead[1])}`"
+    meaning = f" ({node['description']})" if "description" in node else ""
+    return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
+
+
+_NAME_IN_WORDS = "letters, digits, '.', '_' and '-', a letter or digit first"
+
+
+def _instead(value: Any, types: str | list[str]) -> tuple[str, str] | None:
+    """Why YAML read text as a number, or a number as text, and what to write instead."""
+    types = [types] if isinstance(types, str) else types
+    if isinstance(value, str) and {"number", "integer"} & set(types):
+        try:
+            number = float(value)
+        except ValueError:
+            return None
+        if math.isfinite(number) and ("number" in types or number.is_integer()):
+            return "YAML reads this as text", _yaml(number if "number" in types else int(number))
+    if isinstance(value, float) and value.is_integer() and "integer" in types:
+        return "this has a decimal point", _yaml(int(value))
+    if "string" in types and not isinstance(value, Mapping | list | None):
+        return f"this is {_read_as(value)}", _quoted(value)
+    return None
+
+
+def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], schema: Mapping[str, Any]) -> str:
+    """A hint for an unknown key: where a key of that name exists, or the closest spelling; may be empty."""
+    places: dict[str, list[str]] = {}
+    for place in _places(schema, path[:2] if path[:1] == ["models"] else ()):
+        places.setdefault(place.rpartition(".")[2], []).append(place)
+    # The block may be made up while its keys exist elsewhere.
+    for asked in (name, *(value if isinstance(value, Mapping) else ())):
+        if 1 <= len(found := places.get(asked, [])) <= 3:
+            return f"; {'it' if asked == name else asked} is {' or '.join(found)}"
+    if hint := closest(name, known):
+        return hint
+    (near, *_) = (*difflib.get_close_matches(name, [key for key, found in places.items() if len(found) <= 3], 1), "")
+    return f"; did you mean {' or '.join(places[near])}?" if near else ""
+
+
+def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
+    """The dotted places of all keys; those of models' own blocks where ``model``, its path in the config, is given."""
+
+    def below(node: Mapping[str, Any], place: str) -> Iterator[str]:
+        for key, child in node.get("properties", {}).items():
+            yield f"{place}{key}"
+            yield from below(_resolve(child, schema), f"{place}{key}.")
+
+    blocks = {key for key, node in schema["properties"].items() if "$ref" in node}
+    for key, node in schema["properties"].items():
+        node = _resolve(node, schema)
+        prefix = f"{'.'.join(model)}." if model and key in schema["$defs"]["model"]["properties"] else ""
+        yield prefix + key
+        if key in blocks and key != "tune":  # whose grid has all keys of `train` once more
+            yield from below(node, f"{prefix}{key}.")
+    for kind, place in (("corpus", "corpora.<name>"), ("model", ".".join(model) or "models.<name>")):
+        for key in schema["$defs"][kind]["properties"]:
+            if key not in schema["properties"]:
+                yield f"{place}.{key}"
+
+
+def _either(allowed: Any) -> str:
+    names = {"null": "null", "integer": "a whole number", "boolean": "true or false", "object": "a mapping",
+             "array": "a list", "string": "a text", "number": "a number"}  # fmt: skip
+    items = allowed if isinstance(allowed, list) else [allowed]
+    return " or ".join(names.get(str(item), str(item)) for item in items)
+
+
+def _yaml(value: Any) -> str:
+    return (
+        yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6).removesuffix("\n...\n").strip()
+    )

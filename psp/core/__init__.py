@@ -1,0 +1,1 @@
+"""The base layer: errors, files, logging, progress, compiled code, code fingerprints."""

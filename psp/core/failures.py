@@ -1,0 +1,81 @@
+"""The last line of a failed workflow run: what is wrong and what to do.
+
+Snakemake reports an error in about fifteen lines. To find the one that matters, the Snakefile's functions record here
+what they raise (they run in Snakemake's process), failed jobs have it in their logs, and Snakemake's commonest errors
+are reworded here.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from psp.core.logs import last_error
+
+LONGEST = 500  # characters quoted from Snakemake's message
+#: Matches our own errors, not recorded before, within Snakemake's message.
+OURS = re.compile(
+    r"^\s*(?:Psp|Config|Data|Download)Error: (.+?)\n(?:Wildcards:|Traceback:|\s*$)", re.DOTALL | re.MULTILINE
+)
+_told: list[str] = []
+
+SENTENCES = {
+    "LockException": (
+        "another snakemake is running in this folder. If not, one was killed: run `snakemake --unlock`, then the same "
+        "command with --rerun-incomplete"
+    ),
+    "IncompleteFilesException": (
+        "a run that was killed left incomplete files; run the same command with --rerun-incomplete"
+    ),
+}
+STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
+
+
+def tell(error: Exception) -> str:
+    """Record the error that ends this run, and return its text."""
+    _told.append(str(error))
+    return str(error)
+
+
+def of_snakemake(exception: str, text: str) -> str:
+    """Reword an error of Snakemake itself rather than of a job.
+
+    Args:
+        exception: its class.
+        text: Snakemake's message, of any length.
+    """
+    for said in reversed(_told):
+        if said in text or exception == "InputFunctionException":
+            return said
+    if match := OURS.search(text):
+        return " ".join(match[1].split())
+    if exception in SENTENCES:
+        return SENTENCES[exception]
+    if exception == "MissingInputException" and (files := re.findall(r"affected files:\n((?:\s+.+\n?)+)", text)):
+        missing = sorted({line.strip() for block in files for line in block.splitlines()} - {""})
+        return f"{', '.join(missing)}: no such file, and no rule makes it; add it, or correct its path"
+    if exception == "MissingRuleException" and (match := re.search(r"No rule to produce (.+?)(?: \(if|\n|$)", text)):
+        return f"{match[1].rstrip('.')}: no rule makes this file; see README.md for what can be made"
+    if text.startswith("Traceback"):
+        return text.rstrip().rpartition("\n")[2]
+    # The first line names the exception's class and location.
+    return " ".join(" ".join(text.split("\n")[1:]).split())[:LONGEST] or text
+
+
+def of_job(what: str, logs: list[str], signal: str | None, said: str | None) -> str:
+    """Describe a failed job in one line.
+
+    Args:
+        what: the job, as shown to the user.
+        logs: its log files, its own first.
+        signal: the signal that killed it, if Snakemake knows.
+        said: what the cluster reports about it.
+    """
+    for log in logs:
+        if (error := last_error(log)) is not None:
+            return error
+    how = f"was killed by {signal}" if signal else said or "failed without a message"
+    if signal == "SIGKILL":
+        how += " (perhaps out of memory)"
+    there = [log for log in logs if Path(log).is_file()]
+    return f"{what} {how}" + (f"; see its log {', '.join(there)}" if there else "")

@@ -1,0 +1,141 @@
+"""Atomic writes: files and folders appear complete or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from psp.core.errors import DataError
+
+
+@contextlib.contextmanager
+def atomic(path: Path | str) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
+
+    If the block raises, the temporary file is removed and ``path`` is left unchanged. The temporary name contains the
+    process id, so that a process orphaned by ``kill -9`` of its parent cannot write into the file of the next run.
+    Leftovers of dead processes on this machine are removed.
+
+    Raises:
+        DataError: the disk is full, or the folder is not writable.
+    """
+    path = Path(path)
+    temporary = _beside(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path)
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        _remove(temporary)
+        if isinstance(error, FileNotFoundError) or error.errno is None:
+            raise
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another folder", path) from error
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def new_folder(path: Path | str) -> Iterator[Path]:
+    """Yield an empty folder beside ``path``; rename it to ``path`` when the block succeeds, else remove it.
+
+    Raises:
+        DataError: ``path`` already exists, the disk is full, or the place is not writable.
+    """
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        raise DataError("already exists; name another place, or remove it first", path)
+    temporary = _beside(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path)
+        temporary.mkdir()
+        yield temporary
+        temporary.rename(path)
+    except DataError as error:  # a file in it cannot be written: name its final path
+        raise DataError(str(error).replace(str(temporary), str(path))) from error
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.errno is None:
+            raise
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another place", path) from error
+    finally:
+        _remove(temporary)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # the original error is the one to report
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _remove_stale(path: Path) -> None:
+    pattern = re.compile(re.escape(f".{path.name}.{_host()}.") + r"(\d+)\.part")
+    for entry in path.parent.iterdir():
+        if (match := pattern.fullmatch(entry.name)) and not _alive(int(match[1])):
+            _remove(entry)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def atomic_text(path: Path | str) -> Iterator[IO[str]]:
+    r"""Like :func:`atomic`, but yield the file opened for UTF-8 text; lines always end in ``\n``."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write ``value`` as indented JSON, keys in the given order; NaN is an error."""
+    with atomic_text(path) as file:
+        json.dump(value, file, indent=2, ensure_ascii=False, allow_nan=False)
+        file.write("\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file written by this project.
+
+    Raises:
+        DataError: the file is missing or is not JSON.
+    """
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError("no such file", path) from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(f"not JSON ({error}); delete it and make it again", path) from error
+
+
+def sha256(path: Path | str) -> str:
+    """The file's SHA-256 in hexadecimal, read in blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

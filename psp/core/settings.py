@@ -1,0 +1,251 @@
+"""How a setting is declared, once: type, range, default, the default of each recipe, and a sentence of help.
+
+A declaration stands with the code that reads the setting (a filter's in its class, training's in
+:mod:`psp.training.settings`) or else in :mod:`psp.config.blocks`. From it follow the config's schema, the check of a
+value that does not come from a config, the schemas of the reports that quote settings, and docs/settings.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+RECIPES = ("psp", "paper", "code")
+"""The groups of defaults; ``default`` is that of the first."""
+
+NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"""The names that become files and folders."""
+
+REQUIRED: Any = object()
+"""The default of a key that has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """One key of the config; made by :func:`whole`, :func:`number`, :func:`choice` and the like.
+
+    Attributes:
+        values: gives the values that are allowed, as JSON Schema (type, enum, range, pattern, items). A function,
+            since the names in a registry may still grow.
+        noun: the same in words, for errors; empty where they are to be enumerated.
+        help: one sentence, in lower case and without a full stop.
+        default: under ``recipe: psp``, and wherever ``recipes`` has none; :data:`REQUIRED` for none.
+        recipes: defaults of other recipes.
+        tunable: of training: whether it changes what is learned, so that searches and variants may set it.
+        grows: whether ``values`` may still grow, so that a report may hold others than are known here.
+    """
+
+    values: Callable[[], Mapping[str, Any]]
+    noun: str
+    help: str = ""
+    default: Any = REQUIRED
+    recipes: Mapping[str, Any] = field(default_factory=dict)
+    tunable: bool = False
+    grows: bool = False
+
+    @property
+    def node(self) -> dict[str, Any]:
+        """The key in the config's schema; ``recipes`` and ``tunable`` are keywords of our own."""
+        node = dict(self.values())
+        if self.default is not REQUIRED:
+            node["default"] = self.default
+        if self.recipes:
+            node["recipes"] = dict(self.recipes)
+        if self.tunable:
+            node["tunable"] = True
+        if self.help:
+            node["description"] = self.help
+        return node
+
+    @property
+    def reported(self) -> dict[str, Any]:
+        """The key in the schema of a report, which quotes the value that was used."""
+        values = {"type": "string"} if self.grows else dict(self.values())
+        if "enum" in values:
+            values = {"type": "string", **values}
+        return {**values, "description": self.help}
+
+    @property
+    def allowed(self) -> str:
+        """What the setting may be, in words."""
+        return self.noun or " or ".join(self.values()["enum"])
+
+    def allows(self, value: Any) -> bool:
+        """Whether the setting may have this value."""
+        return _allows(self.values(), value)
+
+    def in_recipe(self, recipe: str) -> Any:
+        """The default under a recipe."""
+        return self.recipes.get(recipe, self.default)
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A mapping of the config whose keys are known.
+
+    Attributes:
+        help: what it is about.
+        keys: its settings and sections, by name.
+        required: the keys that must be there.
+    """
+
+    help: str
+    keys: Mapping[str, Setting | Section | Mapping[str, Any]]
+    required: Sequence[str] = ()
+
+    def __getitem__(self, key: str) -> Setting:
+        setting = self.keys[key]
+        assert isinstance(setting, Setting)
+        return setting
+
+    @property
+    def node(self) -> dict[str, Any]:
+        """The section in the config's schema."""
+        node: dict[str, Any] = {"type": "object", "additionalProperties": False}
+        if self.required:
+            node["required"] = list(self.required)
+        if self.help:
+            node["description"] = self.help
+        properties = {key: dict(one) if isinstance(one, Mapping) else one.node for key, one in self.keys.items()}
+        return {**node, "properties": properties}
+
+
+def whole(
+    default: int | None = REQUIRED,
+    *,
+    at_least: int | None = None,
+    at_most: int | None = None,
+    null: bool = False,
+    **about: Any,
+) -> Setting:
+    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes`` and ``tunable``."""
+    limits = {"minimum": at_least, "maximum": at_most}
+    return _numeric("integer", "a whole number", limits, default, null, about)
+
+
+def number(
+    default: float | None = REQUIRED,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+    null: bool = False,
+    noun: str = "a number",
+    **about: Any,
+) -> Setting:
+    """A finite number, or with ``null`` none; errors call it ``noun``."""
+    limits = {"minimum": at_least, "exclusiveMinimum": above, "maximum": at_most, "exclusiveMaximum": below}
+    return _numeric("number", noun, limits, default, null, about)
+
+
+def choice(default: str = REQUIRED, options: Sequence[str] | Callable[[], Iterable[str]] = (), **about: Any) -> Setting:
+    """One of some words; ``options`` is a function where they come from a registry."""
+    if callable(options):
+        return Setting(lambda: {"enum": list(options())}, "", default=default, grows=True, **about)
+    return Setting(lambda: {"enum": list(options)}, "", default=default, **about)
+
+
+def flag(default: bool = REQUIRED, **about: Any) -> Setting:
+    """True or false."""
+    return Setting(lambda: {"type": "boolean"}, "true or false", default=default, **about)
+
+
+def text(
+    default: str | None = REQUIRED,
+    *,
+    pattern: str | None = None,
+    at_least: int | None = None,
+    null: bool = False,
+    noun: str = "a text",
+    **about: Any,
+) -> Setting:
+    """Text of ``at_least`` so many characters, or with ``null`` none."""
+    values = _given({"type": _type("string", null), "pattern": pattern, "minLength": at_least})
+    return Setting(lambda: values, noun + ", or null" * null, default=default, **about)
+
+
+def listing(
+    default: Sequence[Any] | None = REQUIRED,
+    *,
+    items: Setting | Mapping[str, Any],
+    at_least: int | None = None,
+    at_most: int | None = None,
+    distinct: bool = False,
+    null: bool = False,
+    **about: Any,
+) -> Setting:
+    """A list, each of whose items ``items`` allows."""
+
+    def values() -> dict[str, Any]:
+        node = items.node if isinstance(items, Setting) else dict(items)
+        limits = {"minItems": at_least, "maxItems": at_most, "uniqueItems": distinct or None}
+        return _given({"type": _type("array", null), **limits, "items": node})
+
+    return Setting(values, "a list" + ", or null" * null, default=default, **about)
+
+
+def table(
+    default: Mapping[str, Any] = REQUIRED,
+    *,
+    values: Setting | Section | Mapping[str, Any],
+    names: str | None = None,
+    **about: Any,
+) -> Setting:
+    """A mapping with keys of the user's own, each of whose values ``values`` allows; ``names`` is the keys' pattern."""
+
+    def node() -> dict[str, Any]:
+        below = dict(values) if isinstance(values, Mapping) else values.node
+        pattern = {"pattern": names} if names else None
+        return _given({"type": "object", "propertyNames": pattern, "additionalProperties": below})
+
+    return Setting(node, "a mapping", default=default, **about)
+
+
+def _type(name: str, null: bool) -> Any:
+    return [name, "null"] if null else name
+
+
+def _given(node: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in node.items() if value is not None}
+
+
+def _numeric(
+    name: str, noun: str, limits: Mapping[str, float | None], default: Any, null: bool, about: Mapping[str, Any]
+) -> Setting:
+    given = {key: limit for key, limit in limits.items() if limit is not None}
+    words = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+    said = [f"{words[key]} {limit}" for key, limit in given.items()]
+    if given.keys() == {"minimum", "maximum"}:
+        said = ["{minimum} to {maximum}".format(**given)]
+    values = {"type": _type(name, null), **given}
+    return Setting(lambda: values, ", ".join([noun, *said]) + ", or null" * null, default=default, **about)
+
+
+def _allows(node: Mapping[str, Any], value: Any) -> bool:
+    if "enum" in node:
+        return isinstance(value, str) and value in node["enum"]
+    kinds = node.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    if value is None:
+        return "null" in kinds
+    if isinstance(value, bool):
+        return "boolean" in kinds
+    if isinstance(value, int | float):
+        return (
+            ("number" in kinds or ("integer" in kinds and isinstance(value, int)))
+            and math.isfinite(value)
+            and node.get("minimum", value) <= value <= node.get("maximum", value)
+            and ("exclusiveMinimum" not in node or value > node["exclusiveMinimum"])
+            and ("exclusiveMaximum" not in node or value < node["exclusiveMaximum"])
+        )
+    if isinstance(value, str):
+        fits = len(value) >= node.get("minLength", 0) and re.search(node.get("pattern", ""), value) is not None
+        return "string" in kinds and fits
+    if isinstance(value, list | tuple):
+        right = node.get("minItems", 0) <= len(value) and all(_allows(node["items"], item) for item in value)
+        return "array" in kinds and right and not (node.get("uniqueItems") and len(value) != len(set(value)))
+    return False

@@ -1,0 +1,368 @@
+"""Measure a model's embedding speed beside other systems, by the paper's protocol and end to end.
+
+Two figures, in sentences per second:
+
+- *forward*, the paper's protocol (section 5): ids in, vectors out, excluding preprocessing; sentences sorted by length,
+  in batches of 64.
+- *text*, what a user sees: texts in, vectors out, 4,096 texts per call. *cold* is the first pass of a new model with
+  empty caches, *warm* the pass after it.
+
+Each system runs in its own process, bound first to one core and then to all, with as many threads in its libraries.
+Systems take turns in rounds, so that other load on the machine affects all alike. A rate is only valid for a machine
+and a moment: it is written with its conditions, and is not a reproducible output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import statistics
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import PspError
+from psp.core.files import write_json
+from psp.core.machine import load_averages, usable_cores
+from psp.core.progress import Progress
+from psp.evaluation.speed.conditions import conditions
+from psp.evaluation.speed.process import Broken, Process
+from psp.evaluation.speed.settings import SECTION
+from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing
+from psp.models.exports import export
+from psp.models.files import CONFIG
+from psp.models.folder import model_name
+from psp.models.similarity import cosines
+from psp.models.static import StaticModel
+from psp.pairs.store import Store
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+#: The system with whose vectors the others' are compared, and the candidates for the test with several processes.
+REFERENCE, MANY = "psp float32, NumPy", ("psp float32, numba", "psp float32, NumPy")
+FORMS = ("static-embedding", "model2vec", "onnx")
+
+
+def measure_speed(
+    model_dir: Path,
+    store: Path,
+    out: Path,
+    *,
+    sentences: int = SECTION["sentences"].default,
+    batch_size: int = SECTION["batch_size"].default,
+    repeats: int = SECTION["repeats"].default,
+    seconds: float = SECTION["seconds"].default,
+    own: Iterable[str] = OWN,
+    peers: Iterable[str] = PEERS,
+    exports: Path | None = None,
+) -> dict[str, Any]:
+    """Measure sentences per second, and write them with their conditions as JSON.
+
+    The sentences are the sources and then the targets of the first pairs of the model's training store, decoded back to
+    text. A small store may have fewer than requested: the actual number is written, and none is used twice.
+
+    Args:
+        model_dir: the model.
+        store: its training pairs.
+        out: path of the JSON file.
+        sentences: maximum number of sentences.
+        batch_size: batch size in the paper's protocol.
+        repeats: number of rounds; in each, every system makes a pass of each kind.
+        seconds: approximate time per pass for systems other than the model's own embeddings: they embed as many of the
+            sentences, evenly spread, as fit into it.
+        own: forms of psp to measure, of :data:`psp.evaluation.speed.systems.OWN`; the first is always measured.
+        peers: other systems to measure, of :data:`psp.evaluation.speed.systems.PEERS`. Those not installed are listed.
+        exports: a folder with exports of this model by format name; missing ones are made temporarily.
+
+    Returns:
+        What is written (``psp/core/schemas/speed.yaml``).
+
+    Raises:
+        DataError: the model or the store is missing or damaged, or they do not match.
+        PspError: psp itself could not be measured.
+    """
+    model = StaticModel.load(model_dir, accelerate=False)
+    with Store(store) as pairs:
+        pairs.check_vocabulary(model.tokenizer)
+        count = min(max(sentences // 2, 1), len(pairs))
+        block = pairs.read(0, count)
+        source = f"the first {count:,} of {len(pairs):,} pairs of its training data: {', '.join(pairs.corpora)}"
+    texts = [text for side in (block.source, block.target) for text in model.tokenizer.decode(side)]
+    ids, offsets = model.ids(texts)
+    chosen = {REFERENCE, *own, *peers}
+    specs = [spec for spec in SYSTEMS if spec.name in chosen]
+    absent = [{"name": spec.name, "why": why} for spec in specs if (why := missing(spec)) is not None]
+    specs = [spec for spec in specs if missing(spec) is None]
+    before = load_averages()
+    with tempfile.TemporaryDirectory(prefix="psp-speed-") as scratch:
+        task = Path(scratch)
+        (task / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+        np.save(task / "ids.npy", ids)
+        np.save(task / "offsets.npy", offsets)
+        folders = _folders(model, specs, task, exports, absent)
+        cores = usable_cores()
+        parts = [cores[:1], cores] if len(cores) > 1 else [cores]
+        rows: list[dict[str, Any]] = []
+        memory: list[dict[str, Any]] = []
+        total = repeats * (3 * len(specs) * len(parts) + 2 * (len(parts) - 1))
+        with Progress("measuring speed", "passes", total) as progress:
+            for part in parts:
+                measured = _Part(specs, part, task, folders, progress, absent, len(texts))
+                rows += measured.run(repeats, batch_size, seconds)
+                memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
+            processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
+    mean_pieces = len(ids) / len(texts)
+    for row in rows:
+        _add_gathered(row, model, mean_pieces, memory)
+    result = {
+        "format": FORMAT,
+        "model": model_name(model_dir),
+        "sentences": len(texts),
+        "asked": sentences,
+        "source": source,
+        "systems": rows,
+        "missing": _once(absent),
+        "processes": processes,
+        "memory": memory,
+        "conditions": conditions(model, texts, ids, batch_size=batch_size, repeats=repeats, load_before=before),
+    }
+    write_json(out, result)
+    for row in rows:
+        log.info("%s", _line(row))
+    return result
+
+
+def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:
+    """Return median, minimum and maximum of the passes, and all of them in order."""
+    passes = [round(value, 1) for value in values]
+    median = round(statistics.median(passes), 1)
+    return {"median": median, "min": min(passes), "max": max(passes), "passes": passes, "unit": unit}
+
+
+class _Part:
+    """All systems, bound to the same cores."""
+
+    def __init__(
+        self,
+        specs: list[Spec],
+        cores: list[int],
+        task: Path,
+        folders: dict[str, Path],
+        progress: Progress,
+        absent: list[dict[str, str]],
+        sentences: int,
+    ) -> None:
+        self._specs, self._cores, self._task, self._sentences = specs, cores, task, sentences
+        self._folders, self._progress, self._absent = folders, progress, absent
+        self.copies: list[float] = []
+
+    def run(self, repeats: int, batch_size: int, seconds: float) -> list[dict[str, Any]]:
+        """Measure all systems; return their rows."""
+        with contextlib.ExitStack() as stack:
+            memory = stack.enter_context(Process("memory", self._cores))
+            memory.wait()
+            started = [(spec, stack.enter_context(self._process(spec))) for spec in self._specs]
+            systems = [
+                system
+                for spec, process in started
+                if (system := self._begun(spec, process, batch_size, seconds)) is not None
+            ]
+            for _ in range(repeats):
+                self.copies.append(memory.ask("copy")["rate"])
+                for system in list(systems):
+                    if not self._safely(system.spec, system.round):
+                        systems.remove(system)
+                    self._progress.add(3)
+        return [system.row(len(self._cores)) for system in systems]
+
+    def _process(self, spec: Spec) -> Process:
+        return Process(spec.name, self._cores, folder=str(self._folders.get(spec.name, "")), task=str(self._task))
+
+    def _begun(self, spec: Spec, process: Process, batch_size: int, seconds: float) -> _System | None:
+        system = _System(spec, process, self._sentences)
+        return system if self._safely(spec, lambda: system.begin(self._task, batch_size, seconds)) else None
+
+    def _safely(self, spec: Spec, work: Any) -> bool:
+        """Call ``work``; if another system than psp fails, log it and go on without it."""
+        try:
+            work()
+        except Broken as error:
+            if spec.kind == "psp":
+                raise
+            log.warning("%s", error)
+            self._absent.append({"name": spec.name, "why": str(error)})
+            return False
+        return True
+
+
+class _System:
+    """A system being measured."""
+
+    def __init__(self, spec: Spec, process: Process, sentences: int) -> None:
+        self.spec, self._process, self._sentences = spec, process, sentences
+        self._passes: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "split": [], "forward": []}
+        self._why: str | None = None
+
+    def begin(self, task: Path, batch_size: int, seconds: float) -> None:
+        """Load the system for the first time, and prepare it."""
+        self._process.wait()
+        self._loaded = self._process.ask("load")
+        self._vectors: np.ndarray | None = None
+        if self.spec.table:
+            path = task / f"{self.spec.name}.npy"
+            self._process.ask("vectors", out=str(path))
+            self._vectors = np.load(path)
+        if not self.spec.table:
+            self._sentences = self._process.ask("sample", seconds=seconds)["sentences"]
+        prepared = self._process.ask("prepare", batch_size=batch_size)
+        self._why, self._splits = prepared["why"], prepared["splits"]
+        self._reference = np.load(task / f"{REFERENCE}.npy") if self.spec.table else None
+
+    def round(self) -> None:
+        """Make a pass of each kind."""
+        self._process.ask("fresh")
+        self._passes["cold"].append(self._process.ask("text"))
+        self._passes["warm"].append(self._process.ask("text"))
+        if self._splits:
+            self._passes["split"].append(self._process.ask("split"))
+        if self._why is None:
+            self._passes["forward"].append(self._process.ask("forward"))
+
+    def row(self, cores: int) -> dict[str, Any]:
+        """Return the row for speed.json."""
+
+        def of(kind: str) -> dict[str, Any] | None:
+            passes = self._passes[kind]
+            return rates([self._sentences / one["seconds"] for one in passes]) if passes else None
+
+        every = [one for passes in self._passes.values() for one in passes]
+        return {
+            "name": self.spec.name,
+            "cores": cores,
+            "backend": self.spec.backend,
+            "dtype": self.spec.dtype if self.spec.table else None,
+            "dim": self._loaded["dim"],
+            "texts_of_a_batch": TEXTS_OF_A_BATCH.get(self.spec.kind),
+            "sentences": self._sentences,
+            "agreement": None if self._vectors is None else _agreement(self._vectors, self._reference),
+            "load_seconds": round(self._loaded["seconds"], 4),
+            "resident_bytes": self._loaded["rss"],
+            "cold": of("cold"),
+            "warm": of("warm"),
+            "split": of("split"),
+            "forward": of("forward"),
+            "no_forward": self._why,
+            "busy_cores": round(statistics.median(one["cpu"] / one["seconds"] for one in every), 3),
+        }
+
+
+def _processes(
+    specs: list[Spec],
+    cores: list[int],
+    task: Path,
+    folders: dict[str, Path],
+    repeats: int,
+    progress: Progress,
+    sentences: int,
+) -> dict[str, Any] | None:
+    """Measure one process per core, each bound to its core, against a single one; None on a single core."""
+    names = [spec.name for spec in specs]
+    name = next(name for name in MANY if name in names)
+    if len(cores) < 2:
+        return None
+    alone, together = [], []
+    with contextlib.ExitStack() as stack:
+        workers = [
+            stack.enter_context(Process(name, [core], folder=str(folders[name]), task=str(task))) for core in cores
+        ]
+        for worker in workers:
+            worker.wait()
+            worker.ask("load")
+            worker.ask("text")
+        for number in range(repeats):
+            # Cores may differ: take turns at working alone.
+            alone.append(sentences / workers[number % len(workers)].ask("text")["seconds"])
+            for worker in workers:
+                worker.tell("text")
+            done = [worker.answer() for worker in workers]
+            seconds = max(one["end"] for one in done) - min(one["start"] for one in done)
+            together.append(len(workers) * sentences / seconds)
+            progress.add(2)
+    one, several = rates(alone), rates(together)
+    share = several["median"] / (len(cores) * one["median"])
+    return {"name": name, "processes": len(cores), "one": one, "all": several, "efficiency": round(share, 3)}
+
+
+def _folders(
+    model: StaticModel, specs: list[Spec], task: Path, exports: Path | None, absent: list[dict[str, str]]
+) -> dict[str, Path]:
+    """Return what each system loads, by name; move systems that cannot be exported from ``specs`` to ``absent``."""
+    made: dict[str, Path] = {}
+    for spec in list(specs):
+        if spec.form is None:
+            continue
+        folder = task / spec.form
+        if spec.form in FORMS:
+            if exports is not None and (exports / spec.form).is_dir():
+                made[spec.name] = exports / spec.form
+                continue
+            try:
+                exported(spec.form, model, folder)
+            except PspError as error:
+                specs.remove(spec)
+                absent.append({"name": spec.name, "why": str(error)})
+                continue
+        elif not folder.exists():
+            model.quantized(spec.form).save(folder)
+        made[spec.name] = folder
+    return made
+
+
+def exported(form: str, model: StaticModel, folder: Path) -> None:
+    """Write an export as its system loads it; the ONNX system also needs to know whether to lower-case text.
+
+    Raises:
+        PspError: the model cannot be exported to this format, or a library is missing.
+    """
+    export(form, model, folder, [])
+    if form == "onnx":
+        write_json(folder / CONFIG, model.config)
+
+
+def _add_gathered(row: dict[str, Any], model: StaticModel, mean_pieces: float, memory: list[dict[str, Any]]) -> None:
+    """Add the bytes of embeddings that the forward pass reads per second, also as a share of the copying speed."""
+    row["gathered"] = row["of_copy"] = None
+    if row["dtype"] is None or row["forward"] is None:
+        return
+    size = np.dtype(row["dtype"]).itemsize
+    copy = next(one["copy"]["median"] for one in memory if one["cores"] == row["cores"])
+    row["gathered"] = round(row["forward"]["median"] * mean_pieces * model.dim * size)
+    row["of_copy"] = round(row["gathered"] / copy, 3)
+
+
+def _agreement(vectors: np.ndarray, reference: np.ndarray | None) -> float:
+    """Return the mean cosine of two systems' vectors of the same sentences."""
+    assert reference is not None
+    there = vectors.any(axis=1) & reference.any(axis=1)
+    return round(float(np.mean(cosines(vectors[there], reference[there]))), 6) if there.any() else 0.0
+
+
+def _once(absent: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Keep each missing system once, with the first reason."""
+    found: dict[str, dict[str, str]] = {}
+    for one in absent:
+        found.setdefault(one["name"], one)
+    return list(found.values())
+
+
+def _line(row: dict[str, Any]) -> str:
+    forward = f", forward {row['forward']['median']:,.0f}" if row["forward"] else ""
+    return (
+        f"{row['name']} on {row['cores']} cores: text {row['cold']['median']:,.0f} cold, "
+        f"{row['warm']['median']:,.0f} warm{forward} sentences/s"
+    )

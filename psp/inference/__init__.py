@@ -1,0 +1,1 @@
+"""Using a model: streaming embedding, search, bitext mining, serving."""

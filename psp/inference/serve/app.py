@@ -1,0 +1,256 @@
+"""The endpoints: the page, the JSON API, and an OpenAI-compatible embeddings API."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import dataclasses
+import hashlib
+import importlib.resources
+import itertools
+import json
+import re
+from collections.abc import Callable, Collection, Iterator
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import numpy as np
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from psp.core.errors import PspError
+from psp.core.version import __version__
+from psp.inference.serve import Limits, requests
+from psp.inference.serve.guard import Guard
+from psp.inference.serve.pieces import explain
+from psp.inference.serve.requests import Refused, check_keys
+from psp.models.static import StaticModel
+
+#: Vectors serialised at a time, to bound memory and the time that the GIL is held.
+ROWS = 16
+MOST_FOUND = 10
+
+Result = TypeVar("Result")
+
+
+def application(model: StaticModel, name: str, limits: Limits | None = None, hosts: Collection[str] = ()) -> ASGIApp:
+    """Create the ASGI application.
+
+    Args:
+        model: the model.
+        name: its name, as shown.
+        limits: limits per request; default: ``Limits()``.
+        hosts: as for :class:`psp.inference.serve.guard.Guard`.
+    """
+    api = _Api(model, name, limits or Limits())
+    routes = [
+        Route("/", _page()),
+        Route("/health", api.health),
+        Route("/api/model", api.facts),
+        Route("/api/embed", api.embed, methods=["POST"]),
+        Route("/api/score", api.score, methods=["POST"]),
+        Route("/api/explain", api.explain, methods=["POST"]),
+        Route("/api/search", api.search, methods=["POST"]),
+        Route("/v1/models", api.models),
+        Route("/v1/embeddings", api.embeddings, methods=["POST"]),
+    ]
+    inner = Starlette(
+        routes=routes,
+        exception_handlers={
+            HTTPException: _not_here,
+            Refused: lambda request, error: _error(error.status, str(error)),
+            PspError: lambda request, error: _error(500, str(error)),
+            Exception: lambda request, error: _error(500, "this is a bug in psp; see the terminal in which it runs"),
+        },
+    )
+    inner.router.redirect_slashes = False  # an unknown path is an error, not a redirect
+    return Guard(inner, hosts)
+
+
+def _page() -> Callable[[Request], Response]:
+    page = importlib.resources.files("psp.inference.serve").joinpath("page.html").read_text(encoding="utf-8")
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {_hash(page, 'script')}",
+            f"style-src {_hash(page, 'style')}",
+            "connect-src 'self'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ]
+    )
+    return lambda request: HTMLResponse(page, headers={"Content-Security-Policy": policy})
+
+
+def _hash(page: str, element: str) -> str:
+    (content,) = re.findall(rf"<{element}>(.*?)</{element}>", page, re.DOTALL)
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": message}, status, headers)
+
+
+def _not_here(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path = request.url.path[:200]
+    message = {
+        404: f"there is nothing at {path}; the page is at /",
+        405: f"{path} does not accept {request.method}; use {(error.headers or {}).get('Allow')}",
+    }.get(error.status_code, HTTPStatus(error.status_code).phrase)
+    return _error(error.status_code, message, dict(error.headers or {}))
+
+
+class _Api:
+    """The endpoints. Slow work runs in a worker thread, so that the server stays responsive."""
+
+    def __init__(self, model: StaticModel, name: str, limits: Limits) -> None:
+        self._model, self._name, self._limits = model, name, limits
+        self._turn = asyncio.Lock()
+
+    async def _run(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        # One at a time, so that memory is bounded by one request's vectors.
+        async with self._turn:
+            return await run_in_threadpool(work, *arguments)
+
+    async def health(self, request: Request) -> Response:
+        """GET /health: {status}; does not wait for other requests."""
+        return JSONResponse({"status": "ok"})
+
+    async def facts(self, request: Request) -> Response:
+        """GET /api/model."""
+        model, config = self._model, self._model.config
+        return JSONResponse(
+            {
+                "name": self._name,
+                "languages": config.get("languages", []),
+                "dim": model.dim,
+                "vocab_size": model.vocab_size,
+                "dtype": model.dtype,
+                "bytes": model.nbytes,
+                "lower_case": bool(config.get("lower_case", False)),
+                "segment": config.get("segment", {}),
+                "recipe": config.get("recipe"),
+                "psp_version": __version__,
+                "limits": dataclasses.asdict(self._limits),
+            }
+        )
+
+    async def embed(self, request: Request) -> Response:
+        """POST /api/embed {texts}: {vectors}."""
+        body = await requests.read(request, self._limits)
+        check_keys(body, ("texts",))
+        texts = requests.texts(body["texts"], "texts", self._limits)
+        vectors = await self._run(self._model.embed_raw_text, texts)
+        return _stream('{"vectors":[', (f"[{numbers}]" for numbers in _as_text(vectors)), "]}")
+
+    async def score(self, request: Request) -> Response:
+        """POST /api/score {pairs}: {scores}."""
+        body = await requests.read(request, self._limits)
+        check_keys(body, ("pairs",))
+        pairs = requests.pairs(body["pairs"], "pairs", self._limits)
+        return JSONResponse({"scores": _finite(await self._run(self._model.score_raw_text, pairs))})
+
+    async def explain(self, request: Request) -> Response:
+        """POST /api/explain {pair}: {score, texts}; see :func:`psp.inference.serve.pieces.explain`."""
+        body = await requests.read(request, self._limits)
+        check_keys(body, ("pair",))
+        pair = requests.pair(body["pair"], "pair", self._limits)
+        explained = await self._run(explain, self._model, *pair)
+        _finite(explained["score"])
+        return JSONResponse(explained)
+
+    async def search(self, request: Request) -> Response:
+        """POST /api/search {query, sentences, k}: {results}, best first, ties to the earlier sentence."""
+        body = await requests.read(request, self._limits)
+        check_keys(body, ("query", "sentences"), ("k",))
+        query = requests.text(body["query"], "query", self._limits)
+        sentences = requests.texts(body["sentences"], "sentences", self._limits)
+        count = requests.whole_number(body.get("k", MOST_FOUND), "k", least=1)
+        return JSONResponse({"results": await self._run(self._search, query, sentences, count)})
+
+    async def models(self, request: Request) -> Response:
+        """GET /v1/models: the one model."""
+        return JSONResponse({"object": "list", "data": [{"id": self._name, "object": "model", "owned_by": "psp"}]})
+
+    async def embeddings(self, request: Request) -> Response:
+        """POST /v1/embeddings, compatible with OpenAI's API.
+
+        Vectors have unit length, as its clients expect. Any model name is accepted, but this model answers, under its
+        own name; unknown keys are ignored.
+        """
+        body = await requests.read(request, self._limits)
+        if "input" not in body:
+            raise Refused(422, "input is missing: a string, or a list of strings")
+        given = body["input"]
+        requests.no_ids(given, "input")
+        texts = requests.texts([given] if isinstance(given, str) else given, "input", self._limits)
+        form = body.get("encoding_format", "float")
+        if form not in ("float", "base64"):
+            raise Refused(422, "encoding_format is neither float nor base64")
+        dim = requests.whole_number(body.get("dimensions", self._model.dim), "dimensions", 1, self._model.dim)
+        vectors, pieces = await self._run(self._embed_normalised, texts, dim)
+        encoded = (f"[{numbers}]" for numbers in _as_text(vectors)) if form == "float" else _as_base64(vectors)
+        entries = (
+            f'{{"object":"embedding","index":{index},"embedding":{vector}}}' for index, vector in enumerate(encoded)
+        )
+        usage = {"prompt_tokens": pieces, "total_tokens": pieces}
+        tail = f'],"model":{json.dumps(self._name)},"usage":{json.dumps(usage)}}}'
+        return _stream('{"object":"list","data":[', entries, tail)
+
+    def _search(self, query: str, sentences: list[str], count: int) -> list[dict[str, Any]]:
+        vectors = self._model.embed_raw_text([query, *sentences])
+        cosines = self._model.similarity(vectors[:1], vectors[1:])[0]
+        best = np.argsort(-cosines, kind="stable")[:count].tolist()
+        scores = _finite(cosines[best].tolist())
+        return [
+            {"index": index, "sentence": sentences[index], "score": score}
+            for index, score in zip(best, scores, strict=True)
+        ]
+
+    def _embed_normalised(self, texts: list[str], dim: int) -> tuple[np.ndarray, int]:
+        """Return unit vectors (zeros for a text without pieces) and the total number of pieces."""
+        vectors = self._model.encode(texts, normalize_embeddings=True, truncate_dim=dim)
+        return vectors, len(self._model.ids(texts)[0])
+
+
+def _stream(head: str, entries: Iterator[str], tail: str) -> Response:
+    """Stream JSON, a few rows at a time, from a worker thread."""
+
+    def parts() -> Iterator[str]:
+        yield head
+        comma = ""
+        while some := list(itertools.islice(entries, ROWS)):
+            yield comma + ",".join(some)
+            comma = ","
+        yield tail
+
+    return StreamingResponse(parts(), media_type="application/json")
+
+
+def _as_text(vectors: np.ndarray) -> Iterator[str]:
+    """Format each vector as comma-separated numbers; nine digits preserve a float32 exactly."""
+    _finite(vectors)
+    form = ",".join(["%.9g"] * vectors.shape[1])  # 4 times as fast as json.dumps, half the size
+    return (form % tuple(vector.tolist()) for vector in vectors)
+
+
+def _as_base64(vectors: np.ndarray) -> Iterator[str]:
+    """Encode each vector, as little-endian float32, as a JSON string in base64."""
+    _finite(vectors)
+    return (f'"{base64.b64encode(vector.astype("<f4").tobytes()).decode()}"' for vector in vectors)
+
+
+def _finite(numbers: Any) -> Any:
+    """Return the numbers; infinity and NaN are an error, since JSON cannot express them."""
+    if not np.isfinite(numbers).all():
+        raise PspError("the model's embeddings are so large that their sum overflows; train or copy it again")
+    return numbers

@@ -1,0 +1,62 @@
+"""Explain the cosine of two texts by the contribution of each piece.
+
+A text's vector is the mean of its n piece embeddings, so the cosine of a and b is the sum over a's pieces of
+``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from psp.models.static import StaticModel
+
+#: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
+ROWS = 1024
+
+
+def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
+    """Return the cosine of two texts and the share of each piece.
+
+    Returns:
+        ``score``, and ``texts``: for each text the list of its pieces in order, {"piece": as the tokenizer writes it,
+        "id", "unknown": whether it has no embedding and is left out, "share": what it adds to the cosine}. The shares
+        of a text add up to the cosine. Unknown pieces have share 0, except in a text of unknown pieces only: it has the
+        unknown piece's vector, and its first piece has the whole share.
+
+    Raises:
+        DataError: as :meth:`psp.models.static.StaticModel.score_raw_text`.
+    """
+    score = model.score_raw_text([(left, right)])[0]
+    both = [_pieces(model, text) for text in (left, right)]
+    counted = [_counted(model, pieces) for pieces in both]
+    vectors = [model.pool(ids, np.array([0, len(ids)]))[0].astype(np.float64) for ids, _ in counted]
+    norms = [float(np.linalg.norm(vector)) for vector in vectors]
+    for side, (ids, places) in enumerate(counted):
+        scale = len(ids) * norms[0] * norms[1]
+        if not scale:
+            continue
+        for start in range(0, len(ids), ROWS):
+            some = ids[start : start + ROWS]
+            shares = model.pool(some, np.arange(len(some) + 1)) @ vectors[1 - side] / scale
+            for place, share in zip(places[start : start + ROWS], shares.tolist(), strict=True):
+                both[side][place]["share"] = share
+    return {"score": score, "texts": both}
+
+
+def _pieces(model: StaticModel, text: str) -> list[dict[str, Any]]:
+    (prepared,) = model.prepared([text])
+    unknown = {model.unknown_id, *(model.config.get("left_out") or [])}
+    return [
+        {"piece": name, "id": number, "unknown": number in unknown, "share": 0.0}
+        for name, number in model.tokenizer.spelled(prepared)
+    ]
+
+
+def _counted(model: StaticModel, pieces: list[dict[str, Any]]) -> tuple[np.ndarray, list[int]]:
+    """Return the ids whose embeddings are averaged, int32, and their positions among the pieces."""
+    places = [place for place, piece in enumerate(pieces) if not piece["unknown"]]
+    if not places and pieces:
+        return np.array([model.unknown_id], np.int32), [0]
+    return np.array([pieces[place]["id"] for place in places], np.int32), places

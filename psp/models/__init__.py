@@ -1,0 +1,1 @@
+"""Models: load them, and embed text."""

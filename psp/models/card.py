@@ -1,0 +1,226 @@
+"""The model card: the README.md of a model's folder, which is also its page on the Hugging Face hub.
+
+The same model gives the same bytes: no date, no path, no name of a machine is in it. Its last line holds a checksum of
+the lines above, by which a card that a person has edited is told from one that psp wrote: the former is never replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import DataError
+from psp.core.files import atomic_text, read_json
+from psp.core.version import __version__
+from psp.text.languages import NAMES
+
+log = logging.getLogger(__name__)
+
+NAME = "README.md"
+TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", "sentencepiece", "static-embeddings")
+_SEAL = re.compile(r"<!-- written by psp; kept once it is edited: ([0-9a-f]{16}) -->\n?\Z")
+
+
+def card(
+    config: Mapping[str, Any],
+    *,
+    licence: str | None = None,
+    evaluation: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """The text of a model card, in Markdown with the hub's front matter.
+
+    Args:
+        config: the model's config.json.
+        licence: of the model, an SPDX id; the config's ``licence`` where it is None, and not mentioned without either.
+        evaluation: eval.json; its figures become a table.
+        data: data.json; its corpora become a table of sources and licences.
+    """
+    parts = [
+        _front_matter(config, licence or config.get("licence")),
+        _what(config),
+        _loading(),
+        _text(config),
+        _making(config),
+    ]
+    if evaluation is not None:
+        parts.append(_figures(evaluation))
+    if data is not None:
+        parts.append(_data(data))
+    text = "\n\n".join(parts) + "\n\n"
+    return f"{text}<!-- written by psp; kept once it is edited: {_checksum(text)} -->\n"
+
+
+def write_with_scores(model_dir: Path, evaluation: Path, data: Path, out: Path) -> None:
+    """Write the card of a model that the workflow made, and copy it into the model's folder.
+
+    Args:
+        model_dir: the model's folder; a card in it that a person has edited stays.
+        evaluation: eval.json.
+        data: data.json.
+        out: where the card goes.
+
+    Raises:
+        DataError: a file cannot be read or written.
+    """
+    text = card(read_json(model_dir / "config.json"), evaluation=read_json(evaluation), data=read_json(data))
+    with atomic_text(out) as file:
+        file.write(text)
+    write(model_dir, text)
+
+
+def is_generated(text: str) -> bool:
+    """Whether psp wrote this card and nobody has edited it since."""
+    text = text.replace("\r\n", "\n")  # an editor or git may turn the ends of lines; that is no edit
+    seal = _SEAL.search(text)
+    return seal is not None and seal[1] == _checksum(text[: seal.start()])
+
+
+def write(folder: Path, text: str) -> bool:
+    """Write a card into a model's folder, unless one is there that psp did not write or that was edited since.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        DataError: it cannot be read or written.
+    """
+    path = folder / NAME
+    try:
+        there = path.read_bytes().decode("utf-8", "replace") if path.exists() else None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    if there is not None and not is_generated(there):
+        log.warning("%s was edited by hand and is kept; remove it to have a new one", path)
+        return False
+    with atomic_text(path) as file:
+        file.write(text)
+    return True
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
+    lines = ["---"]
+    if config.get("languages"):
+        # In quotation marks: Norwegian's code is YAML's word for false.
+        lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
+    if licence:
+        lines.append(f"license: {licence.lower()}")
+    lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in TAGS), "---"]
+    return "\n".join(lines)
+
+
+def _what(config: Mapping[str, Any]) -> str:
+    *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
+    languages = f"{', '.join(names)} and {last}" if names else last
+    rows, dim = config["vocab_size"], config["dim"]
+    return (
+        f"# Sentence embeddings for {languages}\n\n"
+        f"A sentence's vector is the mean of the vectors of its sentencepiece pieces: {dim:,} dimensions, {rows:,} "
+        f"pieces, numbers in {config.get('dtype', 'float32')}. Sentences that mean the same have a high cosine, within "
+        "a language and across the languages above. No GPU is needed."
+    )
+
+
+def _loading() -> str:
+    return """## How it is loaded
+
+```python
+import psp
+
+model = psp.load_model("this/folder")  # or "hf://user/name"
+vectors = model.embed_raw_text(["a red car", "a car that is red"])  # float32 (2, dimensions)
+cosines = model.score_raw_text([("a red car", "a car that is red")])
+```
+
+```sh
+psp embed this/folder sentences.txt --out vectors.npy
+```
+
+This takes psp, NumPy, sentencepiece and safetensors."""
+
+
+def _text(config: Mapping[str, Any]) -> str:
+    segmenters = {value["name"] for value in (config.get("segment") or {}).values()}
+    said = [
+        f"Text with Han ideographs is split into words by {name} (`pip install 'psp[zh]'`)."
+        for name in sorted(segmenters)
+    ]
+    said.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
+    said.append("Sentencepiece then splits it into pieces; nothing else needs to be done to it.")
+    said.append(
+        "Unknown pieces are left out; a text of nothing else has the unknown piece's vector, an empty one zeros."
+    )
+    if left_out := config.get("left_out"):
+        said.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
+    return "## How text is treated\n\n" + " ".join(said)
+
+
+def _making(config: Mapping[str, Any]) -> str:
+    recipe = config.get("recipe")
+    said = f"Recipe: {recipe}. " if recipe else ""
+    return (
+        f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
+        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022). Where psp's workflow trained it, the "
+        "folder above this one has all scores with their intervals (`eval.json`), its speed (`speed.json`), and the "
+        "source, licence and counts of its data (`data.json`)."
+    )
+
+
+def _figures(evaluation: Mapping[str, Any]) -> str:
+    lines = ["## Scores", "", "| test | figure | pairs | value | 95% interval |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {test} | {figure} | {pairs:,} | {value:.1f} | {_interval(interval)} |"
+        for test, figure, pairs, value, interval in _scores(evaluation)
+    ]
+    if len(lines) == 4:
+        return "## Scores\n\nIt was evaluated on no test set."
+    return "\n".join([*lines, "", "Correlations are times 100. dev: models are chosen by this set, so it is no test."])
+
+
+def _scores(evaluation: Mapping[str, Any]) -> Iterator[tuple[str, str, int, float, list[float] | None]]:
+    """Test, figure, pairs, value and interval of what there is a value for."""
+    for year, figures in evaluation["sts"].items():
+        name = "STS 2012-2016, mean of the years" if year == "average" else f"STS {year}"
+        if figures["pearson_mean"] is not None:
+            yield name, "Pearson", figures["pairs"], figures["pearson_mean"], figures["pearson_mean_interval"]
+    for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
+        for name, figures in evaluation[part].items():
+            if figures["pearson"] is not None:
+                test = title.format(name) + (" (dev)" if figures.get("development") else "")
+                yield test, "Pearson", figures["pairs"], figures["pearson"], figures["pearson_interval"]
+    for directions in evaluation["tatoeba"].values():
+        for direction, figures in directions.items():
+            yield f"Tatoeba {direction}", "error, %", figures["pairs"], figures["error"], figures["interval"]
+    best = (evaluation.get("train") or {}).get("best")
+    if best and best["error"] is not None:
+        yield "pairs held out of the training data (dev)", "error, %", best["pairs_heldout"], best["error"], None
+
+
+def _interval(ends: list[float] | None) -> str:
+    return "-" if ends is None else f"{ends[0]:.1f} to {ends[1]:.1f}"
+
+
+def _data(data: Mapping[str, Any]) -> str:
+    lines = ["## Data", "", "| corpus | languages | release | pairs | licence | source |", "|---|---|---|---|---|---|"]
+    for corpus in data["corpora"]:
+        address = corpus["source"]["address"]
+        cells = [
+            corpus["corpus"],
+            "-".join(corpus["languages"]),
+            corpus["version"] or "-",
+            f"{corpus['kept']:,}",
+            corpus["licence"]["declared"] or "none declared",
+            # The path of a file of one's own says nothing to others, and too much about oneself.
+            address if address.startswith(("https://", "http://")) else "not on the web",
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, "", "Licences are those that the corpora declare, as far as psp's config knows them."])

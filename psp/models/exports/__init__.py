@@ -1,0 +1,55 @@
+"""Export a model to formats that other libraries load, each in its own module with a function ``write``.
+
+If a format has another tokenizer than sentencepiece, the two are compared on a sample of sentences; the result is
+returned, and written to the export's README.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psp.core.errors import PspError
+
+if TYPE_CHECKING:
+    from psp.models.static import StaticModel
+
+#: The formats, and what loads them.
+FORMS = {
+    "sentence-transformers": "SentenceTransformer(path, trust_remote_code=True) with psp installed; the same vectors",
+    "static-embedding": "SentenceTransformer(path) without psp; its tokenizer is Hugging Face's",
+    "model2vec": "StaticModel.from_pretrained(path) without psp; its tokenizer is Hugging Face's",
+    "onnx": "onnxruntime and others; a graph from ids to vectors",
+    "word2vec": "gensim and others; text, one piece and its embedding per line",
+}
+
+
+def export(form: str, model: StaticModel, out: Path | str, sentences: Sequence[str]) -> str:
+    """Export a model to another format.
+
+    Args:
+        form: a key of :data:`FORMS`.
+        model: the model.
+        out: the folder (word2vec: file) to write; must not exist.
+        sentences: a sample on which to compare the tokenizer with the model's own.
+
+    Returns:
+        Notes for the user, in a few sentences.
+
+    Raises:
+        ValueError: unknown format.
+        DataError: ``out`` exists or cannot be written.
+        PspError: the model does not support this format, or a package is missing.
+    """
+    if form not in FORMS:
+        raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
+    if model.tokenizer.kind != "sentencepiece":  # before anything is written
+        raise PspError(
+            f"exports are only for models with a sentencepiece tokenizer; this one's is of the kind "
+            f"{model.tokenizer.kind}"
+        )
+    module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
+    said: str = module.write(model, Path(out), sentences)
+    return said

@@ -1,0 +1,81 @@
+"""Export to sentence-transformers' ``StaticEmbedding``: an embedding matrix and a Hugging Face tokenizer, no psp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core.files import atomic_text, new_folder, write_json
+from psp.models.exports import tokenizer
+from psp.models.exports.common import readme
+from psp.models.interface import checked_prompts
+from psp.models.static import StaticModel
+from psp.models.table import write_table
+
+#: Its name before version 6, which later versions still accept.
+CLASS = "sentence_transformers.models.StaticEmbedding"
+MODULES = [{"idx": 0, "name": "0", "path": "", "type": CLASS}]
+
+
+def library_config(model: StaticModel) -> dict[str, Any]:
+    """Return the library's settings beside the modules."""
+    return {"prompts": checked_prompts(model.config), "default_prompt_name": None, "similarity_fn_name": "cosine"}
+
+
+def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
+    """Write the folder; see :func:`psp.models.exports.export`."""
+    return write_static(
+        model,
+        out,
+        sentences,
+        tensor="embedding.weight",
+        config=("config_sentence_transformers.json", library_config(model)),
+        drops=False,
+        code="""
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer("this/folder")
+vectors = model.encode(["a red car", "une voiture rouge"])
+""",
+    )
+
+
+def write_static(
+    model: StaticModel,
+    out: Path,
+    sentences: Sequence[str],
+    *,
+    tensor: str,
+    config: tuple[str, Any],
+    drops: bool,
+    code: str,
+) -> str:
+    """Write a folder with an embedding matrix and a Hugging Face tokenizer; return how its vectors differ from psp's.
+
+    Args:
+        model: the model.
+        out: the folder.
+        sentences: sample on which the vectors are compared.
+        tensor: name of the embedding matrix.
+        config: a JSON file's name and content.
+        drops: whether the library leaves unknown pieces out of the mean.
+        code: example code that loads it.
+    """
+    made, table = tokenizer.convert(model), tokenizer.table(model)
+    said = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
+    left_out = model.config.get("left_out")
+    if not drops or left_out:
+        kind = "Pieces without a row" if drops else "Unknown pieces"
+        said.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
+    said.append("A text of unknown pieces alone has zeros.")
+    if model.config.get("segment"):
+        said.append("Chinese text is not segmented here as psp does: segment it before.")
+    with new_folder(out) as folder:
+        write_table(folder / "model.safetensors", {tensor: table})
+        with atomic_text(folder / "tokenizer.json") as file:
+            file.write(made.to_str())
+        write_json(folder / config[0], config[1])
+        write_json(folder / "modules.json", MODULES)
+        readme(folder, model, code, " ".join(said))
+    return " ".join(said)

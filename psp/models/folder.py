@@ -1,0 +1,285 @@
+"""A model's folder: write, read and check its files.
+
+- ``model.safetensors``: ``embedding.weight``, float32, float16 or int8 (vocab_size, dim); row i belongs to piece i.
+  With int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim), by which rows or dimensions are multiplied
+- the tokenizer's files: ``sentencepiece.model``, if it is of that kind
+- ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
+  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype unless it is
+  float32; if there are any, left_out, ids that are left out like unknown ones (imported models: pieces without an
+  embedding), and prompts, texts by name for ``Model.encode``
+- with another tokenizer, or an encoder other than the mean: format 2, so that a psp that only knows means of
+  sentencepiece's pieces refuses it. In config.json, tokenizer ({"kind", "files": {name: SHA-256}}) and encoder
+  ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
+  further tensors of that encoder
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, read_json, sha256, write_json
+from psp.core.version import __version__
+from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
+from psp.models.table import DTYPES, Table, read_table, write_table
+from psp.text import tokenizer as tokenizers
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.tokenizer import Tokenizer
+
+KIND, MEAN = "psp", "mean"
+#: The format of a mean of sentencepiece's pieces, and that of all else.
+FORMAT, OTHERS = 1, 2
+TENSOR, SCALE = "embedding.weight", "embedding.scale"
+#: Keys of config.json that save_model fills in.
+OURS = {
+    "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version", "tokenizer",
+    "encoder",
+}  # fmt: skip
+_TYPES: dict[str, type] = {
+    "dim": int,
+    "vocab_size": int,
+    "languages": list,
+    "lower_case": bool,
+    "segment": dict,
+    "unknown_id": int,
+}
+
+
+def save_model(
+    folder: Path | str,
+    weight: np.ndarray | Table,
+    tokenizer: Tokenizer | Path | str,
+    config: Mapping[str, Any],
+    *,
+    encoder: Mapping[str, Any] | None = None,
+    tensors: Mapping[str, np.ndarray] | None = None,
+) -> dict[str, Any]:
+    """Write a model's folder, replacing an older one except for its model card (:mod:`psp.models.card`).
+
+    The same input gives the same bytes.
+
+    ``config.json`` is removed first and written last, so a half-written folder does not load.
+
+    Args:
+        folder: the folder.
+        weight: (vocab_size, dim), saved as float32; or a table, saved as it is.
+        tokenizer: a tokenizer, whose files are copied, or the path of a sentencepiece model.
+        config: languages, lower_case, segment, recipe and anything else to record; the other keys are filled in.
+        encoder: the encoder's ``kind``, and anything else that it stores in config.json; None for the mean.
+        tensors: the encoder's further tensors, by name.
+
+    Returns:
+        The complete config.
+
+    Raises:
+        DataError: the embedding matrix does not fit the tokenizer or is not finite, or the folder cannot be written.
+        ValueError: the config contradicts a key that is filled in here.
+    """
+    folder, tokenizer = Path(folder), as_tokenizer(tokenizer)
+    encoder = encoder or {"kind": MEAN}
+    table = checked_table(weight, tokenizer)
+    if not table.finite():
+        raise DataError("the embedding matrix holds values that are not finite numbers; it was not saved", folder)
+    contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    plain = tokenizer.kind == SentencepieceTokenizer.kind and encoder["kind"] == MEAN
+    full: dict[str, Any] = {"format": FORMAT if plain else OTHERS, "kind": KIND}
+    if not plain:
+        full["tokenizer"] = {"kind": tokenizer.kind, "files": sums, **tokenizer.keys()}
+        full["encoder"] = dict(encoder)
+    full |= {
+        "dim": table.dim,
+        "vocab_size": len(table),
+        "languages": [],
+        "lower_case": False,
+        "segment": {},
+        "unknown_id": tokenizer.unknown_id,
+    }
+    if plain:
+        full["sentencepiece_sha256"] = sums[SENTENCEPIECE]
+    full |= {"recipe": None, "psp_version": __version__}
+    if table.dtype != "float32":
+        full["dtype"] = table.dtype
+    if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
+        raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
+    full |= tokenizer.recorded(config)
+    try:
+        (folder / CONFIG).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
+    write_table(folder / WEIGHTS, {TENSOR: table.values, **_scale(table), **(tensors or {})})
+    for name, content in contents.items():
+        with atomic(folder / name) as temporary:
+            temporary.write_bytes(content)
+    write_json(folder / CONFIG, full)
+    return full
+
+
+def model_name(folder: Path) -> str:
+    """A model's name by its folder: ``fr`` for results/fr/model, otherwise the folder's own name."""
+    path = folder.resolve()
+    return path.parent.name or path.name if path.name == "model" else path.name
+
+
+#: The loader for each kind of encoder; None for the mean, :class:`psp.models.static.StaticModel`.
+_encoders: dict[str, Callable[..., Any] | None] = {MEAN: None}
+
+
+def register_encoder(kind: str, load: Callable[..., Any]) -> None:
+    """Register a kind of encoder: ``load(folder, **options)`` returns the model of a folder that has it.
+
+    The options are those of :meth:`psp.models.static.StaticModel.load`; :func:`read_folder` does the reading.
+
+    Raises:
+        ValueError: the kind is the mean, which is built in.
+    """
+    if kind == MEAN:
+        raise ValueError(f"{kind!r} is psp's own kind of encoder")
+    _encoders[kind] = load
+
+
+def loader(folder: Path) -> Callable[..., Any] | None:
+    """The loader for a folder's encoder; None for the mean.
+
+    Raises:
+        DataError: as :func:`read_model`.
+    """
+    return _encoders[_kind(_config(folder), "encoder")]
+
+
+def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer]:
+    """Read the folder of a mean: its config, its table, memory-mapped, and its tokenizer.
+
+    Raises:
+        DataError: a file is missing, damaged, of another version, or does not fit the others; the tokenizer's kind
+            is unknown, or the encoder is not a mean.
+        PspError: its text is segmented, and the segmenter is not installed.
+    """
+    config, table, tokenizer, others = read_folder(folder)
+    if (kind := _kind(config, "encoder")) != MEAN:
+        raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
+    if others:
+        raise DataError(
+            f"holds {', '.join(sorted(others))}, which a mean does not have; install the psp that wrote it",
+            folder / WEIGHTS,
+        )
+    return config, table, tokenizer
+
+
+def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[str, np.ndarray]]:
+    """Read a model's folder: its config, its table, its tokenizer, and its encoder's further tensors.
+
+    Raises:
+        DataError, PspError: as :func:`read_model`.
+    """
+    config = _config(folder)
+    kind = tokenizers.of_kind(_kind(config, "tokenizer"), folder / CONFIG)
+    for name, digest in tokenizer_files(config, folder / CONFIG).items():
+        if _sha256(folder / name) != digest:
+            raise DataError("not the file that config.json records; copy the whole folder", folder / name)
+    table, others = _read_table(folder / WEIGHTS)
+    shape, saved_as = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
+    if table.values.shape != shape or table.dtype != saved_as:
+        raise DataError(
+            f"{table.dtype} {table.values.shape}, but {saved_as} {shape} in config.json; copy the whole folder",
+            folder / WEIGHTS,
+        )
+    return config, table, kind.load(folder, config), others
+
+
+def checked_table(weight: np.ndarray | Table, tokenizer: Tokenizer) -> Table:
+    """Check that a table fits a tokenizer's ids; an array, (ids, dim), becomes one of float32.
+
+    Raises:
+        DataError: the two do not match.
+    """
+    shape = weight.values.shape if isinstance(weight, Table) else weight.shape
+    if len(shape) != 2 or shape[1] < 1 or shape[0] != len(tokenizer):
+        message = f"has {len(tokenizer)} pieces, but the embedding matrix has shape {shape}; each piece needs a row"
+        raise DataError(message, str(tokenizer))
+    if isinstance(weight, Table):
+        return weight
+    return Table(np.ascontiguousarray(weight, np.float32))
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """Read and check a folder's config.json; its encoder is of a known kind."""
+    if not folder.is_dir():
+        raise DataError("no such folder; a model is a folder with config.json in it", folder)
+    config: dict[str, Any] = read_json(folder / CONFIG)
+    _check_config(config, folder / CONFIG)
+    if (kind := _kind(config, "encoder")) not in _encoders:
+        raise DataError(
+            f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted(_encoders))}); import the module "
+            "that registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
+            folder / CONFIG,
+        )
+    return config
+
+
+def _kind(config: Mapping[str, Any], part: str) -> str:
+    """The kind of a model's ``encoder`` or ``tokenizer``."""
+    if config["format"] == FORMAT:
+        return {"encoder": MEAN, "tokenizer": SentencepieceTokenizer.kind}[part]
+    return str(config[part]["kind"])
+
+
+def _check_config(config: Any, path: Path) -> None:
+    if not isinstance(config, dict) or config.get("kind") != KIND:
+        raise DataError('not the config of a psp model ("kind": "psp" is missing)', path)
+    if config.get("format") not in (FORMAT, OTHERS):
+        raise DataError(
+            f"format {config.get('format')}, but this psp reads {FORMAT} and {OTHERS}; install the psp that wrote it",
+            path,
+        )
+    if config.get("dtype", "float32") not in DTYPES:
+        raise DataError(f"dtype is {config['dtype']!r}; there are {', '.join(DTYPES)}", path)
+    types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
+    for key, kind in types.items():
+        if not isinstance(config.get(key), kind):
+            raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
+    for key in ("tokenizer", "encoder") if config["format"] == OTHERS else ():
+        if not isinstance(config.get(key), dict) or not isinstance(config[key].get("kind"), str):
+            raise DataError(f"{key} is {config.get(key)!r} or missing, or has no kind; copy the folder again", path)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return sha256(path)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
+
+
+def _scale(table: Table) -> dict[str, np.ndarray]:
+    """The scale as saved: shaped to broadcast, so that any reader applies it correctly."""
+    if table.scale is None:
+        return {}
+    return {SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
+
+
+def _read_table(path: Path) -> tuple[Table, dict[str, np.ndarray]]:
+    """Read the table and the other tensors."""
+    others = read_table(path)
+    table = _table(others.pop(TENSOR, None), others.pop(SCALE, None))
+    if table is None:
+        raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
+    if not table.finite():
+        raise DataError("the embedding matrix holds values that are not finite numbers; copy it again", path)
+    return table, others
+
+
+def _table(values: np.ndarray | None, scale: np.ndarray | None) -> Table | None:
+    """Make a table of saved tensors; None if they do not form one."""
+    if values is None or values.ndim != 2:
+        return None
+    if values.dtype != np.int8:
+        return Table(values) if scale is None else None
+    by_row, by_dimension = (len(values), 1), (1, values.shape[1])
+    if scale is None or scale.dtype != np.float32 or scale.shape not in (by_row, by_dimension):
+        return None
+    return Table(values, np.array(scale).ravel(), by_row=scale.shape == by_row)

@@ -1,0 +1,364 @@
+"""The interface of sentence-transformers (6.2) for our models, so that code written for its models runs unchanged.
+
+Differences, and their reasons:
+
+- ``batch_size`` defaults to 8,192, not 32: no vector depends on it, and nothing is padded.
+- Where sentence-transformers returns tensors unless asked for numpy (token embeddings, similarities), this returns
+  numpy unless tensors are requested or given; only then is torch imported.
+- An empty list of texts gives an array of shape (0, dim), not (0,).
+- A ``truncate_dim`` larger than the model's dimension is an error; it is not ignored.
+- What an embedding matrix on a CPU cannot do raises an error with the reason: :data:`UNAVAILABLE`, and the arguments
+  ``device`` and ``pool``.
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError, PspError
+
+log = logging.getLogger(__name__)
+
+BATCH = 8192
+PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
+OUTPUTS = ("sentence_embedding", "token_embeddings", None)
+#: Ranges of int8 and uint8 that are taken from fewer vectors than this are warned of, as in sentence-transformers.
+FEW = 100
+_ELSEWHERE = "it runs on the CPU; for a GPU, `psp export sentence-transformers` and load that"
+_TRAINING = "a loaded model is not trained further here; `psp export sentence-transformers` gives one that can be"
+_PROCESSES = "one process does the work: load_model(path, threads=N), or `psp embed --jobs N` for files"
+#: Of a SentenceTransformer's attributes those that people use and that cannot be had, and why.
+UNAVAILABLE = {
+    "to": _ELSEWHERE,
+    "cuda": _ELSEWHERE,
+    "half": 'the table can be smaller, the arithmetic not: load_model(path, dtype="float16")',
+    "bfloat16": 'the table can be smaller, the arithmetic not: load_model(path, dtype="float16")',
+    "fit": _TRAINING,
+    "parameters": _TRAINING,
+    "forward": _TRAINING,
+    "start_multi_process_pool": _PROCESSES,
+    "stop_multi_process_pool": _PROCESSES,
+    "encode_multi_process": _PROCESSES,
+    "processor": "its subwords are sentencepiece's: use .tokenize(texts), .ids(texts) or .sentencepiece",
+}
+
+
+@dataclass
+class ModelCardData:
+    """What evaluators of sentence-transformers write down about a model; the model's README.md does not show it."""
+
+    language: list[str]
+    #: By evaluator, the metrics of its last run.
+    eval_results_dict: dict[Any, dict[str, Any]] = field(default_factory=dict)
+
+    def set_evaluation_metrics(self, evaluator: Any, metrics: Mapping[str, Any], epoch: int = 0, step: int = 0) -> None:
+        """Keep the metrics of an evaluator."""
+        self.eval_results_dict[evaluator] = dict(metrics)
+
+
+class SentenceEncoder(abc.ABC):
+    """The part of :class:`psp.models.static.StaticModel` that is as in sentence-transformers."""
+
+    config: dict[str, Any]
+    #: The dimension to which :meth:`encode` cuts vectors where it is not told otherwise; None: all.
+    truncate_dim: int | None = None
+    _card: ModelCardData | None = None
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """The length of a vector."""
+
+    @abc.abstractmethod
+    def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Flat subword ids of texts, and offsets."""
+
+    @abc.abstractmethod
+    def pool(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Mean of each sentence's rows."""
+
+    @abc.abstractmethod
+    def _texts(self, texts: Iterable[str]) -> list[str]:
+        """The texts as a list, once each is a str."""
+
+    @abc.abstractmethod
+    def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
+        """Vectors of ``dim`` dimensions, of length 1 if they are to be ``normalize``d."""
+
+    def encode(
+        self,
+        inputs: str | Sequence[str] | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = BATCH,
+        show_progress_bar: bool | None = None,
+        output_value: str | None = "sentence_embedding",
+        precision: str | None = "float32",
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: Any = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        pool: None = None,
+        chunk_size: int | None = None,
+        *,
+        sentences: str | Sequence[str] | None = None,
+    ) -> Any:
+        """Vectors of texts, as ``SentenceTransformer.encode`` gives them; see this module for what differs.
+
+        Args:
+            inputs: a str, or a list of them.
+            prompt_name: a key of :attr:`prompts`, whose text is put before each text.
+            prompt: a text that is put before each text; then ``prompt_name`` does not count.
+            batch_size: texts encoded at a time: memory beside the result.
+            show_progress_bar: default no.
+            output_value: "sentence_embedding"; "token_embeddings", the rows of a text's subwords, whose mean its vector
+                is, neither cut nor normalised; or None, both and the subwords' ids.
+            precision: "float32"; "int8" or "uint8", each dimension in 256 steps from its least to its greatest value
+                among these very texts, so that two calls' numbers do not compare (for a smaller model:
+                ``load_model(path, dtype="int8")``); "binary" or "ubinary", a bit for each dimension, set where it is
+                positive, eight in a number.
+            convert_to_numpy: if not, and ``convert_to_tensor`` is not either, a list of tensors.
+            convert_to_tensor: one tensor in place of an array; of tokens, a list of them.
+            device: None or "cpu".
+            normalize_embeddings: make each vector's length 1; one of zeros stays as it is.
+            truncate_dim: the first so many dimensions of each vector, before it is normalised (default:
+                :attr:`truncate_dim`).
+            pool: None.
+            chunk_size: of a pool, and so of no effect.
+            sentences: ``inputs`` by its name of before version 6.
+
+        Returns:
+            float32 (n, dim), of a str (dim,); int8 or uint8 by ``precision``, of "binary" and "ubinary" with an eighth
+            of the columns. Tokens: a list of float32 (subwords, dim). None: a list of dicts with ``input_ids``, int32
+            (subwords,), ``token_embeddings`` and ``sentence_embedding``. Of a str, the one element.
+
+        Raises:
+            TypeError: what is given as texts or as prompt is none.
+            DataError: a text is not valid Unicode (its index is named).
+            ValueError: an argument's value cannot be had; the message says why.
+            PspError: tensors are asked for, and torch is not installed.
+        """
+        given = sentences if inputs is None else inputs
+        if given is None or (inputs is not None and sentences is not None):
+            raise TypeError("encode: give inputs, a str or a list of them, or sentences, their older name")
+        _check_place(device, pool)
+        precision = precision or "float32"
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision is {precision!r}; there are {', '.join(PRECISIONS)}")
+        if output_value not in OUTPUTS:
+            raise ValueError(f"output_value is {output_value!r}; there are {', '.join(map(repr, OUTPUTS))}")
+        if output_value is None and precision != "float32":
+            raise ValueError(f"precision is {precision!r}, which is for vectors alone; output_value=None gives ids too")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
+        truncate_dim = self.truncate_dim if truncate_dim is None else truncate_dim
+        dim = self.dim if truncate_dim is None else truncate_dim
+        if not 1 <= dim <= self.dim:
+            raise ValueError(f"truncate_dim is {dim}; the model has {self.dim} dimensions")
+        before = self._prompt(prompt_name, prompt)
+
+        texts = self._texts([given] if isinstance(given, str) else given)
+        texts = [before + text for text in texts] if before else texts
+        as_tensors = convert_to_tensor or not convert_to_numpy
+        found: Any = None
+        if output_value != "token_embeddings":
+            found = self._embed(texts, batch_size, dim, normalize=normalize_embeddings, shown=bool(show_progress_bar))
+        if output_value == "sentence_embedding":
+            found = quantized(found, precision)
+            if as_tensors:
+                found = tensor(found) if convert_to_tensor else list(tensor(found))
+        else:
+            found = self._by_tokens(texts, found, precision, tensor if as_tensors else np.asarray)
+        return found[0] if isinstance(given, str) else found
+
+    def encode_query(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """:meth:`encode` with the prompt "query", where there is one and none is given."""
+        if prompt_name is None and prompt is None:
+            prompt_name = "query"
+        return self.encode(inputs, prompt_name, prompt, **options)
+
+    def encode_document(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """:meth:`encode` with the prompt "document", where there is one and none is given."""
+        if prompt_name is None and prompt is None:
+            prompt_name = "document"
+        return self.encode(inputs, prompt_name, prompt, **options)
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The config's ``prompts``, to be read; "query" and "document" are empty where it does not name them."""
+        return MappingProxyType({"query": "", "document": ""} | checked_prompts(self.config))
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """:meth:`preprocess`, by its name of before version 6."""
+        return self.preprocess(texts)
+
+    def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, np.ndarray]:
+        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), the place where each text begins."""
+        before = self._prompt(None, prompt)
+        ids, offsets = self.ids([before + text for text in self._texts(inputs)])
+        return {"input_ids": ids.astype(np.int64), "offsets": offsets[:-1]}
+
+    def get_embedding_dimension(self) -> int:
+        """The length of the vectors that :meth:`encode` returns."""
+        return self.dim if self.truncate_dim is None else min(self.dim, self.truncate_dim)
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """:meth:`get_embedding_dimension`, by its name of before version 6."""
+        return self.get_embedding_dimension()
+
+    @property
+    def max_seq_length(self) -> float:
+        """Infinite: texts are read whole."""
+        return float("inf")
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: float | None) -> None:
+        if value not in (None, float("inf")):
+            raise ValueError(f"max_seq_length is {value}: a psp model reads texts whole; cut them before")
+
+    @property
+    def device(self) -> str:
+        """Where the model runs: "cpu"."""
+        return "cpu"
+
+    @property
+    def similarity_fn_name(self) -> str:
+        """What ``similarity`` is: "cosine"."""
+        return "cosine"
+
+    @similarity_fn_name.setter
+    def similarity_fn_name(self, value: Any) -> None:
+        if (name := getattr(value, "value", value)) not in (None, "cosine"):
+            raise ValueError(
+                f"similarity_fn_name is {name!r}: psp models are trained for the cosine, and offer no other"
+            )
+
+    @property
+    def model_card_data(self) -> ModelCardData:
+        """Where evaluators of sentence-transformers leave their metrics."""
+        if self._card is None:
+            self._card = ModelCardData(list(self.config.get("languages") or []))
+        return self._card
+
+    def evaluate(self, evaluator: Any, output_path: str | None = None) -> Any:
+        """What an evaluator of sentence-transformers says of the model."""
+        return evaluator(self, output_path)
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not there comes here.
+        reason = f": {UNAVAILABLE[name]}" if name in UNAVAILABLE else ""
+        raise AttributeError(f"a psp model has no {name}{reason}", name=name, obj=self)
+
+    def _prompt(self, name: str | None, prompt: str | None) -> str:
+        for key, value in (("prompt_name", name), ("prompt", prompt)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{key} is {value!r:.40}, not a str; write batch_size=N for the size of a batch")
+        if prompt is not None:
+            if name is not None:
+                log.warning("encode: prompt is given, so prompt_name, %r, is ignored", name)
+            return prompt
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            raise ValueError(f"prompt_name is {name!r}; the model's prompts are {', '.join(self.prompts)}")
+        return self.prompts[name]
+
+    def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
+        """The rows of each text; with ``vectors``, dicts of these and the ids too."""
+        ids, offsets = self.ids(texts)
+        rows = quantized(self.pool(ids, np.arange(len(ids) + 1)), precision)
+        found = []
+        for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
+            tokens = form(rows[start:stop])
+            if vectors is None:
+                found.append(tokens)
+            else:
+                found.append(
+                    {
+                        "input_ids": form(ids[start:stop]),
+                        "token_embeddings": tokens,
+                        "sentence_embedding": form(vectors[number]),
+                    }
+                )
+        return found
+
+
+def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
+    """The prompts of a config, by name.
+
+    Raises:
+        DataError: they are something else than texts with names.
+    """
+    prompts = config.get("prompts") or {}
+    if not isinstance(prompts, Mapping) or not all(isinstance(part, str) for item in prompts.items() for part in item):
+        raise DataError(f'config.json: prompts is {str(prompts)[:60]}, not names with texts such as {{"query": "q: "}}')
+    return dict(prompts)
+
+
+def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
+    """Vectors in fewer bits, as sentence-transformers makes them; see :meth:`SentenceEncoder.encode`.
+
+    Raises:
+        ValueError: one vector alone has no range for int8 or uint8.
+    """
+    if precision == "float32":
+        return vectors
+    if precision in ("binary", "ubinary"):
+        bits = np.packbits(vectors > 0, axis=-1)
+        return (bits ^ 128).view(np.int8) if precision == "binary" else bits
+    if not len(vectors):
+        return vectors.astype(precision)
+    if len(vectors) == 1:
+        raise ValueError(
+            f"precision is {precision!r}, whose ranges come from the vectors themselves; a single one has none"
+        )
+    if len(vectors) < FEW:
+        log.warning(
+            "encode: %s ranges are taken from only %d vectors; more vectors give better ranges", precision, len(vectors)
+        )
+    least = vectors.min(axis=0)
+    steps = (vectors.max(axis=0) - least) / np.float32(255)
+    steps[steps == 0] = 1
+    whole = np.clip(np.floor((vectors - least) / steps), 0, 255)
+    return whole.astype(np.uint8) if precision == "uint8" else (whole - 128).astype(np.int8)
+
+
+def tensor(array: np.ndarray) -> Any:
+    """An array as a tensor of torch; the two share memory.
+
+    Raises:
+        PspError: torch is not installed.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise PspError(
+            "tensors need the package torch: pip install torch, or leave convert_to_numpy as it is"
+        ) from None
+    return torch.from_numpy(array)
+
+
+def as_given(found: np.ndarray, *given: Any) -> Any:
+    """What was found, as a tensor if any of what was given is one, or a list of them."""
+    first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
+    return tensor(found) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else found
+
+
+def _check_place(device: Any, pool: Any) -> None:
+    if pool is not None or isinstance(device, list | tuple):
+        raise ValueError(f"{'device is a list' if pool is None else 'pool is given'}: {_PROCESSES}")
+    if device is not None and str(device).partition(":")[0] != "cpu":
+        raise ValueError(f"device is {str(device)!r}: {_ELSEWHERE}")

@@ -1,0 +1,96 @@
+"""``psp.Model`` and ``psp.load_model``: a model from a folder, from the Hugging Face hub, or of the published code.
+
+What it does with text is :class:`psp.models.static.StaticModel`'s. The two are apart because the workflow's steps need
+that alone: no change in what is said to a hub may make a model be trained again (:mod:`psp.core.fingerprint`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, overload
+
+from psp.models.folder import loader
+from psp.models.static import StaticModel
+
+
+class Model(StaticModel):
+    """A model as people load it; all that it does with text is :class:`psp.models.static.StaticModel`'s."""
+
+    @classmethod
+    def from_pretrained(cls, path: Path | str, **options: Any) -> Model:
+        """:func:`load_model` by another name: of a folder, or of ``hf://user/name``."""
+        return load_model(path, **options)
+
+    def save(self, folder: Path | str) -> dict[str, Any]:
+        """Write the model as a folder (:func:`psp.models.folder.save_model`), with a model card that has no scores.
+
+        A card that a person has edited stays.
+        """
+        from psp.models import card
+
+        config = super().save(folder)
+        card.write(Path(folder), card.card(config))
+        return config
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload the model: :func:`psp.models.hub.push`."""
+        from psp.models.hub import push
+
+        return push(self, repo_id, **options)
+
+
+@overload
+def load_model(
+    path: Path | str,
+    *,
+    dtype: str | None = None,
+    dim: int | None = None,
+    threads: int = 1,
+    accelerate: bool | None = None,
+) -> Model: ...
+
+
+@overload
+def load_model(*, model_name: Path | str, sp_model: Path | str, threads: int = 1) -> tuple[Model, None]: ...
+
+
+def load_model(
+    path: Path | str | None = None,
+    *,
+    model_name: Path | str | None = None,
+    sp_model: Path | str | None = None,
+    dtype: str | None = None,
+    dim: int | None = None,
+    threads: int = 1,
+    accelerate: bool | None = None,
+) -> Model | tuple[Model, None]:
+    """Load a model's folder, or one of the Hugging Face Hub (``hf://user/name``, ``hf://user/name@revision``).
+
+    The other arguments are those of :meth:`Model.load`.
+
+    Or, by the names that the published code has for them, one of its checkpoints and the sentencepiece model of that:
+    ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.models.published`; this needs
+    torch.
+
+    Raises:
+        TypeError: arguments of the one way are mixed with those of the other.
+        DataError, PspError, ValueError: as :meth:`Model.load`, :func:`psp.models.hub.fetch` and
+            :func:`psp.models.published.read_checkpoint`.
+    """
+    if path is not None and model_name is None and sp_model is None:
+        if str(path).startswith("hf://"):
+            from psp.models.hub import fetch
+
+            path = fetch(str(path))
+        if (load := loader(Path(path))) is not None:  # its encoder is no mean
+            model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+            return model
+        return Model.load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+    if path is not None or model_name is None or sp_model is None:
+        raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
+    if (dtype, dim, accelerate) != (None, None, None):
+        raise TypeError("load_model: dtype, dim and accelerate are for a model's folder; import the checkpoint first")
+    from psp.models.published import read_checkpoint
+
+    imported = read_checkpoint(model_name, sp_model)
+    return Model(imported.weight, sp_model, imported.config, threads=threads), None

@@ -1,0 +1,292 @@
+"""Averaged word vectors, with which the paper scores paraphrases (section 3.1).
+
+Reads word2vec's text and binary formats, GloVe's and PARAGRAM's text without a header, and fastText's ``.vec``, each
+optionally gzipped. Memory holds one float32 matrix of the wanted words, whatever the file's size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import itertools
+import logging
+import re
+import warnings
+import zlib
+from collections.abc import Container, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError
+from psp.text.words import words
+
+log = logging.getLogger(__name__)
+
+Floats = npt.NDArray[np.float32]
+
+_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+_DECIMAL = re.compile(rb"[-+]?\d*\.\d+([eE][-+]?\d+)?")
+_IN_NUMBERS = b"0123456789+-.eE \t\rinfaINFA"
+_BUFFER = 1 << 20
+_BLOCK = 1000
+_LONGEST_WORD = 10_000
+
+
+class WordVectors:
+    """Word vectors.
+
+    Args:
+        index: the row of each word.
+        vectors: float32 (words, dim).
+    """
+
+    segmented = True  # needs text segmented into words
+
+    def __init__(self, index: dict[str, int], vectors: Floats) -> None:
+        self.index, self.vectors = index, vectors
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return int(self.vectors.shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Average the vectors of each text's words, float32 (n, dim); zeros for a text without a known word.
+
+        A word (:func:`psp.text.words.words`) is looked up unchanged, then lower-cased; unknown words are left out.
+        """
+        get = self.index.get
+        means = np.zeros((len(texts), self.dim), np.float32)
+        # The rows of a block of texts should fit into a core's cache.
+        step = max(1, _BUFFER // (4 * self.dim * 16))
+        for start in range(0, len(texts), step):
+            rows: list[int] = []
+            counts: list[int] = []
+            for text in texts[start : start + step]:
+                before = len(rows)
+                for word in words(text):
+                    row = get(word)
+                    if row is None:
+                        row = get(word.lower())
+                        if row is None:
+                            continue
+                    rows.append(row)
+                counts.append(len(rows) - before)
+            sizes = np.array(counts)
+            some = np.flatnonzero(sizes)
+            if len(some):
+                starts = (np.cumsum(sizes) - sizes)[some]
+                sums = np.add.reduceat(self.vectors[rows], starts, axis=0)
+                means[start + some] = sums / sizes[some, None].astype(np.float32)
+        return means
+
+
+def read_vectors(
+    path: Path | str, *, limit: int | None = None, vocabulary: Container[str] | None = None
+) -> WordVectors:
+    """Read a file of word vectors, detecting its format.
+
+    Args:
+        path: the file; decompressed if its name ends in ``.gz``.
+        limit: read only the first ``limit`` words; files list frequent words first.
+        vocabulary: keep only these words.
+
+    The first of duplicate words is kept. Words that are not UTF-8 are left out, with a warning.
+
+    Raises:
+        DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths; the
+            line (in a binary file, the word) is named.
+    """
+    path = Path(path)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_damage_explained(path))
+        stream = stack.enter_context(_open(path))
+        first = stream.readline(_BUFFER)
+        if not first.strip():
+            raise DataError("is empty, or starts with an empty line; name a file of word vectors", path)
+        header = _HEADER.fullmatch(first)
+        count, dim = (int(header[1]), int(header[2])) if header else (None, len(first.split()) - 1)
+        if dim < 1:
+            raise DataError("no vectors: a line must be `word number number ...`", path, 1)
+        table = _Table(path, dim, vocabulary)
+        if header and _is_binary(stream.peek(_BUFFER), dim):
+            _read_binary(stream, path, cast(int, count), limit, table)
+        else:
+            lines = enumerate(stream, 2) if header else enumerate(itertools.chain([first], stream), 1)
+            _read_text(lines, path, count, limit, table)
+    return table.finish()
+
+
+class _Table:
+    """Collects rows in blocks, so that a matrix of unknown length is held in memory only once."""
+
+    def __init__(self, path: Path, dim: int, vocabulary: Container[str] | None) -> None:
+        self.path, self.dim, self._vocabulary = path, dim, vocabulary
+        self._index: dict[str, int] = {}
+        self._blocks: list[Floats] = []
+        self._unreadable = 0
+
+    def wants(self, word: bytes) -> bool:
+        """Register a word; return whether its vector must be added, next and in this order."""
+        try:
+            text = word.decode("utf-8")
+        except UnicodeDecodeError:
+            self._unreadable += 1
+            return False
+        if text in self._index or (self._vocabulary is not None and text not in self._vocabulary):
+            return False
+        self._index[text] = len(self._index)
+        return True
+
+    def add(self, block: Floats) -> None:
+        self._blocks.append(block)
+
+    def finish(self) -> WordVectors:
+        if self._unreadable:
+            log.warning("%s: %d words are not UTF-8 and were left out", self.path, self._unreadable)
+        if not self._index:
+            raise DataError("has none of the wanted words; name another file", self.path)
+        vectors = np.empty((len(self._index), self.dim), np.float32)
+        stop = len(vectors)
+        while self._blocks:
+            block = self._blocks.pop()
+            vectors[stop - len(block) : stop] = block
+            stop -= len(block)
+        return WordVectors(self._index, vectors)
+
+
+def _read_text(
+    lines: Iterable[tuple[int, bytes]], path: Path, count: int | None, limit: int | None, table: _Table
+) -> None:
+    dim = table.dim
+    waiting: list[tuple[int, bytes]] = []  # (line number, its numbers)
+
+    def flush() -> None:
+        if waiting:
+            table.add(_numbers(waiting, dim, path))
+            waiting.clear()
+
+    line, seen = b"\n", 0
+    for seen, (number, line) in enumerate(lines, 1):
+        if limit is not None and seen > limit:
+            break
+        if count is not None and seen > count:
+            raise DataError(f"more rows than the {count:,} of its first line", path, number)
+        word, _, numbers = line.replace(b"\t", b" ").rstrip(b" \r\n").partition(b" ")
+        if numbers.count(b" ") != dim - 1:
+            word, numbers = _odd_row(line, dim, path, number)
+        if table.wants(word):
+            waiting.append((number, numbers))
+            if len(waiting) == _BLOCK:
+                flush()
+    else:
+        if count is not None and seen < count:
+            raise DataError(f"cut off: {seen:,} rows of the {count:,} of its first line; fetch it again", path)
+        if not line.endswith(b"\n"):
+            log.warning("%s: no line feed at its end; if the file was cut off, its last number is wrong", path)
+    flush()
+
+
+def _odd_row(line: bytes, dim: int, path: Path, number: int) -> tuple[bytes, bytes]:
+    """Split a row whose word contains spaces (as in GloVe) or that has extra spaces into word and numbers."""
+    fields = line.split()
+    if len(fields) <= dim:
+        raise DataError(
+            f"{max(len(fields) - 1, 0)} numbers, but the rows before have {dim}; the file is cut off or damaged, "
+            "fetch it again",
+            path,
+            number,
+        )
+    if len(fields) > dim + 1 and _DECIMAL.fullmatch(fields[-dim - 1]):
+        raise DataError(f"{len(fields) - 1} numbers, but the rows before have {dim}", path, number)
+    return b" ".join(fields[:-dim]), b" ".join(fields[-dim:])
+
+
+def _numbers(rows: list[tuple[int, bytes]], dim: int, path: Path) -> Floats:
+    """Parse the rows' numbers, float32 (rows, dim): together, and if that fails one by one, to name the line."""
+    try:
+        found = _parse(b" ".join(numbers for _, numbers in rows))
+        if len(found) == len(rows) * dim and np.isfinite(found).all():
+            return found.reshape(len(rows), dim)
+    except ValueError:
+        pass
+    parsed = []
+    for number, numbers in rows:
+        try:
+            row = np.array([float(field) for field in numbers.split()], np.float32)
+        except ValueError as error:
+            raise DataError(f"{error}; the file is cut off or damaged, fetch it again", path, number) from None
+        if len(row) != dim or not np.isfinite(row).all():
+            raise DataError(f"not {dim} finite numbers; the file is damaged, fetch it again", path, number)
+        parsed.append(row)
+    return np.stack(parsed)
+
+
+def _parse(numbers: bytes) -> Floats:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy warns, and stops, at an invalid number
+        try:
+            return np.fromstring(numbers.decode("ascii"), np.float32, sep=" ")
+        except DeprecationWarning as error:
+            raise ValueError(str(error)) from None
+
+
+def _read_binary(stream: IO[bytes], path: Path, count: int, limit: int | None, table: _Table) -> None:
+    dim, buffer, place = table.dim, b"", 0
+    block: list[Floats] = []
+    wanted = count if limit is None else min(count, limit)
+    for number in range(1, wanted + 1):
+        while True:
+            space = buffer.find(b" ", place, place + _LONGEST_WORD)
+            stop = space + 1 + 4 * dim
+            if space >= 0 and stop <= len(buffer):
+                break
+            more = stream.read(_BUFFER)
+            if not more or (space < 0 and len(buffer) - place > _LONGEST_WORD):
+                raise DataError(
+                    f"cut off or damaged at word {number:,} of the {count:,} of its first line; fetch it again", path
+                )
+            buffer, place = buffer[place:] + more, 0
+        word = buffer[place:space].lstrip(b"\n")  # word2vec ends a row with a line feed, gensim does not
+        if table.wants(word):
+            row = np.frombuffer(buffer, "<f4", dim, space + 1).astype(np.float32)
+            if not np.isfinite(row).all():
+                raise DataError(f"word {number:,} has numbers that are not finite; fetch it again", path)
+            block.append(row)
+            if len(block) == _BLOCK:
+                table.add(np.stack(block))
+                block.clear()
+        place = stop
+    if block:
+        table.add(np.stack(block))
+    if wanted == count and (buffer[place:] + stream.read(_BUFFER)).strip(b"\n"):
+        raise DataError(f"more than the {count:,} words of its first line; fetch it again", path)
+
+
+def _is_binary(sample: bytes, dim: int) -> bool:
+    """Tell whether the numbers after the first word of ``sample`` are binary."""
+    _, space, numbers = sample.partition(b" ")
+    row, end, _ = numbers[: 4 * dim].partition(b"\n") if space else (b"", b"", b"")
+    # A line feed is also the first byte of many floats, such as 0.005; in text, all numbers precede it.
+    return bool(row.translate(None, _IN_NUMBERS)) or (bool(end) and len(row.split()) < dim)
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[io.BufferedReader]:
+    with path.open("rb") as file:
+        raw: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file.raw
+        yield io.BufferedReader(raw, _BUFFER)
+
+
+@contextlib.contextmanager
+def _damage_explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"cut off or damaged ({error}); fetch it again", path) from None

@@ -1,0 +1,22 @@
+"""The thresholds of the warnings about data, in a module of their own: the stages that report them do not warn."""
+
+from __future__ import annotations
+
+from psp.core.settings import number, whole
+
+WARN_SHARE = number(
+    0.2,
+    at_least=0,
+    at_most=1,
+    help="a filter that drops a larger share of a corpus is named in the log, at the end of the run, in data.md "
+    "and by `psp show`",
+)
+"""``filters.warn_share``."""
+
+WARN_PAIRS = whole(
+    5000,
+    at_least=0,
+    help="a model with fewer pairs to train on gets a warning; below about that many it judged "
+    "similarity worse than an untrained table with SIF weights (docs/experiments.md)",
+)
+"""``mix.warn_pairs``."""

@@ -1,0 +1,200 @@
+r"""Deduplicate, cap and shuffle pairs, in memory that does not grow with the corpus.
+
+One algorithm does all three. Each pair's key, its lower-cased line, gets a 128-bit xxh3 hash, and pairs are sorted by
+that hash. Equal pairs then stand side by side, so all but one can be removed; and since the hash is unrelated to the
+text's meaning, the order is random: a shuffle that depends only on the seed. On disk, rows are first split by the top
+bits of the hash into buckets that each fit in memory; the sorted buckets, concatenated, are the sorted whole, so the
+number of buckets does not change the output.
+
+The published code deletes *every* copy of a duplicated pair (``sort | uniq -u``). Here one copy stays: the first, or
+in a corpus with scores the first of those with the highest score.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.pairs.pair_file import (
+    PAIR,
+    SCORED,
+    blocks,
+    folder_beside,
+    has_scores,
+    last_column,
+    rows_of,
+    score_of,
+    text_of,
+    without_last_column,
+    write_rows,
+)
+
+log = logging.getLogger(__name__)
+
+BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes, about five times as much
+
+
+def dedupe_corpus(
+    in_path: Path,
+    out: Path,
+    report: Path,
+    *,
+    corpus: str,
+    cap: int | None,
+    seed: int,
+    shards: int | None = None,
+) -> dict[str, Any]:
+    r"""Remove duplicates (ignoring case) from one corpus, then keep at most ``cap`` pairs, chosen at random.
+
+    Args:
+        in_path: a pair file, ``source \t target \n``, with or without a third column, the score.
+        out: the pairs kept, with their scores, in hash order. Of pairs that differ at most in case the first stays, or
+            with scores the first of those with the highest score; otherwise the order of the input does not matter.
+        report: JSON with the numbers of pairs seen, duplicates, dropped by the cap, and kept. The same is returned.
+        cap: the maximum number of pairs to keep (the first in hash order); None for all.
+        seed: seeds the hash together with the corpus's name, so that corpora are capped independently.
+        shards: buckets on disk; by default enough to keep each near ``BUCKET_BYTES``.
+
+    Raises:
+        DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
+            disk is full.
+    """
+    in_path, out = Path(in_path), Path(out)
+    scores = has_scores(in_path)
+    kept = 0
+    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+        buckets = Buckets(
+            folder, shards or default_shards([in_path]), seed_for(seed, f"corpus {corpus}"), "score" if scores else None
+        )
+        with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
+            seen = buckets.add(in_path, bar, scores=scores)
+        with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
+            for rows in buckets.sorted(bar):
+                # Past the cap the sorting goes on all the same: duplicates are counted in all of the corpus.
+                if cap is not None:
+                    rows = rows[: cap - kept]
+                kept += len(rows)
+                write_rows(file, rows)
+        duplicates = buckets.duplicates.total()
+        summary = {
+            "format": 1,
+            "corpus": corpus,
+            "seen": seen,
+            "duplicates": duplicates,
+            "capped": seen - duplicates - kept,
+            "kept": kept,
+        }
+        write_json(report, summary)
+    return summary
+
+
+class Buckets:
+    """Rows split by the top bits of their key's hash into files that are sorted in memory, one at a time.
+
+    Args:
+        third: what the third column of the rows that are kept holds: ``index``, ``score`` or nothing (None). It is not
+            part of the key.
+
+    Attributes:
+        duplicates: rows left out so far because another row has the same key, by the index in their third column (0
+            if that is not an index).
+    """
+
+    def __init__(self, folder: Path, shards: int, seed: int, third: str | None) -> None:
+        self.duplicates: Counter[int] = Counter()
+        self._paths = [folder / f"bucket{number}" for number in range(shards)]
+        self._seed, self._third = seed, third
+        self._lower = True  # until a block comes that is not lower-case already
+
+    def add(self, path: Path, bar: Progress, *, scores: bool, index: int | None = None) -> int:
+        """Split the rows of a pair file into the buckets; return their number.
+
+        Files are reopened for each block, so only the disk limits the number of buckets.
+
+        Args:
+            scores: the file's rows have a score, which an index replaces.
+            index: append this to each row.
+        """
+        seen = 0
+        for number, block in blocks(path):
+            text = text_of(block, path, number, SCORED if scores else PAIR)
+            if scores and index is not None:
+                block = _joined(map(without_last_column, rows_of(block)))
+                text = block.decode()
+            lower = text.lower().encode()
+            rows = rows_of(block if index is None else block.replace(b"\n", b"\t%d\n" % index))
+            keys = rows_of(lower) if index is not None or lower != block else rows
+            if scores and index is None:
+                keys = list(map(without_last_column, keys))
+            self._lower = self._lower and lower == block
+            # The first 4 of a hash's 16 bytes, as a number, times the number of buckets, over 2**32.
+            top = np.frombuffer(_hashes(keys, self._seed), dtype=">u4")[::4].astype(np.uint64)
+            bucket = (top * np.uint64(len(self._paths))) >> np.uint64(32)
+            order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
+            ends = np.searchsorted(bucket[order], np.arange(len(self._paths)), side="right").tolist()
+            ordered = [rows[row] for row in order.tolist()]
+            for place, start, end in zip(self._paths, [0, *ends], ends, strict=False):
+                if end > start:
+                    with place.open("ab") as file:
+                        write_rows(file, ordered[start:end])
+            seen += len(rows)
+            bar.add(len(rows))
+        return seen
+
+    def sorted(self, bar: Progress) -> Iterator[list[bytes]]:
+        """Yield each bucket's rows, one per key, by ascending hash; remove the bucket afterwards."""
+        for path in self._paths:
+            if not path.exists():
+                continue
+            best: dict[bytes, bytes] = {}  # by the key itself, not by its hash: exact whatever the hash does
+            for _, block in blocks(path):
+                rows = rows_of(block)
+                keys = rows if self._lower else rows_of(block.decode().lower().encode())
+                if self._third:
+                    keys = list(map(without_last_column, keys))
+                again = [row for key, row in zip(keys, rows, strict=True) if best.setdefault(key, row) is not row]
+                if self._third == "index":
+                    self.duplicates.update(int(last_column(row)) for row in again)
+                else:
+                    self.duplicates[0] += len(again)
+                if self._third == "score":
+                    self._keep_highest(best, again)
+                bar.add(len(rows))
+            path.unlink()
+            halves = np.frombuffer(_hashes(best, self._seed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
+            kept = list(best.values())
+            yield [kept[row] for row in np.lexsort((halves[:, 1], halves[:, 0])).tolist()]
+
+    @staticmethod
+    def _keep_highest(best: dict[bytes, bytes], again: list[bytes]) -> None:
+        """Replace a key's row by a later one with a higher score."""
+        for row in again:
+            key = without_last_column(row).decode().lower().encode()
+            if score_of(row) > score_of(best[key]):
+                best[key] = row
+
+
+def _joined(rows: Iterable[bytes]) -> bytes:
+    return b"".join(row + b"\n" for row in rows)
+
+
+def _hashes(keys: Iterable[bytes], seed: int) -> bytes:
+    return b"".join(map(xxhash.xxh3_128_digest, keys, repeat(seed)))
+
+
+def seed_for(seed: int, purpose: str) -> int:
+    """Derive a seed for each purpose: the order in which a corpus is capped must be independent of the shuffle."""
+    return xxhash.xxh3_64_intdigest(purpose.encode(), seed % 2**64)
+
+
+def default_shards(paths: Sequence[Path]) -> int:
+    return max(1, -(-sum(path.stat().st_size for path in paths if path.is_file()) // BUCKET_BYTES))

@@ -1,0 +1,54 @@
+"""Encoded pairs as training reads them, and the protocol of what provides them: a store, text, or the like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.text.encoded import Encoded
+
+BLOCK_PAIRS = 4096  # read at a time; the order of blocks is drawn at random
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Aligned sentences: source i and target i are a pair.
+
+    ``paraphrase`` says whether both sides of a pair are in one language; bool, shape (pairs,).
+    """
+
+    source: Encoded
+    target: Encoded
+    paraphrase: npt.NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Pairs:
+        """Select the pairs ``rows``, in that order."""
+        return Pairs(self.source.take(rows), self.target.take(rows), self.paraphrase[rows])
+
+    @staticmethod
+    def join(parts: list[Pairs]) -> Pairs:
+        """Concatenate ``parts``."""
+        return Pairs(
+            Encoded.join([part.source for part in parts]),
+            Encoded.join([part.target for part in parts]),
+            np.concatenate([part.paraphrase for part in parts]),
+        )
+
+
+class Source(Protocol):
+    """Where pairs come from: :class:`psp.pairs.store.Store`, :class:`psp.pairs.text_pairs.TextPairs`, or the like."""
+
+    def __len__(self) -> int: ...
+
+    def read(self, start: int, stop: int) -> Any:
+        """Pairs start..stop: ``source`` and ``target``, each with ``ids`` and ``offsets``; ``paraphrase``.
+
+        Each epoch calls it from a thread of its own, one thread at a time.
+        """
+        ...

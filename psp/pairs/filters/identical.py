@@ -1,0 +1,75 @@
+"""Drop pairs whose sides are the same: text that was never translated, or names and codes that need no translation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.core.settings import Setting, flag, number
+from psp.pairs.filters.contract import Batch, Filter
+from psp.text.keys import normalised_key
+from psp.text.words import words
+
+
+class IdenticalFilter(Filter):
+    """Drops pairs whose sides have the same letters and digits (:func:`psp.text.keys.normalised_key`).
+
+    With ``near``, also pairs whose sides share at least this part of their words (:func:`shared_words`), in any order.
+    """
+
+    name = "identical"
+    order = 15
+    help = "sides that are equal, by their letters and digits, case aside"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "enabled": flag(
+            True,
+            recipes={"paper": False, "code": False},
+            help="drop a pair whose sides are equal (text left untranslated, names, codes)",
+        ),
+        "near": number(
+            None,
+            above=0,
+            at_most=1,
+            null=True,
+            noun="a share",
+            help="drop also a pair whose sides share at least this part of their words, in any order; null for never",
+        ),
+    }
+
+    def __init__(
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+    ) -> None:
+        super().__init__(settings, languages, resources)
+        self.near = self.settings["near"]
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        reasons: list[str | None] = [None] * len(batch)
+        for row, (source, target) in enumerate(zip(batch.source, batch.target, strict=True)):
+            if same(source, target):
+                reasons[row] = "identical"
+        if self.near is not None:
+            for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
+                if reasons[row] is None and shared_words(source, target) >= self.near:
+                    reasons[row] = "identical: nearly"
+        return reasons
+
+
+def same(source: str, target: str) -> bool:
+    """Whether two texts have the same normalised key."""
+    one, other = source[:1], target[:1]
+    # Nine pairs of ten end here, so that keys (4 us a text) are seldom made: a letter or digit at the start is the
+    # start of the key, and case folding goes character by character.
+    if one.isalnum() and other.isalnum() and one.casefold()[0] != other.casefold()[0]:
+        return False
+    return normalised_key(source) == normalised_key(target)
+
+
+def shared_words(source: str, target: str) -> float:
+    """The words that two texts share, over those of the text with more: 0 to 1.
+
+    Words are case-folded and punctuation is left out; a word that stands twice on both sides is shared twice.
+    """
+    one, other = [Counter(words(text.casefold(), marks=False)) for text in (source, target)]
+    return (one & other).total() / max(one.total(), other.total(), 1)

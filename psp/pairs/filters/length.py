@@ -1,0 +1,57 @@
+"""Keep pairs whose sides have a sensible number of words (paper, section 3.1: 3 to 100)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.core.settings import Setting, choice, flag, whole
+from psp.pairs.filters.contract import SIDES, Batch, Filter
+from psp.text.words import word_count
+
+
+class LengthFilter(Filter):
+    """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
+
+    Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` says
+    which sides are looked at. In bitext the published code looks at the English side alone (``source``), and so lets
+    through pairs of a sentence with a paragraph; in ParaNMT it tests the ``average`` of both sides.
+    """
+
+    name = "length"
+    order = 10
+    help = "tokens separated by white space (after segmentation, for a segmented language)"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "enabled": flag(True, help="drop a pair with a side that is too short or too long"),
+        "sides": choice(
+            "both",
+            [*SIDES, "average"],
+            recipes={"code": "source"},
+            help="which sides are counted (the published code counts the English side only), or their average",
+        ),
+        "min": whole(3, at_least=0, help="fewest tokens of a side"),
+        "max": whole(100, at_least=1, help="most tokens of a side"),
+    }
+
+    def __init__(
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+    ) -> None:
+        super().__init__(settings, languages, resources)
+        self.min, self.max = self.settings["min"], self.settings["max"]
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        reasons: list[str | None] = [None] * len(batch)
+        if self.settings["sides"] == "average":
+            for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
+                both = word_count(source) + word_count(target)
+                if not 2 * self.min <= both <= 2 * self.max:
+                    reasons[row] = "length: average too short" if both < 2 * self.min else "length: average too long"
+            return reasons
+        for side in SIDES[self.settings["sides"]]:
+            too_short, too_long = f"length: {side} too short", f"length: {side} too long"
+            column = batch.source_tokens if side == "source" else batch.target_tokens
+            for row, count in enumerate(map(word_count, column)):
+                if not self.min <= count <= self.max and reasons[row] is None:
+                    reasons[row] = too_short if count < self.min else too_long
+        return reasons

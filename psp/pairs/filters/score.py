@@ -1,0 +1,62 @@
+"""Keep pairs whose paraphrase score, a column of their corpus, is in a range (paper, section 3.1: 0.4 to 1.0).
+
+For corpora without the column a score must be computed; that is another filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.core.errors import ConfigError
+from psp.core.settings import Setting, flag, number
+from psp.pairs.filters.contract import Batch, Filter
+
+
+class ScoreFilter(Filter):
+    """Drops pairs with a score below ``min`` (too little in common) or above ``max`` (too much).
+
+    Raises:
+        ConfigError: at the first batch, where the corpus carries no scores.
+    """
+
+    name = "score"
+    order = 5
+    help = "the score that a corpus carries as its third column (ParaNMT's paraphrase score)"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "enabled": flag(False, help="drop a pair whose score is out of bounds"),
+        "min": number(0.4, help="least score"),
+        "max": number(1.0, help="largest score"),
+    }
+
+    def __init__(
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+    ) -> None:
+        super().__init__(settings, languages, resources)
+        self.min, self.max = self.settings["min"], self.settings["max"]
+
+    @classmethod
+    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
+        if kind == "opus" and settings["enabled"]:
+            return (
+                "filters.score is enabled, but OPUS's corpora carry no scores; enable it for corpora that do, under "
+                "corpora.<name>.filters"
+            )
+        return super().problem(settings, languages, kind)
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        if not len(batch):
+            return []
+        if batch.score is None:
+            raise ConfigError(NO_SCORES)
+        return [
+            None if self.min <= score <= self.max else "score: too low" if score < self.min else "score: too high"
+            for score in batch.score
+        ]
+
+
+NO_SCORES = (
+    "filters.score: enabled, but the corpus carries no scores; switch it on for corpora that do, "
+    "under corpora.<name>.filters, or write `score: {enabled: false}`"
+)

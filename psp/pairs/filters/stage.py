@@ -1,0 +1,264 @@
+"""The filter stage: a corpus in, its good pairs out, with counts and a sample of what was dropped."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import multiprocessing
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import xxhash
+
+from psp.core.errors import DataError
+from psp.core.files import atomic_text, write_json
+from psp.core.progress import Progress
+from psp.corpora.rows import BadRow, Row
+from psp.pairs.filters.contract import STAGE, Batch, Filter, RowError
+from psp.pairs.pair_file import join_pairs
+from psp.text.segment import Segmenter
+from psp.text.words import clean, clean_all
+
+log = logging.getLogger(__name__)
+
+EMPTY = "empty"
+
+Rows = list[Row]
+
+
+def filter_corpus(
+    pairs: Iterable[Row],
+    out: Path,
+    report: Path,
+    dropped: Path,
+    *,
+    corpus: str,
+    languages: tuple[str, str],
+    filters: Sequence[Filter],
+    segmenters: Mapping[str, Segmenter] | None = None,
+    lower_case: bool = STAGE["lower_case"].default,
+    batch: int = 10_000,
+    sample: int = 200,
+    seed: int = 0,
+    processes: int = 1,
+) -> dict[str, Any]:
+    r"""Write the pairs that every filter keeps, in their order; memory does not grow with the corpus.
+
+    Each side is cleaned, judged in its own case, segmented where its language has a segmenter, and last of all
+    lower-cased: a model that embeds text later must do the same in the same order. A pair is counted under its first
+    reason; pairs with an empty side are dropped as ``empty``, whatever the filters, and rows that are no pair as the
+    reader says.
+
+    Args:
+        pairs: (source, target), raw; of a corpus with scores (source, target, score) in every row. A row may be a
+            :class:`psp.corpora.rows.BadRow`.
+        out: the pair file, ``source \t target \n`` or ``source \t target \t score \n``.
+        report: JSON with the pairs seen, kept, and dropped by reason. The same is returned.
+        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their own case, with
+            the score as a fourth column where there is one. Of a row that is no pair, the source is the row.
+        languages: codes of the source's and the target's language.
+        segmenters: by language code.
+        batch: pairs judged at once.
+        sample: most pairs in the sample. All reasons get an equal share, what a rare one leaves goes to the others.
+        seed: of the sample, which depends on the pairs dropped and not on their order.
+        processes: workers; one means this process. Files are the same for any number and any ``batch``.
+
+    Raises:
+        DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is touched then.
+    """
+    for judge in filters:
+        judge.prepare()
+    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case)
+    counts: Counter[str] = Counter()
+    seen = kept = 0
+    samples: dict[str, _Sample] = {}
+    with (
+        atomic_text(out) as out_file,
+        atomic_text(dropped) as dropped_file,
+        Progress(f"filtering {corpus}", "pairs") as bar,
+    ):
+        for done in _in_order(job, _batches(pairs, batch), processes):
+            out_file.write(done.text)
+            seen += done.seen
+            kept += done.kept
+            for reason, row in done.dropped:
+                counts[reason] += 1
+                if reason not in samples:
+                    samples[reason] = _Sample(sample, seed)
+                samples[reason].add(row)
+            bar.add(done.seen)
+        for reason, share in sorted(_shares({reason: len(found) for reason, found in samples.items()}, sample).items()):
+            for row in samples[reason].first(share):
+                dropped_file.write(f"{reason}\t{row}\n")
+        summary: dict[str, Any] = {
+            "format": 1,
+            "corpus": corpus,
+            "languages": list(languages),
+            "filters": {judge.name: judge.settings for judge in filters},
+            "segmented": {
+                language: segmenter.name for language, segmenter in job.segmenters.items() if language in languages
+            },
+            "lower_case": lower_case,
+            "seen": seen,
+            "kept": kept,
+            "dropped": dict(sorted(counts.items())),
+        }
+        write_json(report, summary)
+    if not kept:
+        log.warning("%s: none of %s pairs are left; what was dropped is in %s", corpus, f"{seen:,}", dropped)
+    return summary
+
+
+class _Done(NamedTuple):
+    """A batch after the filters: lines to write, counts, and (reason, the other columns) of the pairs dropped."""
+
+    text: str
+    seen: int
+    kept: int
+    dropped: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What happens to a batch; depends on nothing but the batch, so that any process can do it."""
+
+    corpus: str
+    languages: tuple[str, str]
+    filters: tuple[Filter, ...]
+    segmenters: dict[str, Segmenter]
+    lower_case: bool
+
+    def __call__(self, first: int, rows: Rows) -> _Done:
+        """Judge rows of which the first is the corpus's row number ``first``, counted from 1."""
+        dropped = [(row.reason, f"{clean(row.text)}\t") for row in rows if isinstance(row, BadRow)]
+        good: list[Any] = [row for row in rows if not isinstance(row, BadRow)] if dropped else rows
+        # By columns: a quarter of the stage's own time less than row by row.
+        source, target, *scores = map(list, zip(*good, strict=True)) if good else ([], [])
+        source, target = clean_all(source), clean_all(target)
+        batch = Batch(source, target, source, target, scores[0] if scores else None)
+        if not (all(source) and all(target)):
+            reasons = [None if pair[0] and pair[1] else EMPTY for pair in zip(source, target, strict=True)]
+            batch = batch.select(_drop(batch, reasons, dropped))
+        source, target = (
+            list(map(self.segmenters[language].segment, column)) if language in self.segmenters else column
+            for language, column in zip(self.languages, (batch.source, batch.target), strict=True)
+        )
+        batch = Batch(batch.source, batch.target, source, target, batch.score)
+        kept: list[list[int]] = []  # by each filter that dropped something, of what the one before it kept
+        for judge in self.filters:
+            try:
+                reasons = judge(batch)
+            except RowError as error:
+                row = error.row
+                for rows_kept in reversed(kept):
+                    row = rows_kept[row]
+                raise DataError(error.message, self.corpus, first + _places(rows)[row]) from error
+            if reasons.count(None) < len(reasons):
+                kept.append(_drop(batch, reasons, dropped))
+                batch = batch.select(kept[-1])
+        pairs = zip(batch.source_tokens, batch.target_tokens, strict=True)
+        if batch.score is None:
+            text = "".join(join_pairs(pairs))
+        else:
+            # The shortest text that reads as the same number.
+            text = "".join(
+                f"{source}\t{target}\t{score!r}\n" for (source, target), score in zip(pairs, batch.score, strict=True)
+            )
+        # Lower-casing looks at neighbouring letters only (a final sigma), never past a tab or a line's end.
+        return _Done(text.lower() if self.lower_case else text, len(rows), len(batch), dropped)
+
+
+def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:
+    """Note the rows that have a reason to be dropped; the places of the others."""
+    kept = []
+    for row, reason in enumerate(reasons):
+        if reason is None:
+            kept.append(row)
+        else:
+            score = "" if batch.score is None else f"\t{batch.score[row]}"
+            dropped.append((reason, f"{batch.source[row]}\t{batch.target[row]}{score}"))
+    return kept
+
+
+def _places(rows: Rows) -> list[int]:
+    """Where among all rows those are that the first filter sees."""
+    return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
+
+
+def _batches(pairs: Iterable[Row], size: int) -> Iterator[tuple[int, Rows]]:
+    pairs, first = iter(pairs), 1
+    while rows := list(itertools.islice(pairs, size)):
+        yield first, rows
+        first += len(rows)
+
+
+def _in_order(job: _Job, batches: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
+    """The batches done, in their order; at most twice as many in memory as there are workers."""
+    if processes <= 1:
+        yield from itertools.starmap(job, batches)
+        return
+    # fork: the other ways import the main program again, and a workflow's script would then run twice.
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
+    try:
+        waiting: deque[Future[_Done]] = deque()
+        for first, rows in batches:
+            waiting.append(pool.submit(_run_job, first, rows))
+            if len(waiting) >= 2 * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_job: _Job
+
+
+def _set_job(job: _Job) -> None:
+    global _job
+    _job = job
+
+
+def _run_job(first: int, rows: Rows) -> _Done:
+    return _job(first, rows)
+
+
+class _Sample:
+    """The ``size`` different rows with the smallest hashes of all rows added: a random sample in any order."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._seed = size, seed % 2**64
+        self._heap: list[tuple[int, str]] = []  # of (-hash, row): the row that goes first is on top
+        self._held: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def add(self, row: str) -> None:
+        key = xxhash.xxh3_64_intdigest(row.encode(), self._seed)
+        if key in self._held:
+            return  # one row many times would push out the others
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, (-key, row))
+            self._held.add(key)
+        elif self._heap and key < -self._heap[0][0]:
+            gone, _ = heapq.heapreplace(self._heap, (-key, row))
+            self._held.discard(-gone)
+            self._held.add(key)
+
+    def first(self, count: int) -> list[str]:
+        """Rows by ascending hash."""
+        return [row for _, row in sorted(self._heap, reverse=True)[:count]]
+
+
+def _shares(found: Mapping[str, int], total: int) -> dict[str, int]:
+    """Divide ``total`` places among the reasons as evenly as what was found of each allows."""
+    shares: dict[str, int] = {}
+    for place, (reason, count) in enumerate(sorted(found.items(), key=lambda item: (item[1], item[0]))):
+        shares[reason] = min(count, (total - sum(shares.values())) // (len(found) - place))
+    return shares

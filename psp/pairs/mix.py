@@ -1,0 +1,126 @@
+"""Join a model's corpora into one shuffled file without duplicates, and hold out a few pairs for development.
+
+Deduplication and shuffling work as in :mod:`psp.pairs.dedupe`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.pairs import heldout as held
+from psp.pairs.dedupe import Buckets, default_shards, seed_for
+from psp.pairs.pair_file import (
+    folder_beside,
+    has_scores,
+    write_rows,
+)
+
+log = logging.getLogger(__name__)
+
+
+def mix(
+    inputs: Sequence[tuple[str, Path]],
+    out: Path,
+    heldout: Path,
+    report: Path,
+    *,
+    heldout_pairs: int,
+    seed: int,
+    shards: int | None = None,
+) -> dict[str, Any]:
+    r"""Join corpora into one shuffled training file without duplicates, and hold out a few pairs for development.
+
+    If several corpora hold the same pair (ignoring case), the first corpus of ``inputs`` keeps it. The held-out pairs
+    are the first in shuffled order whose sides, reduced to letters and digits, are not empty and occur in no other
+    held-out pair. Pairs that share such a side with a held-out pair (also source with target) are not trained on.
+
+    Args:
+        inputs: (label, pair file) of each corpus, in the config's order; scores are dropped.
+        out: the mixed pair file, ``source \t target \t index \n``; the index, from 0, is that of ``inputs``.
+        heldout: the held-out pairs in the same format.
+        report: JSON with counts by corpus and in total. The same is returned.
+        heldout_pairs: pairs to hold out, at most a tenth of all distinct pairs.
+        seed: seeds the shuffle.
+        shards: buckets on disk; by default enough to keep each near ``BUCKET_BYTES``.
+
+    Raises:
+        DataError: an input is missing, not UTF-8 or has a row with another number of columns than its first; the disk
+            is full; or no pair is left to train on.
+    """
+    out, heldout = Path(out), Path(heldout)
+    paths = [Path(path) for _, path in inputs]
+    counts = _MixCounts([label for label, _ in inputs])
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(folder_beside(out))
+        out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
+        heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
+        buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, "mix"), "index")
+        with Progress("mixing: hashing", "pairs") as bar:
+            for index, path in enumerate(paths):
+                counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
+        shuffled = folder / "shuffled"
+        with shuffled.open("wb") as file, Progress("mixing: sorting", "pairs", counts.seen.total()) as bar:
+            for rows in buckets.sorted(bar):
+                write_rows(file, rows)
+        counts.duplicates = buckets.duplicates
+        total = counts.seen.total() - counts.duplicates.total()
+        chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10))
+        with Progress("mixing: setting pairs aside", "pairs", total) as bar:
+            counts.heldout, counts.neighbours = held.part(shuffled, chosen, keys, out_file, heldout_file, bar)
+        summary = {"format": 1, "heldout_asked": heldout_pairs, **counts.summary()}
+        if not summary["total"]["kept"]:
+            raise DataError(_nothing_left(summary, paths))
+        if len(chosen) < heldout_pairs:
+            log.warning(
+                "held out %s pairs instead of %s: at most a tenth of the %s distinct pairs, and no two that share a "
+                "side",
+                f"{len(chosen):,}",
+                f"{heldout_pairs:,}",
+                f"{total:,}",
+            )
+        write_json(report, summary)
+    return summary
+
+
+class _MixCounts:
+    """Pairs by what became of them and by index of the corpus."""
+
+    def __init__(self, labels: list[str]) -> None:
+        self.labels = labels
+        self.seen: Counter[int] = Counter()
+        self.duplicates: Counter[int] = Counter()
+        self.heldout: Counter[int] = Counter()
+        self.neighbours: Counter[int] = Counter()
+
+    def summary(self) -> dict[str, Any]:
+        """Counts by corpus, in order, and their sums; what came in is the sum of the others."""
+        corpora: list[dict[str, Any]] = []
+        for index, label in enumerate(self.labels):
+            gone = {
+                "duplicates": self.duplicates[index],
+                "heldout": self.heldout[index],
+                "heldout_neighbours": self.neighbours[index],
+            }
+            kept = self.seen[index] - sum(gone.values())
+            corpora.append({"label": label, "in": self.seen[index], **gone, "kept": kept})
+        numbers = ("in", "duplicates", "heldout", "heldout_neighbours", "kept")
+        return {"corpora": corpora, "total": {name: sum(entry[name] for entry in corpora) for name in numbers}}
+
+
+def _nothing_left(summary: dict[str, Any], paths: list[Path]) -> str:
+    total = summary["total"]
+    by_corpus = ", ".join(f"{entry['label']} {entry['in']:,}" for entry in summary["corpora"]) or "no corpora"
+    folders = sorted({str(path.parent) for path in paths})
+    return (
+        f"no pairs are left to train on: {total['in']:,} were read ({by_corpus}), {total['duplicates']:,} were "
+        f"duplicates, {total['heldout']:,} were held out, {total['heldout_neighbours']:,} shared a side with them; "
+        f"see the counts (.json) of the corpora in {', '.join(folders) or 'the config'} and of the filters before them"
+    )

@@ -1,0 +1,442 @@
+"""The store: all pairs as subword ids in one HDF5 file, written in one pass and read in slices.
+
+Ids are stored flat, with one offset per sentence: about 75 bytes a pair, read with a single slice. Variable-length rows
+would take 2.5 times the space and a hundred times the time. Format version 2:
+
+| dataset | type | length | what |
+|---|---|---|---|
+| source/ids, target/ids | uint16, or int32 above 65,536 pieces | all pieces | sentencepiece ids |
+| source/offsets, target/offsets | int64 | pairs + 1 | side i is ``ids[offsets[i]:offsets[i + 1]]`` |
+| corpus | uint8, or uint16 above 256 corpora | pairs | index into the attribute ``corpora`` |
+
+Attributes of the file: format ("psp-store"), version, languages and corpora (JSON lists), corpus_languages (a JSON list
+of each corpus's [source, target]: if they are equal, its pairs are paraphrases), vocab_size, sentencepiece_sha256
+(of the model file), unknown_id, pairs, max_pieces (0: sides are not truncated), and for each side
+``source_``/``target_`` + unknown_dropped (pieces), only_unknown (sides that consist of the unknown id), truncated.
+With a tokenizer other than sentencepiece, the store has version 3: tokenizer (its kind) and tokenizer_sha256 (of its
+vocabulary) replace sentencepiece_sha256.
+
+No side is empty. Unknown pieces are left out; a side without any other becomes one unknown id (as in the published
+system). The held-out pairs are not part of the store: they stay text, so that any model can be scored on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import h5py
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, sha256
+from psp.core.progress import Progress
+from psp.pairs.pair_file import corpus_indices, read_mixed
+from psp.text.encoded import Encoded
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
+
+FORMAT, VERSION = "psp-store", 2
+OTHERS = 3  # the version of stores of other tokenizers than sentencepiece, which older readers refuse
+CHUNK = 65_536  # elements of a chunk
+SIDES = ("source", "target")
+#: Sentences of each language in which unknown pieces are counted, and the share of unknown pieces that gives a
+#: warning: it is 2 to 3% at a character coverage of 0.995.
+LOOKED_AT, MOST_UNKNOWN = 2_000, 0.05
+
+
+class Block(NamedTuple):
+    """Consecutive pairs of a store.
+
+    ``corpus`` is each pair's index into :attr:`Store.corpora`; ``paraphrase`` (bool) says whether both sides are in
+    one language.
+    """
+
+    source: Encoded
+    target: Encoded
+    corpus: np.ndarray
+    paraphrase: np.ndarray
+
+
+def write_store(
+    mixed: Path,
+    tokenizer: Tokenizer | Path,
+    out: Path,
+    *,
+    languages: Sequence[str],
+    corpora: Sequence[str],
+    corpus_languages: Sequence[Sequence[str]] | None = None,
+    max_pieces: int | None = None,
+    batch: int = 16_384,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Encode a mixed pair file, in order, into a store. Memory does not grow with the number of pairs.
+
+    Args:
+        mixed: the mixed pair file; its third column is an index into ``corpora``.
+        tokenizer: the tokenizer, or the path of a sentencepiece model.
+        out: the store, written completely or not at all. The same input gives the same bytes, for any ``threads``.
+        languages: the model's, recorded in the store.
+        corpora: names of the corpora.
+        corpus_languages: the languages of each corpus's source and target; None if all have the model's two, or
+            its only one.
+        max_pieces: truncate sides to this many pieces (the published code: 100 for bitext); None for no limit.
+        batch: pairs encoded at a time; it changes the layout of the file, not its contents.
+        threads: threads of the tokenizer.
+
+    Returns:
+        The store's attributes.
+
+    Raises:
+        DataError: the input is invalid (file and line are named), or the store cannot be written.
+    """
+    if corpus_languages is None:
+        if len(languages) > 2:
+            raise ValueError("a model of more than two languages: say which each corpus has")
+        corpus_languages = [(languages[0], languages[-1])] * len(corpora)
+    tokenizer = as_tokenizer(tokenizer)
+    plain = tokenizer.kind == SentencepieceTokenizer.kind
+    totals: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION if plain else OTHERS,
+        "languages": json.dumps(list(languages)),
+        "corpora": json.dumps(list(corpora), ensure_ascii=False),
+        "corpus_languages": json.dumps([list(pair) for pair in corpus_languages]),
+        "vocab_size": len(tokenizer),
+        "sentencepiece_sha256" if plain else "tokenizer_sha256": tokenizer.sha256(),
+        "unknown_id": tokenizer.unknown_id,
+        "pairs": 0,
+        "max_pieces": max_pieces or 0,
+    } | {f"{side}_{count}": 0 for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")}
+    if not plain:
+        totals["tokenizer"] = tokenizer.kind
+    # Ids go up to the number of pieces - 1, so 65,536 still fit.
+    id_type = np.uint16 if len(tokenizer) <= 65_536 else np.int32
+    with atomic(out) as temporary, contextlib.closing(_Disk(temporary)) as disk:
+        with h5py.File(disk, "w") as file:
+            columns = {
+                side: (_Column(file, f"{side}/ids", id_type), _Column(file, f"{side}/offsets", np.int64))
+                for side in SIDES
+            }
+            corpus = _Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
+            for _, offsets in columns.values():
+                offsets.append(np.zeros(1, np.int64))
+            looked_at: dict[str, list[str]] = {}
+            with Progress("encoding", "pairs") as progress:
+                for texts, indices in _batches(mixed, len(corpora), batch):
+                    _look_at(texts, indices, corpus_languages, looked_at)
+                    for side, lines in zip(SIDES, texts, strict=True):
+                        encoded, counts = encode_side(tokenizer, lines, max_pieces, threads)
+                        flat, offsets = columns[side]
+                        offsets.append(flat.length + encoded.offsets[1:])
+                        flat.append(encoded.ids)
+                        for count, value in counts.items():
+                            totals[f"{side}_{count}"] += value
+                    corpus.append(np.asarray(indices))
+                    disk.check()
+                    totals["pairs"] += len(indices)
+                    progress.add(len(indices))
+            if not totals["pairs"]:
+                raise DataError("holds no pairs; are the filters too strict?", mixed)
+            for column in (*itertools.chain.from_iterable(columns.values()), corpus):
+                column.flush()
+            for name, value in totals.items():
+                file.attrs[name] = value
+        disk.check()
+    for side in SIDES:
+        log.info(
+            "%s: %d pieces, %d unknown pieces left out, %d sides of unknown pieces only, %d cut at %s pieces",
+            side,
+            columns[side][0].length,
+            *(totals[f"{side}_{count}"] for count in ("unknown_dropped", "only_unknown", "truncated")),
+            max_pieces,
+        )
+    _warn_of_unknown(tokenizer, looked_at)
+    return totals
+
+
+def _look_at(
+    texts: tuple[list[str], list[str]],
+    indices: list[int],
+    corpus_languages: Sequence[Sequence[str]],
+    looked_at: dict[str, list[str]],
+) -> None:
+    """Keep the first sentences of each language; the pairs are shuffled, so any will do."""
+    wanted = {language for pair in corpus_languages for language in pair}
+    if all(len(looked_at.get(language, ())) == LOOKED_AT for language in wanted):
+        return
+    for number, lines in enumerate(texts):
+        for index, line in zip(indices, lines, strict=True):
+            kept = looked_at.setdefault(corpus_languages[index][number], [])
+            if len(kept) < LOOKED_AT:
+                kept.append(line)
+
+
+def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> None:
+    """Warn of languages that the vocabulary covers poorly, as easily happens beside larger languages."""
+    for language, lines in looked_at.items():
+        ids = tokenizer.encode_whole(lines).ids
+        share = np.count_nonzero(ids == tokenizer.unknown_id) / max(len(ids), 1)
+        if share > MOST_UNKNOWN:
+            log.warning(
+                "%s: %.0f%% of the pieces are unknown (of %d sentences): its characters are too rare to have pieces; "
+                "raise subword.character_coverage, or vocab_size",
+                language,
+                100 * share,
+                len(lines),
+            )
+
+
+class _Disk(io.RawIOBase):
+    """The file that HDF5 writes to, which hides from it that the disk is full.
+
+    After a failed write, HDF5 can neither close the file nor drop it, and the process ends in a segmentation fault
+    (seen with h5py 3.16). The first error is therefore kept for :meth:`check` to raise, and later writes, little more
+    than HDF5's caches, stay in memory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w+b", buffering=0)
+        self._error: OSError | None = None
+        self._kept: list[tuple[int, bytes]] = []
+
+    def check(self) -> None:
+        """Raise the first error of a write."""
+        if self._error is not None:
+            raise self._error
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size = len(rest)
+        try:
+            while self._error is None and len(rest):
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            self._error = error
+        if len(rest):
+            self._kept.append((self._file.tell(), bytes(rest)))
+            self._file.seek(len(rest), io.SEEK_CUR)
+        return size
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        start = self._file.tell()
+        view[:] = self._file.read(len(view)).ljust(len(view), b"\0")
+        for place, data in self._kept:
+            low, high = max(start, place), min(start + len(view), place + len(data))
+            if low < high:
+                view[low - start : high - start] = data[low - place : high - place]
+        self._file.seek(start + len(view))
+        return len(view)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            return self._file.truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Column:
+    """A growing dataset, written in whole chunks: partial ones would be read back, checked and rewritten."""
+
+    def __init__(self, file: h5py.File, name: str, dtype: Any) -> None:
+        # fletcher32 has no measurable cost, and makes a bit that flips on the disk an error on reading.
+        self._dataset = file.create_dataset(
+            name, (0,), maxshape=(None,), chunks=(CHUNK,), dtype=dtype, fletcher32=True, track_times=False
+        )
+        self._waiting: list[np.ndarray] = []
+        self._written = self.length = 0
+
+    def append(self, values: np.ndarray) -> None:
+        self._waiting.append(values.astype(self._dataset.dtype, copy=False))
+        self.length += len(values)
+        if self.length - self._written >= 8 * CHUNK:
+            self._write((self.length - self._written) // CHUNK * CHUNK)
+
+    def flush(self) -> None:
+        self._write(self.length - self._written)
+
+    def _write(self, count: int) -> None:
+        values = np.concatenate(self._waiting) if self._waiting else np.zeros(0, self._dataset.dtype)
+        self._dataset.resize((self._written + count,))
+        self._dataset[self._written :] = values[:count]
+        self._written += count
+        self._waiting = [values[count:]]
+
+
+def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
+    rows = read_mixed(mixed)
+    first = 1
+    while batch := list(itertools.islice(rows, size)):
+        sources, targets, names = map(list, zip(*batch, strict=True))
+        yield (sources, targets), corpus_indices(names, corpora, mixed, first).tolist()
+        first += len(batch)
+
+
+def encode_side(
+    tokenizer: Tokenizer, lines: list[str], max_pieces: int | None, threads: int = 1
+) -> tuple[Encoded, dict[str, int]]:
+    """Encode one side of some pairs as training sees it, ids int32, and count what was changed.
+
+    A sentence without ids gets one unknown id. The counts are ``unknown_dropped`` (pieces), ``only_unknown`` and
+    ``truncated`` (sentences).
+    """
+    unknown = tokenizer.unknown_id
+    whole = tokenizer.encode_whole(lines, threads)
+    kept = tokenizer.kept(whole)
+    ids, offsets, dropped = kept.ids, kept.offsets, len(whole.ids) - len(kept.ids)
+    lengths = np.diff(offsets)
+    if not lengths.all():  # a side that the normalisation empties, such as a lone zero-width space
+        ids = np.insert(ids, offsets[:-1][lengths == 0], unknown)
+        lengths = np.maximum(lengths, 1)
+    counts = {"unknown_dropped": dropped, "only_unknown": int(np.count_nonzero(ids == unknown)), "truncated": 0}
+    if max_pieces is not None and len(lengths) and lengths.max() > max_pieces:
+        counts["truncated"] = int(np.count_nonzero(lengths > max_pieces))
+        position = np.arange(len(ids)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        ids, lengths = ids[position < max_pieces], np.minimum(lengths, max_pieces)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return Encoded(ids, offsets), counts
+
+
+def _vocabulary_sha256(tokenizer: Tokenizer | Path) -> str:
+    return tokenizer.sha256() if isinstance(tokenizer, Tokenizer) else sha256(tokenizer)
+
+
+class Store:
+    """Reads a store; a context manager. ``len`` is the number of pairs.
+
+    Attributes: ``path``, ``languages``, ``corpora``, ``corpus_languages``, ``vocab_size``, ``vocabulary_sha256``,
+    ``unknown_id``, ``max_pieces`` (None: sides are whole), and ``attributes``, all of the file's.
+
+    Raises:
+        DataError: the file is not a store, of another version, truncated or damaged.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise DataError("no such file; run the store step first", self.path)
+        try:
+            # A store is never changed in place, so a lock protects nothing, and some network file systems have none.
+            self._file = h5py.File(self.path, "r", locking=False)
+        except OSError as error:
+            raise DataError(f"truncated, or not an HDF5 file ({error}); make it again", self.path) from None
+        try:
+            self._check_format()
+            with self._damage():
+                self._columns = {name: self._file[name] for name in ("source", "target")}
+                self._corpus = self._file["corpus"]
+                self._check_lengths()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _check_format(self) -> None:
+        self.attributes: dict[str, Any] = {
+            name: value.item() if isinstance(value, np.generic) else value for name, value in self._file.attrs.items()
+        }
+        if self.attributes.get("format") != FORMAT:
+            raise DataError("an HDF5 file, but not a psp store; run the store step to make one", self.path)
+        version = self.attributes.get("version")
+        if version not in (VERSION, OTHERS):
+            raise DataError(
+                f"a store of version {version}, but this psp reads versions {VERSION} and {OTHERS}; make it again",
+                self.path,
+            )
+        with self._damage():
+            self.languages: list[str] = json.loads(self.attributes["languages"])
+            self.corpora: list[str] = json.loads(self.attributes["corpora"])
+            self.corpus_languages: list[list[str]] = json.loads(self.attributes["corpus_languages"])
+            self._paraphrase = np.array([source == target for source, target in self.corpus_languages], dtype=bool)
+            self.vocab_size: int = self.attributes["vocab_size"]
+            name = "sentencepiece_sha256" if version == VERSION else "tokenizer_sha256"
+            self.vocabulary_sha256: str = self.attributes[name]
+            self.unknown_id: int = self.attributes["unknown_id"]
+            self.max_pieces: int | None = self.attributes["max_pieces"] or None
+            self._pairs: int = self.attributes["pairs"]
+
+    def _check_lengths(self) -> None:
+        lengths = {"corpus": len(self._corpus)}
+        for side, group in self._columns.items():
+            lengths[side] = len(group["offsets"]) - 1
+            if group["offsets"][0] != 0 or group["offsets"][-1] != len(group["ids"]):
+                raise ValueError(f"the offsets of {side} do not fit its ids")
+        if set(lengths.values()) != {self._pairs}:
+            raise ValueError(f"{self._pairs} pairs, but {lengths}")
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+            raise DataError(f"damaged ({error}); make it again", self.path) from error
+
+    def __len__(self) -> int:
+        return self._pairs
+
+    def read(self, start: int, stop: int) -> Block:
+        """Read pairs ``start`` to ``stop``, exclusive; ids have the stored type.
+
+        Raises:
+            IndexError: there are no such pairs.
+            DataError: the stored data is damaged.
+        """
+        if not 0 <= start <= stop <= self._pairs:
+            raise IndexError(f"pairs {start} to {stop} of a store of {self._pairs}")
+        with self._damage():
+            source, target = (self._side(self._columns[side], start, stop) for side in SIDES)
+            corpus = self._corpus[start:stop]
+            return Block(source, target, corpus, self._paraphrase[corpus])
+
+    def _side(self, column: h5py.Group, start: int, stop: int) -> Encoded:
+        offsets = column["offsets"][start : stop + 1]
+        ids = column["ids"][offsets[0] : offsets[-1]]
+        offsets -= offsets[0]
+        if len(ids) and (np.diff(offsets).min() < 1 or ids.max() >= self.vocab_size):
+            raise ValueError(f"pairs {start} to {stop} hold an empty side or ids beyond the vocabulary")
+        return Encoded(ids, offsets)
+
+    def check_vocabulary(self, tokenizer: Tokenizer | Path) -> None:
+        """Check that the store was encoded with this tokenizer, or with the sentencepiece model at this path.
+
+        Raises:
+            DataError: the store was encoded with another vocabulary.
+        """
+        if _vocabulary_sha256(tokenizer) != self.vocabulary_sha256:
+            raise DataError(
+                f"a store from another vocabulary than {tokenizer}, so its ids mean other pieces; make it again",
+                self.path,
+            )
+
+    def close(self) -> None:
+        """Close the file; reading is over."""
+        self._file.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

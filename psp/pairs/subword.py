@@ -1,0 +1,228 @@
+"""Train the subwords: one unigram sentencepiece model shared by both sides (paper, section 3.1).
+
+Sentencepiece does the training. This module chooses its sentences and makes sure that the same sentences give the same
+bytes. Sentencepiece runs in a separate process, because it logs from C++ to file descriptor 2, cannot be interrupted,
+and kills its process when memory runs out. This way its lines reach our log as they are written, Ctrl-C works, and a
+crash is an error with a message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import logging
+import math
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import sentencepiece
+
+from psp.core.errors import ConfigError, DataError
+from psp.core.files import atomic, atomic_text, sha256, write_json
+from psp.core.progress import Progress
+from psp.core.settings import Section, number, whole
+from psp.pairs.pair_file import read_mixed
+
+log = logging.getLogger(__name__)
+
+# Sentencepiece leaves out longer lines, by default those above 4,192 bytes. The longest of 1.2 million real
+# sentences has 1,867; a hundred words of a script with three bytes a letter stay under this.
+LONGEST_LINE = 16_384
+
+_CHILD = """
+import io, json, signal, sys
+import sentencepiece
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+settings = json.loads(sys.argv[1])
+sentencepiece.set_random_generator_seed(settings.pop("seed"))
+model = io.BytesIO()
+try:
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=sys.stdin.buffer, model_writer=model, **settings)
+except Exception as error:
+    print("psp:" + json.dumps(str(error)), file=sys.stderr)
+    sys.exit(3)
+sys.stdout.buffer.write(model.getvalue())
+"""
+
+# "I0000 00:00:1795249088.8 5221 trainer_interface.cc:446] Loaded all", in older versions
+# "trainer_interface.cc(409) LOG(INFO) Loaded all".
+_LOG_LINE = re.compile(r"(?:([IWEF])\d{4} [\d:.]+ +\d+ \S+\]|\S+\(\d+\) LOG\((I|W|E|F)[A-Z]+\)) (.*)")
+_LEVELS = {"I": logging.INFO, "W": logging.WARNING, "E": logging.WARNING, "F": logging.WARNING}
+
+SECTION = Section(
+    "the sentencepiece model",
+    {
+        "vocab_size": whole(
+            50000, at_least=16, at_most=2000000, help="pieces; a small corpus gives fewer, with a warning"
+        ),
+        "character_coverage": number(
+            0.9999,
+            above=0,
+            at_most=1,
+            recipes={"paper": 0.995, "code": 0.995},
+            help='share of the text\'s characters that have a piece; at 0.995 "ç", "ô" and the digits 4 to 9 '
+            "have none in an English-French model, and in one of six languages a fifth of Chinese is "
+            "unknown",
+        ),
+        "sample": whole(
+            1000000,
+            at_least=1000,
+            recipes={"paper": 10000000, "code": 10000000},
+            help="sentences it is trained on, at most (memory grows with it)",
+        ),
+        "threads": whole(
+            8,
+            at_least=1,
+            help="threads that it trains with, however many cores there are; another number makes another model",
+        ),
+    },
+)
+
+
+def train_subword(
+    mixed: Path,
+    model: Path,
+    *,
+    vocab_size: int = SECTION["vocab_size"].default,
+    character_coverage: float = SECTION["character_coverage"].default,
+    sample: int = SECTION["sample"].default,
+    threads: int = 1,
+    seed: int = 0,
+    report: Path,
+) -> dict[str, Any]:
+    """Train one unigram sentencepiece model on both sides; write it, its ``.vocab`` and a JSON report.
+
+    Args:
+        mixed: the mixed pair file.
+        model: the model's path; its pieces and scores go beside it as text, with the suffix ``.vocab``.
+        vocab_size: pieces requested. A small corpus gives fewer (a warning, and both numbers in the report).
+        character_coverage: the share of the text's characters that get a piece of their own, 0.98 to 1.
+        sample: sentences to train on, both sides counted. About 1.4 KB of memory each.
+        threads: the same number gives the same bytes; another may round sums differently.
+        seed: of sentencepiece's generator. Unigram training draws nothing today; this keeps it reproducible.
+        report: the JSON's path: sentences, asked, vocab_size, character_coverage, sha256, skipped_long.
+
+    Returns:
+        What the report holds.
+
+    Raises:
+        ConfigError: the settings cannot be met by this text (more characters to cover than pieces).
+        DataError: the input is missing or invalid, or sentencepiece failed.
+    """
+    if sample < 1:
+        raise ConfigError(
+            f"subword: sample is {sample}, but must be at least one sentence; write e.g. `sample: 1000000`"
+        )
+    settings = {
+        "model_type": "unigram",
+        "vocab_size": vocab_size,
+        "character_coverage": character_coverage,
+        "hard_vocab_limit": False,
+        "max_sentence_length": LONGEST_LINE,
+        "input_sentence_size": 0,  # all that it is given: its own sampling takes its seed from the random device
+        "shuffle_input_sentence": False,
+        "num_threads": threads,
+        "seed": seed,
+    }
+    counts = {"sentences": 0, "skipped_long": 0}
+    serialised = _run_trainer(settings, _sample_lines(mixed, sample, counts), mixed)
+    if counts["skipped_long"]:
+        log.warning("%d sentences longer than %d bytes were left out", counts["skipped_long"], LONGEST_LINE)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=serialised)
+    size = processor.get_piece_size()
+    if size < vocab_size:
+        log.warning(
+            "asked for %d pieces, got %d: %d sentences do not support more", vocab_size, size, counts["sentences"]
+        )
+    with atomic_text(model.with_suffix(".vocab")) as file:
+        file.writelines(f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}\n" for i in range(size))
+    with atomic(model) as temporary:
+        temporary.write_bytes(serialised)
+    result = {
+        "format": 1,
+        "sentences": counts["sentences"],
+        "asked": vocab_size,
+        "vocab_size": size,
+        "character_coverage": character_coverage,
+        "sha256": sha256(model),
+        "skipped_long": counts["skipped_long"],
+    }
+    write_json(report, result)
+    return result
+
+
+def _sample_lines(mixed: Path, sample: int, counts: dict[str, int]) -> Iterator[bytes]:
+    # The mixed file is in the order of a seeded hash of its pairs, so its head IS a sample drawn by hash: both sides
+    # of the first ceil(sample / 2) pairs.
+    with Progress("reading sentences for the subword model", "sentences", sample) as progress:
+        for source, target, _ in itertools.islice(read_mixed(mixed), math.ceil(sample / 2)):
+            for line in (source.encode(), target.encode()):
+                if len(line) > LONGEST_LINE:
+                    counts["skipped_long"] += 1
+                else:
+                    counts["sentences"] += 1
+                    yield line + b"\n"
+            progress.add(2)
+    if not counts["sentences"]:
+        raise DataError("no sentences to train the subword model on; are the filters too strict?", mixed)
+
+
+def _run_trainer(settings: dict[str, Any], lines: Iterator[bytes], mixed: Path) -> bytes:
+    errors: list[str] = []
+    process = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, json.dumps(settings)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin and process.stdout and process.stderr  # for mypy: all three are pipes
+    listener = threading.Thread(target=_listen, args=(process.stderr, errors), daemon=True)
+    listener.start()
+    try:
+        with contextlib.suppress(BrokenPipeError):  # it has exited; its last line says why
+            process.stdin.writelines(lines)
+            process.stdin.close()
+        serialised = process.stdout.read()
+        status = process.wait()
+        listener.join()
+    finally:
+        process.kill()  # does nothing to one that has ended
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with contextlib.suppress(BrokenPipeError):  # what was buffered for a process that has ended
+                pipe.close()
+    if status < 0:
+        raise DataError(
+            f"sentencepiece was killed by signal {-status} (9: most likely out of memory); lower subword.sample", mixed
+        )
+    if status != 0 or not serialised:
+        raise _explain(errors[-1] if errors else f"it exited with status {status}; see the log", settings, mixed)
+    return serialised
+
+
+def _listen(stream: IO[bytes], errors: list[str]) -> None:
+    """Pass sentencepiece's lines on to our log as they come; keep the message of its error."""
+    for line in stream:
+        text = line.decode("utf-8", "replace").rstrip()
+        if text.startswith("psp:"):
+            errors.append(json.loads(text.removeprefix("psp:")))
+        elif match := _LOG_LINE.match(text):
+            log.log(_LEVELS[match[1] or match[2]], "sentencepiece: %s", match[3])
+        else:
+            log.debug("sentencepiece: %s", text)
+
+
+def _explain(message: str, settings: dict[str, Any], mixed: Path) -> ConfigError | DataError:
+    if match := re.search(r"smaller than required_chars\. (\d+) vs (\d+)", message):
+        return ConfigError(
+            f"subword: vocab_size is {settings['vocab_size']}, but character_coverage "
+            f"{settings['character_coverage']} of {mixed} needs {match[2]} pieces; write vocab_size: {match[2]} or "
+            "more, or a lower character_coverage"
+        )
+    return DataError(f"sentencepiece cannot train on this file: {message.strip()}", mixed)

@@ -1,0 +1,55 @@
+"""Remove what stages wrote for corpora that a model no longer has, so that its folder describes the model as it is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import DataError
+from psp.core.files import read_json
+
+log = logging.getLogger(__name__)
+
+#: Stage -> the endings of its files for each corpus; the report is removed last, since it identifies the others.
+STAGES = {"filter": (".tsv", ".dropped.tsv", ".json"), "dedupe": (".tsv", ".json")}
+
+
+def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
+    """Remove what stages wrote into ``results/<model>/pairs`` for corpora not in ``labels``.
+
+    Removes only files beside a report of the same name that is one of the stage's; everything else in these folders
+    stays.
+
+    Returns:
+        The removed files.
+    """
+    removed = []
+    for stage, endings in STAGES.items():
+        for report in sorted((Path(pairs) / stage).glob("*.json")):
+            label = report.name.removesuffix(".json")
+            if label in labels or not _is_report(report, label):
+                continue
+            for path in (report.with_name(f"{label}{ending}") for ending in endings):
+                if path.is_file():
+                    path.unlink()
+                    removed.append(path)
+            log.info("%s is no longer a corpus of the model: removed its files in %s", label, report.parent)
+    return removed
+
+
+def _is_report(path: Path, label: str) -> bool:
+    """Whether a file is the report of the filters or deduplication on the corpus with that label."""
+    try:
+        report: Any = read_json(path)
+    except DataError:
+        return False
+    # That of deduplication does not tell the languages.
+    return (
+        isinstance(report, dict)
+        and report.get("format") == 1
+        and isinstance(report.get("corpus"), str)
+        and label.startswith(f"{report['corpus']}.")
+        and {"kept", "filters" if path.parent.name == "filter" else "capped"} <= report.keys()
+    )

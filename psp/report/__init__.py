@@ -1,0 +1,1 @@
+"""Reports: tables and figures from the JSON files of the other stages."""

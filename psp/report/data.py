@@ -1,0 +1,323 @@
+"""Report a model's training data as data.json, and in readable form as data.md.
+
+For each corpus it gives the source, the licence and what happened to every pair, from the reports of the data stages.
+Counts are checked against each other, so that reports of different runs are not mixed. Sizes are in pieces of the
+store, as training sees them; no stage counts words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.files import atomic_text, read_json, sha256, write_json
+from psp.pairs import data_warnings
+from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
+from psp.pairs.store import Store
+
+SAMPLES = 5  # rows shown of those dropped for one reason
+LICENCE_LINES = 5
+_BLOCK = 1 << 16  # pairs of the store read at a time
+
+
+@dataclass(frozen=True)
+class Source:
+    """One corpus of the model, in the order of the config.
+
+    Attributes:
+        label: its name in results/<model>/pairs.
+        kind, version, licence: as in the config; ``licence`` is the SPDX id declared there.
+        file: the corpus's file.
+        record: the JSON record of its download; None for a user's own file.
+        warn_share: warn of filters that drop a larger share of it.
+    """
+
+    label: str
+    kind: str
+    version: str | None
+    licence: str | None
+    file: Path
+    record: Path | None
+    warn_share: float = data_warnings.SHARE
+
+
+def report(
+    name: str,
+    sources: Sequence[Source],
+    pairs: Path,
+    store: Path,
+    out: Path,
+    text: Path,
+    *,
+    languages: Sequence[str],
+    recipe: str,
+    near: Path | None = None,
+    warn_pairs: int = data_warnings.PAIRS,
+) -> dict[str, Any]:
+    """Write ``out`` (data.json) and ``text`` (data.md, with the same content); return what is in ``out``.
+
+    Neither contains a date, so the same data gives the same bytes (dates are in the records of the downloads).
+
+    Args:
+        name: the model's name.
+        pairs: the folder with the stages' reports, results/<model>/pairs.
+        store: the encoded pairs.
+        near: the report of near-duplicate removal, if it was used.
+        warn_pairs: warn of fewer training pairs.
+
+    Raises:
+        DataError: a report is missing or broken, or the counts of two stages do not match.
+    """
+    labels = [source.label for source in sources]
+    mixed = _mixed(pairs / "mix.json", labels)
+    nearly = _mixed(near, labels) if near else [None] * len(labels)
+    sizes = _sizes(store, labels)
+    corpora = [
+        _corpus(source, pairs, counts, close, size)
+        for source, counts, close, size in zip(sources, mixed, nearly, sizes, strict=True)
+    ]
+    total = _total(corpora)
+    value: dict[str, Any] = {
+        "format": 1,
+        "model": name,
+        "languages": list(languages),
+        "recipe": recipe,
+        "warnings": {
+            "pairs": total["kept"],
+            "least": warn_pairs,
+            "filters": data_warnings.dropped_much(
+                {label: read_json(pairs / f"filter/{label}.json") for label in labels},
+                {source.label: source.warn_share for source in sources},
+                {label: read_samples(pairs / f"filter/{label}.dropped.tsv", data_warnings.SAMPLES) for label in labels},
+            ),
+        },
+        "corpora": corpora,
+        "total": total,
+    }
+    with atomic_text(text) as file:
+        file.write(markdown(value))
+        write_json(out, value)
+    return value
+
+
+def _mixed(path: Path, labels: Sequence[str]) -> list[dict[str, Any]]:
+    """Read the counts of each corpus from the report of a stage that works on the mixture."""
+    entries: list[dict[str, Any]] = read_json(path)["corpora"]
+    if [entry["label"] for entry in entries] != list(labels):
+        raise DataError("its corpora are not those of the model; make it again", path)
+    return entries
+
+
+def _lost(counts: Mapping[str, Any]) -> dict[str, int]:
+    """Return a stage's counts of removed pairs."""
+    return {
+        key: value for key, value in counts.items() if key not in ("format", "corpus", "label", "seen", "in", "kept")
+    }
+
+
+def _corpus(
+    source: Source,
+    pairs: Path,
+    mixed: Mapping[str, Any],
+    near: Mapping[str, Any] | None,
+    size: Mapping[str, int],
+) -> dict[str, Any]:
+    filtered, deduped = (read_json(pairs / f"{stage}/{source.label}.json") for stage in ("filter", "dedupe"))
+    near = near or {"in": mixed["kept"], "kept": mixed["kept"]}
+    lost, left, close = _lost(deduped), _lost(mixed), _lost(near)
+    _fits("filter", source, filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values()), pairs)
+    _fits("dedupe", source, filtered["kept"], deduped["seen"], pairs)
+    _fits("dedupe", source, deduped["seen"], deduped["kept"] + sum(lost.values()), pairs)
+    _fits("mix", source, deduped["kept"], mixed["in"], pairs)
+    _fits("mix", source, mixed["in"], mixed["kept"] + sum(left.values()), pairs)
+    _fits("near-duplicates", source, mixed["kept"], near["in"], pairs)
+    _fits("near-duplicates", source, near["in"], near["kept"] + sum(close.values()), pairs)
+    _fits("the store", source, near["kept"], size["pairs"], pairs)
+    samples = read_samples(pairs / f"filter/{source.label}.dropped.tsv", SAMPLES)
+    return {
+        "label": source.label,
+        "corpus": filtered["corpus"],
+        "languages": filtered["languages"],
+        "kind": source.kind,
+        "version": source.version,
+        "source": _origin(source),
+        "licence": {"declared": source.licence, "text": _licence_text(source)},
+        "filters": filtered["filters"],
+        "warn_share": source.warn_share,
+        "read": filtered["seen"],
+        "dropped": [
+            {**_reason(reason, filtered["filters"]), "pairs": count, "samples": samples.get(reason, [])}
+            for reason, count in sorted(filtered["dropped"].items(), key=lambda item: (-item[1], item[0]))
+        ],
+        "deduplicated": lost,
+        "mixed": left,
+        "near_duplicates": close,
+        "kept": near["kept"],
+        "pieces": {side: size[side] for side in ("source", "target")},
+        "mean_pieces": {side: _mean(size[side], size["pairs"]) for side in ("source", "target")},
+    }
+
+
+def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
+    if before != after:
+        raise DataError(
+            f"{source.label}: {before:,} pairs enter {stage}, but it accounts for {after:,}: the reports are from "
+            "different runs, or one was edited; delete the folder and make them again",
+            pairs,
+        )
+
+
+def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
+    """Count pairs, and pieces of each side, of each corpus in the store, in constant memory."""
+    names = ("pairs", "source", "target")
+    sums = np.zeros((len(names), len(labels)), np.int64)
+    with Store(path) as store:
+        if list(store.corpora) != list(labels):
+            raise DataError("its corpora are not those of the model; make it again", path)
+        for start in range(0, len(store), _BLOCK):
+            block = store.read(start, min(start + _BLOCK, len(store)))
+            weights = (None, np.diff(block.source.offsets), np.diff(block.target.offsets))
+            for row, weight in zip(sums, weights, strict=True):
+                row += np.bincount(block.corpus, weight, len(labels)).astype(np.int64)
+    return [dict(zip(names, map(int, column), strict=True)) for column in sums.T]
+
+
+def _origin(source: Source) -> dict[str, Any]:
+    if source.record is None:
+        file = source.file
+        return {"address": str(file), "bytes": file.stat().st_size, "sha256": sha256(file), "pinned": False}
+    record = read_json(source.record)
+    return {key: record[key] for key in ("address", "bytes", "sha256", "pinned")}
+
+
+def _licence_text(source: Source) -> str | None:
+    """Return the first lines of the licence text in the archive; None if it has none."""
+    text = None if source.record is None else read_json(source.record)["licence_text"]
+    lines = [" ".join(line.split()) for line in (text or "").split("\n")]
+    return "\n".join([line for line in lines if line][:LICENCE_LINES]) or None
+
+
+def _reason(reason: str, filters: Mapping[str, Any]) -> dict[str, str | None]:
+    """Split a drop reason into filter and reason (the name of a filter with only one); no filter for an empty side."""
+    judge, why = filter_of(reason, filters)
+    return {"filter": judge, "reason": why}
+
+
+def _mean(pieces: int, pairs: int) -> float | None:
+    return round(pieces / pairs, 2) if pairs else None
+
+
+def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def add(key: str) -> dict[str, int]:
+        names = dict.fromkeys(name for corpus in corpora for name in corpus[key])
+        return {name: sum(corpus[key].get(name, 0) for corpus in corpora) for name in names}
+
+    kept, pieces = sum(corpus["kept"] for corpus in corpora), add("pieces")
+    return {
+        "read": sum(corpus["read"] for corpus in corpora),
+        "dropped": sum(_dropped(corpus) for corpus in corpora),
+        "deduplicated": add("deduplicated"),
+        "mixed": add("mixed"),
+        "near_duplicates": add("near_duplicates"),
+        "kept": kept,
+        "pieces": pieces,
+        "mean_pieces": {side: _mean(count, kept) for side, count in pieces.items()},
+    }
+
+
+def _dropped(corpus: Mapping[str, Any]) -> int:
+    return sum(int(entry["pairs"]) for entry in corpus["dropped"])
+
+
+# ----------------------------------------------------------------------------------------------------- for people
+
+#: Column heading of each count, in the order of the stages.
+HEADINGS = {
+    "duplicates": "duplicates",
+    "capped": "over the cap",
+    "mixed.duplicates": "in an earlier corpus",
+    "heldout": "held out",
+    "heldout_neighbours": "like a held-out pair",
+    "same_key": "near-duplicates by key",
+    "similar": "near-duplicates by MinHash",
+}
+
+
+def markdown(value: Mapping[str, Any]) -> str:
+    """Render data.json as Markdown: a table of all corpora, then each one's source, licence and dropped pairs."""
+    return "\n".join(_lines(value)) + "\n"
+
+
+def _lines(value: Mapping[str, Any]) -> Iterator[str]:
+    total, corpora = value["total"], value["corpora"]
+    yield f"# The data of {value['model']}"
+    yield ""
+    yield (
+        f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
+        f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} pairs read, {total['kept']:,} trained on. "
+        "Length is in pieces of the model's sentencepiece model, without unknown ones: the mean of source / target."
+    )
+    yield ""
+    if said := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
+        yield said
+    counts = [(stage, name) for stage in ("deduplicated", "mixed", "near_duplicates") for name in total[stage]]
+    headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
+    yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
+    yield "|---|---|" + "--:|" * (len(counts) + 5)
+    for row in (*corpora, total):
+        whole = row is total
+        yield _row(
+            [
+                "all" if whole else row["label"],
+                "" if whole else row["licence"]["declared"] or "none declared",
+                row["read"],
+                row["dropped"] if whole else _dropped(row),
+                *(row[stage].get(name, 0) for stage, name in counts),
+                row["kept"],
+                sum(row["pieces"].values()),
+                " / ".join("-" if mean is None else f"{mean:.1f}" for mean in row["mean_pieces"].values()),
+            ]
+        )
+    for corpus in corpora:
+        yield from _section(corpus)
+
+
+def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
+    source, licence = corpus["source"], corpus["licence"]
+    yield ""
+    yield f"## {corpus['label']}"
+    yield ""
+    yield f"- source: {source['address']}"
+    if corpus["version"] is not None:
+        yield f"- release: {corpus['version']}"
+    yield f"- {source['bytes']:,} bytes, SHA-256 {source['sha256']}, {'pinned' if source['pinned'] else 'not pinned'}"
+    yield f"- licence: {licence['declared'] or 'none declared'}"
+    if licence["text"]:
+        yield ""
+        yield from verbatim(licence["text"].split("\n"))
+    if not corpus["dropped"]:
+        return
+    yield ""
+    yield _row(["filter", "reason", "pairs dropped", "% of those read"])
+    yield "|---|---|--:|--:|"
+    for entry in corpus["dropped"]:
+        yield _row(
+            [entry["filter"] or "", entry["reason"], entry["pairs"], f"{100 * entry['pairs'] / corpus['read']:.2f}"]
+        )
+    for entry in corpus["dropped"]:
+        if entry["samples"]:
+            yield ""
+            why = ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"]))))
+            yield f"Dropped for {why}, for example:"
+            yield ""
+            yield from verbatim([" | ".join(map(shortened, row)) for row in entry["samples"]])
+
+
+def _row(cells: Sequence[Any]) -> str:
+    texts = (f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(texts)} |"

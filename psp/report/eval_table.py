@@ -1,0 +1,106 @@
+"""eval.json as a table: the trained model beside the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from psp.report.layout import layout
+from psp.text.languages import NAMES, TATOEBA
+
+Body = Mapping[str, Any]
+
+#: Key of a score -> its name in the table.
+_FIGURES = {
+    "pearson_mean": "mean Pearson",
+    "pearson_mean_without_smt": "the same, no SMT",
+    "spearman_concatenated": "Spearman, all pairs",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "error": "error %",
+}
+#: Scores over a year's pairs without 2013's SMT.
+_WITHOUT_SMT = ("pearson_mean_without_smt", "spearman_concatenated")
+#: Path in eval.json to the validation score of the selected model.
+_HELDOUT = ("train", "best")
+
+
+def table(evaluation: Body, comparison: Body | None = None, form: str = "text") -> str:
+    """Lay out eval.json, with the systems of compare.json in further columns.
+
+    Each score has its 95% interval and the number of pairs; a missing score is ``-``. Data for model selection is
+    marked ``dev``: the English track of SemEval-2017, and the retrieval error on the held-out pairs of the training
+    corpora (mean of both directions, without an interval). Skipped sets are listed below.
+    """
+    systems: dict[str, Body] = {str(evaluation.get("model", "model")): evaluation}
+    for name, body in (comparison or {}).get("systems", {}).items():
+        if name != "trained":  # the same model as eval.json's
+            systems[name] = body
+    rows = [["test", "figure", "pairs", *systems]]
+    for path, test, key in _rows(evaluation):
+        found = [_at(body, path) for body in systems.values()]
+        pairs = found[0][
+            "pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"
+        ]
+        rows.append([test, _FIGURES[key], f"{pairs:,}", *(_cell(figures, key) for figures in found)])
+    if len(rows) == 1:
+        return "no scores: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
+    return layout(rows, form, right=(2,)) + _notes(evaluation)
+
+
+def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield for each row the path of its scores in a body, the test's name, and the key of the score."""
+    for year, figures in body["sts"].items():
+        test = "STS average" if year == "average" else f"STS {year}"
+        yield ("sts", year), test, "pearson_mean"
+        if "pearson_mean_without_smt" in figures:
+            yield ("sts", year), test, "pearson_mean_without_smt"
+        yield ("sts", year), test, "spearman_concatenated"
+    for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
+        for name, figures in body[part].items():
+            test = title.format(name) + (" (dev)" if figures.get("development") else "")
+            yield (part, name), test, "pearson"
+            yield (part, name), test, "spearman"
+    for iso3, directions in body["tatoeba"].items():
+        for direction in directions:
+            yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({_language(iso3)})", "error"
+    if heldout(body) is not None:
+        yield _HELDOUT, "held-out pairs (dev)", "error"
+
+
+def heldout(body: Body) -> Body | None:
+    """Return the selected model's validation on held-out pairs (``error``, ``pairs_heldout``), if there are any."""
+    best = _at(body, _HELDOUT)
+    return best if best and best["error"] is not None else None
+
+
+def _at(body: Body, path: tuple[str, ...]) -> Body:
+    for key in path:
+        body = body.get(key) or {}
+    return body
+
+
+def _cell(figures: Body, key: str) -> str:
+    value, interval = figures.get(key), figures.get("interval" if key == "error" else f"{key}_interval")
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if interval is None else f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
+
+
+def _language(iso3: str) -> str:
+    return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
+
+
+def _notes(body: Body) -> str:
+    conditions = body["conditions"]
+    lines = [
+        "",
+        "Correlations x 100. In brackets: 95% intervals (correlations: bootstrap over pairs, "
+        f"{conditions['resamples']:,} resamples; errors: Wilson).",
+    ]
+    if any(figures.get("development") for figures in body["semeval2017"].values()):
+        lines.append("dev: used for model selection, so not a test set; most other tracks are translations of it.")
+    if heldout(body) is not None:
+        lines.append("held-out pairs (dev): from the training corpora, not trained on; used for model selection.")
+    lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Text: lines, words, keys, characters, languages, and how text becomes subword ids."""

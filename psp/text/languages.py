@@ -1,0 +1,232 @@
+"""Languages: their codes, LASER's codes for the Tatoeba test sets, OPUS's names for them, and their English names.
+
+The config names a language by its ISO 639-1 code or, if it has none, by the code of its Tatoeba test set (mostly
+ISO 639-3). LASER's sets name the individual languages of a macrolanguage: ``zh`` is ``cmn`` (Mandarin), ``fa`` is
+``pes``, ``ms`` is ``zsm``, ``lv`` is ``lvs``, ``sw`` is ``swh``, ``no`` is ``nob``.
+
+OPUS has no single name for a language: corpora use their own (OpenSubtitles ``zh_cn``, GlobalVoices ``zhs``).
+"""
+
+from __future__ import annotations
+
+# ISO 639-1 code (or "-"), the code in LASER's file names, English name: all 112 sets of LASER's data/tatoeba/v1.
+_TABLE = """
+af afr Afrikaans
+am amh Amharic
+-  ang Old English
+ar ara Arabic
+-  arq Algerian Arabic
+-  arz Egyptian Arabic
+-  ast Asturian
+-  awa Awadhi
+az aze Azerbaijani
+be bel Belarusian
+bn ben Bengali
+-  ber Berber
+bs bos Bosnian
+br bre Breton
+bg bul Bulgarian
+ca cat Catalan
+-  cbk Chavacano
+-  ceb Cebuano
+cs ces Czech
+ch cha Chamorro
+zh cmn Mandarin Chinese
+kw cor Cornish
+-  csb Kashubian
+cy cym Welsh
+da dan Danish
+de deu German
+-  dsb Lower Sorbian
+-  dtp Central Dusun
+el ell Greek
+eo epo Esperanto
+et est Estonian
+eu eus Basque
+fo fao Faroese
+fi fin Finnish
+fr fra French
+fy fry West Frisian
+gd gla Scottish Gaelic
+ga gle Irish
+gl glg Galician
+-  gsw Swiss German
+he heb Hebrew
+hi hin Hindi
+hr hrv Croatian
+-  hsb Upper Sorbian
+hu hun Hungarian
+hy hye Armenian
+io ido Ido
+ie ile Interlingue
+ia ina Interlingua
+id ind Indonesian
+is isl Icelandic
+it ita Italian
+jv jav Javanese
+ja jpn Japanese
+-  kab Kabyle
+ka kat Georgian
+kk kaz Kazakh
+km khm Khmer
+ko kor Korean
+ku kur Kurdish
+-  kzj Coastal Kadazan
+la lat Latin
+-  lfn Lingua Franca Nova
+lt lit Lithuanian
+lv lvs Latvian
+ml mal Malayalam
+mr mar Marathi
+-  max North Moluccan Malay
+-  mhr Meadow Mari
+mk mkd Macedonian
+mn mon Mongolian
+-  nds Low German
+nl nld Dutch
+nn nno Norwegian Nynorsk
+nb nob Norwegian Bokmål
+-  nov Novial
+oc oci Occitan
+-  orv Old East Slavic
+-  pam Kapampangan
+fa pes Persian
+-  pms Piedmontese
+pl pol Polish
+pt por Portuguese
+ro ron Romanian
+ru rus Russian
+sk slk Slovak
+sl slv Slovenian
+es spa Spanish
+sq sqi Albanian
+sr srp Serbian
+sv swe Swedish
+-  swg Swabian
+sw swh Swahili
+ta tam Tamil
+tt tat Tatar
+te tel Telugu
+tl tgl Tagalog
+th tha Thai
+tk tuk Turkmen
+tr tur Turkish
+-  tzl Talossan
+ug uig Uyghur
+uk ukr Ukrainian
+ur urd Urdu
+uz uzb Uzbek
+vi vie Vietnamese
+-  war Waray
+-  wuu Wu Chinese
+xh xho Xhosa
+yi yid Yiddish
+-  yue Cantonese
+ms zsm Malay
+"""
+
+_ROWS = [tuple(line.split(maxsplit=2)) for line in _TABLE.strip().split("\n")]
+
+#: Config code of a language -> the three-letter code of its Tatoeba test set.
+TATOEBA: dict[str, str] = {code if short == "-" else short: code for short, code, _ in _ROWS} | {"no": "nob"}
+
+#: Config code of a language -> its name in English.
+NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
+    code if short == "-" else short: name for short, code, name in _ROWS
+}
+
+# All of ISO 639-1: a model may be in a language that has no Tatoeba test set.
+_TWO_LETTERS = """
+aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
+et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
+kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
+nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
+tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+
+#: What people write for a language and is no code of any: codes of countries, and codes that were withdrawn.
+_MISTAKEN = {
+    "al": "sq", "cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "iw": "he", "ji": "yi", "jp": "ja", "kp": "ko",
+    "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi",
+}  # fmt: skip
+
+# Names that OPUS's corpora use beside the code itself and the code of the Tatoeba test set; after the slash those of
+# another variety or script, for corpora that have nothing else.
+_OPUS_NAMES = {
+    "ar": "ara",
+    "de": "ger",
+    "fa": "fas per fa_ir",
+    "fr": "fre",
+    "he": "heb iw",
+    "ku": "kmr ku_latn",
+    "nb": "no_nb nb_no / no",
+    "no": "nb no_nb nb_no",
+    "pt": "pt_pt / pt_br",
+    "sr": "srp sr_cyrl / sr_latn sr@latin",
+    "sw": "swa",
+    "tl": "fil",
+    "uz": "uz_latn",
+    "zh": "zh_cn zhs zh_hans cmn_hans zho zh_sg / zh_tw zht zh_hant cmn_hant zh_hk",
+}
+
+
+def opus_names(language: str) -> dict[str, int]:
+    """What OPUS's corpora call a language, in lower case (they write ``zh_cn`` and ``zh_CN``).
+
+    Returns:
+        name -> 0 for the language as people mean it, 1 for another variety or script of it. A neighbour is not among
+        them (``zh_yue`` is Cantonese).
+    """
+    usual, _, other = _OPUS_NAMES.get(language, "").partition("/")
+    names = [language, *usual.split(), TATOEBA.get(language, language)]
+    return dict.fromkeys(names, 0) | dict.fromkeys(other.split(), 1)
+
+
+# fastText's lid.176: its labels, most of them ISO 639-1 codes.
+_IDENTIFIED = """
+af als am an ar arz as ast av az azb ba bar bcl be bg bh bn bo bpy br bs bxr ca cbk ce ceb ckb co cs cv cy da de diq dsb
+dty dv el eml en eo es et eu fa fi fr frr fy ga gd gl gn gom gu gv he hi hif hr hsb ht hu hy ia id ie ilo io is it ja
+jbo jv ka kk km kn ko krc ku kv kw ky la lb lez li lmo lo lrc lt lv mai mg mhr min mk ml mn mr mrj ms mt mwl my myv mzn
+nah nap nds ne new nl nn no oc or os pa pam pfl pl pms pnb ps pt qu rm ro ru rue sa sah sc scn sco sd sh si sk sl so sq
+sr su sv sw ta te tg th tk tl tr tt tyv ug uk ur uz vec vep vi vls vo wa war wuu xal xmf yi yo yue zh
+"""
+
+#: The labels of fastText's lid.176.
+LID_LABELS: frozenset[str] = frozenset(_IDENTIFIED.split())
+
+# lid.176's label for our language codes, where the two differ.
+_LABELS = {"cmn": "zh", "fil": "tl", "in": "id", "iw": "he", "ji": "yi", "nb": "no"}
+
+
+def lid_label(language: str) -> str:
+    """lid.176's label for one of our language codes (a region, as in ``pt_br``, makes no difference).
+
+    Not in ``LID_LABELS`` where the model does not know the language.
+    """
+    code = language.lower().replace("-", "_").partition("_")[0]
+    return _LABELS.get(code, code)
+
+
+# Labels that are one ISO 639-3 macrolanguage (Arabic, Azerbaijani, Serbo-Croatian, Kurdish, Malay, Norwegian, Chinese).
+_MACROLANGUAGES = ("ar arz", "az azb", "bs hr sh sr", "ckb ku", "id min ms", "nn no", "wuu yue zh")
+
+
+def varieties(label: str) -> frozenset[str]:
+    """lid.176's labels that name varieties of the same language, the label itself among them."""
+    groups = (group.split() for group in _MACROLANGUAGES)
+    return frozenset({label}.union(*(group for group in groups if label in group)))
+
+
+def is_known(code: str) -> bool:
+    """Whether a code is ISO 639-1, or that of a Tatoeba test set as the config writes it, or a label of lid.176.
+
+    Of the thousands in ISO 639-3 the others are not known here, though one may train a model in them.
+    """
+    return code in _TWO_LETTERS.split() or code in NAMES or code in LID_LABELS
+
+
+def closest_code(code: str) -> str:
+    """A hint at the code that was perhaps meant, to be put into a message; empty where none is near."""
+    meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
+    meant = "en" if code == "eng" else meant
+    return f"; did you mean {meant} ({NAMES[meant]})?" if meant else ""

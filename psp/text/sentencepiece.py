@@ -1,0 +1,52 @@
+"""Load sentencepiece models from memory, and encode text to flat ids, leaving out unknown pieces."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import sentencepiece
+
+from psp.core.errors import DataError
+from psp.text.encoded import Encoded
+
+
+def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Load a sentencepiece model.
+
+    Raises:
+        DataError: no such file, or not a sentencepiece model.
+    """
+    try:
+        serialised = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}; run the subword step to make it", path) from None
+    if not serialised:  # sentencepiece takes this for "no model yet", without an error
+        raise DataError("an empty file where a sentencepiece model should be; make it again", path)
+    try:
+        # From memory: the library's own reading prints to stderr where the file is bad.
+        return sentencepiece.SentencePieceProcessor(model_proto=serialised)
+    except Exception as error:  # which class it is depends on sentencepiece's version
+        raise DataError(f"not a sentencepiece model, or damaged ({error}); make it again", path) from None
+
+
+def encode(processor: sentencepiece.SentencePieceProcessor, texts: list[str], threads: int = 1) -> Encoded:
+    """Encode sentences in one call, ids int32, leaving out unknown pieces.
+
+    A sentence of unknown pieces only becomes one unknown id, as in the published system; a sentence without pieces
+    (nothing but white space and what normalisation removes) has no ids.
+    """
+    encoded = encode_all(processor, texts, threads)
+    unknown = processor.unk_id()
+    return encoded.without(encoded.ids == unknown, unknown)
+
+
+def encode_all(processor: sentencepiece.SentencePieceProcessor, texts: list[str], threads: int = 1) -> Encoded:
+    """Encode sentences in one call, ids int32, including unknown pieces."""
+    # Measured, 2 cores, en-fr: lists of ints 244k sentences/s a thread, return_type="numpy" 209k (an array object a
+    # sentence), and 394k against 292k on two.
+    lists = processor.encode(texts, out_type=int, num_threads=threads)
+    offsets = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=offsets[1:])
+    return Encoded(np.fromiter(itertools.chain.from_iterable(lists), np.int32, int(offsets[-1])), offsets)

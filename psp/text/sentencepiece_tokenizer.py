@@ -1,0 +1,115 @@
+"""The tokenizer of the kind ``sentencepiece``: splits text into the pieces of a sentencepiece model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import sentencepiece
+
+from psp.core.errors import DataError
+from psp.core.files import sha256
+from psp.text.encoded import Encoded
+from psp.text.sentencepiece import encode_all, load_sentencepiece
+from psp.text.tokenizer import Tokenizer, register
+
+if TYPE_CHECKING:
+    from psp.text.word_cache import WordCache
+
+FILE = "sentencepiece.model"
+#: Sentencepiece's mark before a word, in place of a space.
+WORD_MARK = "▁"
+
+
+@register
+class SentencepieceTokenizer(Tokenizer):
+    """The pieces of a sentencepiece model.
+
+    Args:
+        path: the model's file; it stays in place, and is read again when the tokenizer is saved.
+        config: as of :class:`psp.text.tokenizer.Tokenizer`.
+
+    Raises:
+        DataError: no such file, or not a sentencepiece model; or as of the class.
+        PspError: as of the class.
+    """
+
+    kind = "sentencepiece"
+    files = (FILE,)
+    finds_surrogates = True
+    path: Path
+
+    def __init__(self, path: Path | str, config: Mapping[str, Any] | None = None) -> None:
+        self.path = Path(path)
+        self.processor: sentencepiece.SentencePieceProcessor = load_sentencepiece(self.path)
+        self._size: int = self.processor.get_piece_size()
+        self._unknown: int = self.processor.unk_id()
+        super().__init__(config)
+
+    @classmethod
+    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+        return cls(folder / FILE, config)
+
+    def contents(self) -> dict[str, bytes]:
+        try:
+            return {FILE: self.path.read_bytes()}
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}; run the subword step to make it", self.path) from None
+
+    def sha256(self) -> str:
+        return sha256(self.path)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def unknown_id(self) -> int:
+        return self._unknown
+
+    def piece(self, number: int) -> str:
+        piece: str = self.processor.id_to_piece(number)
+        return piece
+
+    @property
+    def silent_ids(self) -> list[int]:
+        # A word of unknown characters leaves the word mark before it behind, which is a piece.
+        return [self.unknown_id, self.processor.piece_to_id(WORD_MARK)]
+
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        pieces = self.processor.encode(text, out_type=str), self.processor.encode(text, out_type=int)
+        return list(zip(*pieces, strict=True))
+
+    def decode(self, encoded: Encoded) -> list[str]:
+        if not len(encoded):  # sentencepiece takes no lists for one of no ids
+            return []
+        ids = encoded.ids.tolist()
+        texts: list[str] = self.processor.decode(
+            [ids[start:stop] for start, stop in itertools.pairwise(encoded.offsets.tolist())]
+        )
+        return texts
+
+    def obstacle(self) -> str | None:
+        from psp.text.unigram import obstacle
+
+        return obstacle(self.processor)
+
+    def fast(self) -> WordCache:
+        from psp.text.word_cache import WordCache
+
+        return WordCache(self.processor, self.lower_case, self.left_out)
+
+    def _encode(self, texts: list[str], threads: int) -> Encoded:
+        return encode_all(self.processor, texts, threads)
+
+
+def as_tokenizer(given: Tokenizer | Path | str, config: Mapping[str, Any] | None = None) -> Tokenizer:
+    """Make a tokenizer, given as one or as the path of a sentencepiece model, that reads text as ``config`` says.
+
+    Raises:
+        DataError, PspError: as of the classes.
+    """
+    if isinstance(given, Tokenizer):
+        return given.reading(config or {})
+    return SentencepieceTokenizer(given, config)

@@ -1,0 +1,300 @@
+"""The seam where text becomes ids: the interface of tokenizers, and the registry of their kinds.
+
+Stores, training, models and their folders use a tokenizer only through this interface. Sentencepiece is the first kind
+(:mod:`psp.text.sentencepiece_tokenizer`); to add another, subclass :class:`Tokenizer` and register it::
+
+    @register
+    class Words(Tokenizer):
+        kind, files = "words", ("words.txt",)
+        ...
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError
+from psp.text.encoded import Encoded
+
+if TYPE_CHECKING:
+    from psp.text.segment import Segmenter
+
+#: Keys of a model's config.json that say how text is read, and their defaults.
+READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
+
+
+class Fast(Protocol):
+    """Compiled code that encodes segmented text as its tokenizer does: the same ids, in less time."""
+
+    def encode(self, texts: Sequence[str], threads: int = 1) -> Encoded:
+        """Encode sentences, leaving out the same ids; UnicodeEncodeError for half a surrogate pair."""
+        ...
+
+
+class Tokenizer(abc.ABC):
+    """Text in, flat ids out. Immutable: :meth:`reading` gives another tokenizer with the same vocabulary.
+
+    A kind implements the abstract methods, and overrides what it can do better than the default.
+
+    Args:
+        config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
+            say how text is read.
+
+    Raises:
+        DataError: the config names two segmenters, or leaves out ids that do not exist.
+        PspError: it names a segmenter that is not installed.
+    """
+
+    #: Its name, in config.json and in the registry.
+    kind: ClassVar[str]
+    #: Names of its files in a model's folder.
+    files: ClassVar[tuple[str, ...]]
+    #: Whether :meth:`_encode` itself fails on half a surrogate pair, so that texts need not be searched for one.
+    finds_surrogates: ClassVar[bool] = False
+    #: The file that it was read from, for errors; None if there is none.
+    path: Path | None = None
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        self._read(config or {})
+
+    def _read(self, config: Mapping[str, Any]) -> None:
+        self.lower_case = bool(config.get("lower_case", False))
+        self.segment: dict[str, Any] = config.get("segment") or {}
+        self.left_out: list[int] = config.get("left_out") or []
+        self._segmenter = _segmenter(self.segment)
+        self._dropped = _dropped(self.left_out, len(self), self.unknown_id)
+
+    def reading(self, config: Mapping[str, Any]) -> Self:
+        """Copy this tokenizer so that it reads text as ``config`` says; what the config does not say stays.
+
+        Raises:
+            DataError, PspError: as of the class.
+        """
+        if not any(key in config for key in READING):
+            return self
+        made = copy.copy(self)
+        made._read(self.recorded({key: config[key] for key in READING if key in config}))
+        return made
+
+    def recorded(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Add to ``config`` how this tokenizer reads text, if the config does not say and it is not the default."""
+        said = {key: getattr(self, key) for key, default in READING.items() if getattr(self, key) != default}
+        return dict(config) | {key: value for key, value in said.items() if key not in config}
+
+    # What a kind must implement.
+
+    @abc.abstractmethod
+    def __len__(self) -> int:
+        """The number of ids, which start at 0."""
+
+    @property
+    @abc.abstractmethod
+    def unknown_id(self) -> int:
+        """The id for what is not in the vocabulary."""
+
+    @abc.abstractmethod
+    def piece(self, number: int) -> str:
+        """The text that an id stands for."""
+
+    @abc.abstractmethod
+    def _encode(self, texts: list[str], threads: int) -> Encoded:
+        """Encode prepared texts, ids int32, including unknown ones."""
+
+    @abc.abstractmethod
+    def contents(self) -> dict[str, bytes]:
+        """The contents of its files in a model's folder, by name. The same tokenizer gives the same bytes.
+
+        Raises:
+            DataError: the file that it was read from can no longer be read.
+        """
+
+    @classmethod
+    @abc.abstractmethod
+    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+        """Load the tokenizer of a model's folder, whose config.json is ``config``; checksums are already verified.
+
+        Raises:
+            DataError: a file is missing or damaged.
+        """
+
+    # What a kind may override.
+
+    def keys(self) -> dict[str, Any]:
+        """What it stores in config.json, under ``tokenizer``, beside its kind and files."""
+        return {}
+
+    @property
+    def silent_ids(self) -> list[int]:
+        """The ids without meaning: a text that has no others cannot be searched for."""
+        return [self.unknown_id]
+
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        """Each piece of a prepared text, as spelled there, with its id."""
+        return [(self.piece(number), number) for number in self._encode([text], 1).ids.tolist()]
+
+    def decode(self, encoded: Encoded) -> list[str]:
+        """Texts that may have given these ids."""
+        ids, offsets = encoded.ids.tolist(), encoded.offsets.tolist()
+        return [" ".join(map(self.piece, ids[offsets[i] : offsets[i + 1]])) for i in range(len(encoded))]
+
+    def obstacle(self) -> str | None:
+        """Why no compiled code encodes like this tokenizer; None if there is some."""
+        return f"there is none for tokenizers of the kind {self.kind}"
+
+    def fast(self) -> Fast:
+        """Compiled code that encodes like this tokenizer; needs numba.
+
+        Raises:
+            ValueError: there is none; :meth:`obstacle` says why.
+        """
+        raise ValueError(self.obstacle())
+
+    def sha256(self) -> str:
+        """SHA-256 of the vocabulary, by which stores identify it: of its file, or of all if there are several."""
+        contents = self.contents()
+        if len(contents) == 1:
+            return hashlib.sha256(*contents.values()).hexdigest()
+        sums = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(contents.items())}
+        return hashlib.sha256(json.dumps(sums).encode()).hexdigest()
+
+    def __str__(self) -> str:
+        """Its name in errors."""
+        return f"the tokenizer of the kind {self.kind}" if self.path is None else str(self.path)
+
+    # What all kinds do.
+
+    def pieces(self) -> list[str]:
+        """All pieces, by their ids."""
+        return [self.piece(number) for number in range(len(self))]
+
+    def prepared(self, texts: list[str]) -> list[str]:
+        """Prepare raw texts for encoding: segment and lower-case them, if required."""
+        # In this order, as the training text was prepared: jieba's words depend on the case of letters among them.
+        texts = self._segmented(texts)
+        return [text.lower() for text in texts] if self.lower_case else texts
+
+    def encode(self, texts: list[str], threads: int = 1, *, first: int = 0, fast: Fast | None = None) -> Encoded:
+        """Encode raw texts, ids int32: prepare them, and drop ids that are unknown or left out.
+
+        A text without other ids gets the unknown id; a text without pieces gets none.
+
+        Args:
+            texts: the texts.
+            threads: the maximum, if the kind uses threads; it does not change the ids.
+            first: the number of the first text, for errors.
+            fast: use this result of :meth:`fast`.
+
+        Raises:
+            DataError: a text holds half a surrogate pair, which no UTF-8 can express (its number is named).
+        """
+        if fast is None and not self.finds_surrogates and (problem := _surrogate(texts, first)):
+            raise DataError(problem)
+        try:
+            if fast is not None:
+                return fast.encode(self._segmented(texts), threads)
+            return self.encode_prepared(self.prepared(texts), threads)
+        except Exception as error:  # which class it is depends on the library
+            if (problem := _surrogate(texts, first)) is None:
+                raise
+            raise DataError(problem) from error
+
+    def encode_prepared(self, texts: list[str], threads: int = 1) -> Encoded:
+        """:meth:`encode` of texts that are lower-cased and segmented already, as those that models are trained on."""
+        return self.kept(self._encode(texts, threads))
+
+    def encode_whole(self, texts: list[str], threads: int = 1) -> Encoded:
+        """:meth:`encode_prepared` with nothing dropped: the unknown ids too."""
+        return self._encode(texts, threads)
+
+    def kept(self, whole: Encoded) -> Encoded:
+        """Keep the ids that are neither unknown nor left out, or one unknown id if there are none."""
+        dropped = whole.ids == self.unknown_id if self._dropped is None else self._dropped[whole.ids]
+        return whole.without(dropped, self.unknown_id)
+
+    def _segmented(self, texts: list[str]) -> list[str]:
+        return texts if self._segmenter is None else [self._segmenter.segment(text) for text in texts]
+
+
+_kinds: dict[str, type[Tokenizer]] = {}
+T = TypeVar("T", bound=Tokenizer)
+
+
+def register(tokenizer: type[T]) -> type[T]:
+    """Register a kind of tokenizer by name, so that models with it can be loaded; a class decorator.
+
+    Raises:
+        ValueError: another class has this name.
+    """
+    known = _kinds.setdefault(tokenizer.kind, tokenizer)
+    if (known.__module__, known.__qualname__) != (tokenizer.__module__, tokenizer.__qualname__):
+        raise ValueError(f"{tokenizer.kind!r} is the name of {known.__module__}.{known.__qualname__} already")
+    _kinds[tokenizer.kind] = tokenizer  # a module that is loaded again brings its class again
+    return tokenizer
+
+
+def kinds() -> list[str]:
+    """The registered kinds, sorted."""
+    return sorted(_kinds)
+
+
+def of_kind(kind: str, path: Path | str | None = None) -> type[Tokenizer]:
+    """The class of a kind of tokenizer; ``path`` is the file that named it, for the error.
+
+    Raises:
+        DataError: the kind is not registered.
+    """
+    if kind not in _kinds:
+        raise DataError(
+            f"unknown kind of tokenizer, {kind!r} (known: {', '.join(kinds())}); import the module that "
+            "registers it (psp.text.tokenizer.register), or install the psp that wrote it",
+            path,
+        )
+    return _kinds[kind]
+
+
+def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
+    distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
+    if len(distinct) > 1:
+        raise DataError(
+            f"config.json: two segmenters, {sorted(distinct)}, but a text does not say which is its own; keep one"
+        )
+    for value in distinct.values():
+        if not isinstance(value, dict) or "name" not in value:
+            raise DataError(f'config.json: segment holds {value!r}, not {{"name": "jieba", "cut_all": false}}')
+        from psp.text.segment import Segmenter
+
+        return Segmenter(value["name"], cut_all=bool(value.get("cut_all", False)))
+    return None
+
+
+def _dropped(ids: Any, pieces: int, unknown: int) -> npt.NDArray[np.bool_] | None:
+    """Mask of ids that are left out or unknown, bool (pieces,); None if none is left out: comparing is faster."""
+    if not isinstance(ids, list) or not all(type(number) is int and 0 <= number < pieces for number in ids):
+        raise DataError(f"config.json: left_out is {str(ids)[:60]}, not a list of ids below {pieces}")
+    if unknown in ids:
+        raise DataError(
+            f"config.json: left_out holds {unknown}, the unknown piece, which stands for a text without other pieces"
+        )
+    if not ids:
+        return None
+    mask = np.zeros(pieces, bool)
+    mask[[unknown, *ids]] = True
+    return mask
+
+
+def _surrogate(texts: list[str], first: int) -> str | None:
+    for index, text in enumerate(texts):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            return f"texts[{first + index}] is not valid Unicode: half a surrogate pair at character {error.start}"
+    return None

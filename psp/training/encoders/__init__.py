@@ -1,0 +1,1 @@
+"""Encoders that are trained: ids in, one vector a sentence out."""

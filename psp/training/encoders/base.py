@@ -1,0 +1,63 @@
+"""What training asks of an encoder: ids in, one vector a sentence out, and in the end a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from psp.evaluation.scorers import Embedder
+from psp.text.encoded import Encoded
+from psp.text.tokenizer import Tokenizer
+
+
+class Encoder(Protocol):
+    """A ``torch.nn.Module`` whose parameters its optimiser moves.
+
+    An optimiser may lag behind on rows of the embedding matrix (:class:`psp.training.optimiser.RowOptimiser`): an
+    encoder has it prepare rows before it reads them. All rows are up to date when :meth:`state_dict` or
+    :meth:`embedder` is called.
+    """
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The weights by their names, sharing their memory."""
+        ...
+
+    def encode(self, sentences: Encoded) -> Tensor:
+        """Vectors with dropout off and without a gradient, shape (sentences, dim)."""
+        ...
+
+    def __call__(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+        """Vectors to learn from, shape (sentences, dim), with dropout on.
+
+        Noise depends on the encoder's seed, on ``step``, and on each sentence's number in the mini-batch alone, so that
+        a resumed training, or several processes with a share of the mini-batch each, draw the same. ``slots`` are those
+        numbers, where the sentences are a share; None = 0, 1, 2, ...
+        """
+        ...
+
+    def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Embedder:
+        """Text to vectors with the present weights, for scores on development data.
+
+        Args:
+            tokenizer: of the ids.
+            config: how text is read: ``lower_case``, ``segment``.
+        """
+        ...
+
+    def save(
+        self, folder: Path, weights: Mapping[str, Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
+    ) -> None:
+        """Write a model's folder, which embeds text as :meth:`embedder` does.
+
+        Args:
+            folder: where.
+            weights: what :meth:`state_dict` gave at the moment that is to be kept.
+            tokenizer: of the ids; its files are copied.
+            config: goes into config.json.
+        """
+        ...

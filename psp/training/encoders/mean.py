@@ -1,0 +1,379 @@
+"""The paper's encoder (section 3.2): a sentence is the mean of its subwords' embeddings.
+
+Flat ids and offsets go in; there is no padding, no dense gradient, and no copy of the tokens' vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from psp.core.jit import compiled
+from psp.models.folder import save_model
+from psp.models.static import StaticModel
+from psp.text.encoded import Encoded
+from psp.text.tokenizer import Tokenizer
+from psp.training.hashing import mix
+from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
+
+BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
+
+
+def mean_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[MeanEncoder, RowOptimiser]:
+    """The encoder over ``table`` with the keys of ``train``, and the optimiser that is fast on the table's device."""
+    encoder = MeanEncoder(table, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
+    adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
+    optimiser = adam(encoder.parameters(), lr=train["learning_rate"])
+    encoder.before_read = optimiser.prepare
+    return encoder, optimiser
+
+
+class MeanEncoder(torch.nn.Module):
+    """The mean of the rows of a table that a sentence's ids name.
+
+    Args:
+        table: shape (rows, dim); becomes a parameter that shares its memory. Its gradient is sparse and coalesced.
+        dropout: probability with which an element of a token's vector is zeroed, each occurrence by itself; what is
+            kept is divided by 1 - dropout, so that the expectation is the plain mean.
+        seed: of dropout's noise.
+        before_read: told the table and the rows that are about to be read; a lagging optimiser's ``prepare``.
+        token_dropout: probability with which a token is left out of the mean; see :func:`drop_tokens`.
+    """
+
+    def __init__(
+        self,
+        table: Tensor,
+        dropout: float = 0.0,
+        seed: int = 0,
+        before_read: BeforeRead | None = None,
+        token_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.table = torch.nn.Parameter(table)
+        self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
+        self.before_read = before_read or (lambda table, rows: None)
+        self._compiled = table.device.type == "cpu"
+        self._grouping = _Grouping(len(table))
+
+    def encode(self, sentences: Encoded) -> Tensor:
+        self.before_read(self.table, np.unique(sentences.ids).astype(np.int64))
+        with torch.no_grad():
+            if self._compiled:
+                table = self.table.detach().numpy()
+                vectors = np.empty((len(sentences), table.shape[1]), dtype=table.dtype)
+                _means(table, sentences.ids, sentences.offsets, vectors)
+                return torch.from_numpy(vectors)
+            return mean_vectors(self.table, *tensors(sentences, self.table.device))
+
+    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+        if self._token_dropout:
+            sentences = drop_tokens(sentences, self._token_dropout, self._seed, step, slots)
+        keys = noise_keys(sentences.offsets, self._seed, step, slots) if self._dropout else None
+        if self._compiled:
+            bag = self._grouping(sentences)
+            self.before_read(self.table, bag.rows)
+            return _Mean.apply(self.table, bag, keys, self._dropout)
+        ids, offsets = tensors(sentences, self.table.device)
+        used, local = torch.unique(ids, return_inverse=True)
+        self.before_read(self.table, used.cpu().numpy())
+        values = functional.embedding(used, self.table, sparse=True)  # the gradient is that of the rows in use alone
+        if keys is None:
+            return mean_vectors(values, local, offsets)
+        kept = kept_elements(torch.from_numpy(keys).to(ids.device), self.table.shape[1], self._dropout)
+        return dropped_mean_vectors(values, local, offsets, kept, self._dropout)
+
+    def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
+        # New each time, and for few sentences: nothing to compile or to load compiled code for.
+        return StaticModel(_only_table(self.state_dict()), tokenizer, config, accelerate=False)
+
+    def save(
+        self, folder: Path, weights: Mapping[str, Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
+    ) -> None:
+        save_model(folder, _only_table(weights), tokenizer, config)
+
+
+def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
+    """The embedding matrix as numpy sees it: on a CPU the same memory, not a copy.
+
+    Raises:
+        TypeError: there are other weights, without which the encoder's vectors would be others.
+    """
+    if others := sorted(weights.keys() - {"table"}):
+        raise TypeError(
+            f"an encoder with further weights ({', '.join(others)}) is no plain mean; give it an embedder() and a "
+            "save() of its own"
+        )
+    return weights["table"].detach().cpu().numpy()
+
+
+def mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor) -> Tensor:
+    """Mean of the rows of ``table`` that each sentence names, by torch: on any device, with torch's gradient.
+
+    Args:
+        table: shape (rows, dim).
+        ids: row numbers of all sentences, one after another; int32 or int64, shape (tokens,).
+        offsets: sentence i is ``ids[offsets[i]:offsets[i + 1]]``; as ``ids``, shape (sentences + 1,).
+
+    Returns:
+        Shape (sentences, dim); a sentence without tokens is the zero vector.
+    """
+    return functional.embedding_bag(ids, table, offsets, mode="mean", include_last_offset=True)
+
+
+def dropped_mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor, kept: Tensor, dropout: float) -> Tensor:
+    """Like :func:`mean_vectors`, with a mask: bool, shape (tokens, dim), False where an element is dropped."""
+    tokens = functional.embedding(ids, table) * kept * scale_of_kept(dropout)
+    # Each token is now a row of its own: the mean over a sentence is a bag over consecutive rows (4 times as fast on a
+    # CPU as index_add, and deterministic on a GPU).
+    return mean_vectors(tokens, torch.arange(len(ids), device=ids.device, dtype=ids.dtype), offsets)
+
+
+def tensors(sentences: Encoded, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Ids (int64) and offsets as tensors on a device."""
+    return torch.from_numpy(sentences.ids).to(device, torch.int64), torch.from_numpy(sentences.offsets).to(device)
+
+
+def normal_table(rows: int, dim: int, seed: int) -> Tensor:
+    """A table drawn from N(0, 1), float32 on the CPU: the same for every device."""
+    return torch.randn(rows, dim, generator=torch.Generator().manual_seed(seed))
+
+
+# Noise. Element e of a token and element e + half share a 32-bit hash of the token's key and e; each has 16 bits of it.
+# Hashing again is cheaper than keeping the mask of the forward pass (7 MB a mini-batch) for the backward one, and a
+# counter in place of a generator's state needs no checkpoint.
+_LEVELS = 1 << 16
+
+
+def noise_keys(
+    offsets: npt.NDArray[np.int64], seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.uint32]:
+    """A key for each token's noise, uint32, shape (tokens,): a hash of seed, step, sentence number and position."""
+    lengths = np.diff(offsets)
+    slots = np.arange(len(lengths)) if slots is None else slots
+    position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    token = (np.repeat(slots, lengths).astype(np.uint64) << np.uint64(32)) + position.astype(np.uint64)
+    run = mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
+    return (mix(token + run) >> np.uint64(32)).astype(np.uint32)
+
+
+def drop_tokens(
+    sentences: Encoded, dropout: float, seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
+) -> Encoded:
+    """Token dropout: sentences with tokens left out at random; one that would lose all of them keeps them all.
+
+    Args:
+        sentences: the sentences.
+        dropout: the probability with which a token is left out.
+        seed, step, slots: on what chance depends, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
+    """
+    # Other bits of the key than those that dropout's elements are drawn from: that noise is a hash of the whole key.
+    keep = (noise_keys(sentences.offsets, seed, step, slots) >> np.uint32(16)) >= _threshold(dropout)
+    lengths = np.diff(sentences.offsets)
+    before = np.zeros(len(keep) + 1, np.int64)
+    np.cumsum(keep, out=before[1:])
+    lost = before[sentences.offsets[1:]] == before[sentences.offsets[:-1]]
+    keep |= np.repeat(lost, lengths)
+    np.cumsum(keep, out=before[1:])
+    return Encoded(sentences.ids[keep], before[sentences.offsets])
+
+
+def kept_elements(keys: Tensor, dim: int, dropout: float) -> Tensor:
+    """Which elements dropout keeps: bool, shape (tokens, dim), on the device of ``keys`` (shape (tokens,))."""
+    half = (dim + 1) // 2
+    word = 0xFFFFFFFF
+    x = (keys.to(torch.int64)[:, None] + torch.arange(half, device=keys.device) * 0x9E3779B9) & word
+    x = ((x ^ (x >> 16)) * 0x7FEB352D) & word
+    x = ((x ^ (x >> 15)) * 0x846CA68B) & word
+    x = x ^ (x >> 16)
+    return torch.cat([x & (_LEVELS - 1), x >> 16], dim=1)[:, :dim] >= _threshold(dropout)
+
+
+def scale_of_kept(dropout: float) -> float:
+    """What kept elements are multiplied with: one over the share that is kept (dropout in steps of 2**-16)."""
+    return _LEVELS / (_LEVELS - _threshold(dropout))
+
+
+def _threshold(dropout: float) -> int:
+    return min(round(dropout * _LEVELS), _LEVELS - 1)
+
+
+class _Bag:
+    """The tokens of some sentences by the table's rows.
+
+    ``rows`` are the distinct rows in ascending order, int64; the tokens ``order[starts[i]:starts[i + 1]]`` are those
+    of ``rows[i]``, and token t belongs to sentence ``owner[t]``.
+    """
+
+    __slots__ = ("ids", "offsets", "order", "owner", "rows", "starts")
+
+    def __init__(self, sentences: Encoded, rows: npt.NDArray[np.int64], slot: npt.NDArray[np.int32]) -> None:
+        self.ids, self.offsets, self.rows = sentences.ids, sentences.offsets, rows
+        self.starts, self.order, self.owner = _order_tokens(self.ids, self.offsets, rows, slot)
+
+
+class _Grouping:
+    """Groups tokens by row with a counter for each row of the table, in time proportional to the tokens."""
+
+    def __init__(self, rows: int) -> None:
+        self._slot = np.full(rows, -1, dtype=np.int32)
+
+    def __call__(self, sentences: Encoded) -> _Bag:
+        return _Bag(sentences, np.sort(_distinct(sentences.ids, self._slot)), self._slot)
+
+
+class _Mean(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, bag: _Bag, keys: npt.NDArray[np.uint32] | None, dropout: float) -> Tensor:
+        ctx.bag, ctx.keys, ctx.dropout, ctx.shape = bag, keys, dropout, table.shape
+        weight = table.detach().numpy()
+        vectors = np.empty((len(bag.offsets) - 1, table.shape[1]), dtype=weight.dtype)
+        if keys is None:
+            _means(weight, bag.ids, bag.offsets, vectors)
+        else:
+            _dropped_means(weight, bag.ids, bag.offsets, keys, _threshold(dropout), scale_of_kept(dropout), vectors)
+        return torch.from_numpy(vectors)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        bag = ctx.bag
+        upstream = gradient.contiguous().numpy()
+        values = np.empty((len(bag.rows), upstream.shape[1]), dtype=upstream.dtype)
+        # A sentence's share for each of its tokens. A sentence without tokens has none to share with.
+        share = (1.0 / np.maximum(np.diff(bag.offsets), 1)).astype(upstream.dtype)
+        if ctx.keys is None:
+            _row_gradients(upstream, share, bag.starts, bag.order, bag.owner, values)
+        else:
+            share *= scale_of_kept(ctx.dropout)
+            threshold = _threshold(ctx.dropout)
+            _dropped_row_gradients(upstream, share, bag.starts, bag.order, bag.owner, ctx.keys, threshold, values)
+        rows = torch.from_numpy(bag.rows)[None]
+        sparse = torch.sparse_coo_tensor(
+            rows, torch.from_numpy(values), ctx.shape, is_coalesced=True, check_invariants=False
+        )
+        return sparse, None, None, None
+
+
+@compiled()
+def _means(table, ids, offsets, vectors):  # type: ignore[no-untyped-def]
+    for i in numba.prange(len(vectors)):
+        vector = vectors[i]
+        start, stop = offsets[i], offsets[i + 1]
+        if start == stop:
+            vector[:] = 0
+            continue
+        vector[:] = table[ids[start]]
+        for token in range(start + 1, stop):
+            row = table[ids[token]]
+            for d in range(len(vector)):
+                vector[d] += row[d]
+        share = table.dtype.type(1.0 / (stop - start))
+        for d in range(len(vector)):
+            vector[d] *= share
+
+
+@compiled(parallel=False)
+def _draw(key, noise):  # type: ignore[no-untyped-def]
+    """A token's noise: for element e the low half of noise[e], for element e + len(noise) its high half."""
+    for e in range(len(noise)):
+        x = np.uint32(key + np.uint32(e) * np.uint32(0x9E3779B9))
+        x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+        x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+        noise[e] = np.uint32(x ^ (x >> np.uint32(16)))
+
+
+@compiled(parallel=False)
+def _add_kept(vector, row, factor, noise, limit):  # type: ignore[no-untyped-def]
+    """Add the kept elements of ``row``, times ``factor``. Two loops, because one over both halves is not vectorised."""
+    half = len(noise)
+    zero = row.dtype.type(0.0)
+    for e in range(half):
+        vector[e] += row[e] * factor if (noise[e] & np.uint32(0xFFFF)) >= limit else zero
+    upper, row_upper = vector[half:], row[half:]
+    for e in range(len(upper)):
+        upper[e] += row_upper[e] * factor if (noise[e] >> np.uint32(16)) >= limit else zero
+
+
+@compiled()
+def _dropped_means(table, ids, offsets, keys, threshold, scale, vectors):  # type: ignore[no-untyped-def]
+    dim = vectors.shape[1]
+    limit = np.uint32(threshold)
+    for i in numba.prange(len(vectors)):
+        vector = vectors[i]
+        vector[:] = 0
+        noise = np.empty((dim + 1) // 2, dtype=np.uint32)
+        share = table.dtype.type(scale / max(offsets[i + 1] - offsets[i], 1))
+        for token in range(offsets[i], offsets[i + 1]):
+            _draw(keys[token], noise)
+            _add_kept(vector, table[ids[token]], share, noise, limit)
+
+
+@compiled(parallel=False)
+def _distinct(ids, slot):  # type: ignore[no-untyped-def]
+    """The distinct ids; each has slot 0 afterwards."""
+    rows = np.empty(len(ids), dtype=np.int64)
+    count = 0
+    for row in ids:
+        if slot[row] < 0:
+            slot[row] = 0
+            rows[count] = row
+            count += 1
+    return rows[:count].copy()
+
+
+@compiled(parallel=False)
+def _order_tokens(ids, offsets, rows, slot):  # type: ignore[no-untyped-def]
+    """A counting sort of the tokens by their row; every slot is -1 again afterwards."""
+    for i in range(len(rows)):
+        slot[rows[i]] = i
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    for row in ids:
+        starts[slot[row] + 1] += 1
+    for i in range(len(rows)):
+        starts[i + 1] += starts[i]
+    place = starts[:-1].copy()
+    order = np.empty(len(ids), dtype=np.int32)
+    owner = np.empty(len(ids), dtype=np.int32)
+    for sentence in range(len(offsets) - 1):
+        for token in range(offsets[sentence], offsets[sentence + 1]):
+            i = slot[ids[token]]
+            order[place[i]] = token
+            place[i] += 1
+            owner[token] = sentence
+    for row in rows:
+        slot[row] = -1
+    return starts, order, owner
+
+
+@compiled()
+def _row_gradients(gradient, share, starts, order, owner, values):  # type: ignore[no-untyped-def]
+    for i in numba.prange(len(values)):
+        value = values[i]
+        value[:] = 0
+        for place in range(starts[i], starts[i + 1]):
+            sentence = owner[order[place]]
+            part, from_sentence = share[sentence], gradient[sentence]
+            for d in range(len(value)):
+                value[d] += from_sentence[d] * part
+
+
+@compiled()
+def _dropped_row_gradients(gradient, share, starts, order, owner, keys, threshold, values):  # type: ignore[no-untyped-def]
+    dim = values.shape[1]
+    limit = np.uint32(threshold)
+    for i in numba.prange(len(values)):
+        value = values[i]
+        value[:] = 0
+        noise = np.empty((dim + 1) // 2, dtype=np.uint32)
+        for place in range(starts[i], starts[i + 1]):
+            token = order[place]
+            sentence = owner[token]
+            _draw(keys[token], noise)
+            _add_kept(value, gradient[sentence], share[sentence], noise, limit)

@@ -1,0 +1,1 @@
+"""Training objectives: vectors of pairs in, a loss out."""

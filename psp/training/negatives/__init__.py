@@ -1,0 +1,1 @@
+"""Hard negatives: which sentences may be one, and which is nearest."""

@@ -1,0 +1,75 @@
+"""The negatives of a mini-batch under InfoNCE.
+
+A source's candidates are the mini-batch's targets and, where negatives were mined, those of all its sources: a sentence
+that is hard for one anchor is often hard for others too, and its vector is there anyway. Likewise for targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.pairs.encoded_pairs import Pairs
+from psp.training.negatives.mining import Excluded, Negatives
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of a mini-batch of n pairs beside its own sentences, and which of all of them are masked.
+
+    Attributes:
+        source: extra negatives of all sources, by their numbers among the mega-batch's sentences as in
+            :class:`~psp.training.negatives.mining.Negatives`; distinct, int64, shape (k,).
+        target: those of all targets, likewise, shape (l,).
+        masked: bool, shape (n, n + k + l): whether pair j of the mini-batch must not be a negative of pair i, nor
+            a extra negative of the sources, and of the targets. False on the diagonal.
+    """
+
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    masked: npt.NDArray[np.bool_]
+
+    @property
+    def without_negative(self) -> int:
+        """Anchors of the mini-batch whose every candidate but their own is masked: they have no loss."""
+        pairs = len(self.masked)
+        own, of_source, of_target = np.split(self.masked, [pairs, pairs + len(self.source)], axis=1)
+        return sum(
+            int(((side.sum(axis=1) == pairs - 1) & extra.all(axis=1)).sum())
+            for side, extra in ((own, of_source), (own.T, of_target))
+        )
+
+
+def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives | None, mask_equal: bool) -> Candidates:
+    """The candidates of a mini-batch.
+
+    Masked are pairs of the other kind, as in mining: beside a French sentence, an English one's paraphrase would be
+    a candidate of the wrong language. So are sentences of the own pair, and with ``mask_equal`` those of a pair
+    with which it shares a text, on whichever sides: what was mined for one anchor may be another's translation.
+
+    Args:
+        pairs: the mega-batch.
+        rows: the mini-batch's pairs of it, int64, shape (n,).
+        negatives: those of the mega-batch; None = there are no extra negatives.
+        mask_equal: as in :class:`~psp.training.negatives.mining.Excluded`.
+    """
+    of_source = of_target = np.zeros(0, np.int64)
+    if negatives is not None:
+        # A target of the mini-batch is every source's candidate as it is, a source every target's.
+        of_source = _distinct(negatives.source[rows], rows + len(pairs))
+        of_target = _distinct(negatives.target[rows], rows)
+    numbers = np.concatenate([rows, of_source % len(pairs), of_target % len(pairs)])
+    kinds = pairs.paraphrase[numbers]
+    masked = (kinds[: len(rows), None] != kinds) | (rows[:, None] == numbers)
+    if mask_equal:
+        chosen = pairs.take(numbers)
+        masked[Excluded(chosen.source, chosen.target, mask_equal=True).places(np.arange(len(rows)))] = True
+    np.fill_diagonal(masked, False)
+    return Candidates(of_source, of_target, masked)
+
+
+def _distinct(found: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Each number once, in ascending order, without -1 (which is none) and those that are present."""
+    return np.setdiff1d(found[found >= 0], present)

@@ -1,0 +1,208 @@
+"""Mining: for each sentence of a mega-batch, the most similar one that is not its own pair (paper, section 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from psp.pairs.encoded_pairs import Pairs
+from psp.text.encoded import Encoded
+from psp.training.hashing import mix
+from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
+from psp.training.process_group import ProcessGroup
+
+DRAWS = 20  # random draws before a sentence's candidates are listed
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """The negative of each sentence, by its number among all 2n sentences: sources 0..n-1, targets n..2n-1.
+
+    Attributes:
+        source: the negative of each source, int64, shape (n,); -1 where every candidate was masked.
+        target: the negative of each target, likewise.
+    """
+
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+
+
+class Excluded:
+    """Which pairs of a mega-batch must not serve as each other's negatives.
+
+    A pair never serves itself. With ``mask_equal``, neither do two pairs that share a text, on whichever sides: where
+    sources are equal, the other target is a translation too; where targets are equal, it is the positive itself; and
+    where a source equals a target (same-language data, or "OK" in two languages), it is the anchor or its paraphrase.
+    Without it such pairs would be pushed apart although they mean the same.
+
+    Texts are compared by 64-bit hashes of their ids, and the excluded places are listed, so that nothing is compared
+    with everything.
+    """
+
+    def __init__(self, source: Encoded, target: Encoded, mask_equal: bool) -> None:
+        pairs = len(source)
+        keys = (
+            np.concatenate([text_hashes(source), text_hashes(target)]) if mask_equal else np.tile(np.arange(pairs), 2)
+        )
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        self._pairs = pairs
+        self._keys = keys
+        self._members = order % max(pairs, 1)  # pairs in the order of their texts' hashes: equal texts are neighbours
+        self._starts = np.searchsorted(ordered, keys, side="left")
+        self._stops = np.searchsorted(ordered, keys, side="right")
+
+    def places(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Excluded (index into ``rows``, column) of the n x n similarities; some come twice.
+
+        The relation is symmetric: the same places serve sources against targets and either side against itself.
+        """
+        texts = np.concatenate([rows, rows + self._pairs])
+        starts, lengths = self._starts[texts], self._stops[texts] - self._starts[texts]
+        total = int(lengths.sum())
+        firsts = np.cumsum(lengths) - lengths
+        places = np.arange(total) + np.repeat(starts - firsts, lengths)
+        return np.repeat(np.tile(np.arange(len(rows)), 2), lengths), self._members[places]
+
+    def allowed(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Whether pair ``columns[i]`` may serve pair ``rows[i]``."""
+        pairs = self._pairs
+        keys = [(self._keys[rows + a], self._keys[columns + b]) for a in (0, pairs) for b in (0, pairs)]
+        return (rows != columns) & np.logical_and.reduce([mine != theirs for mine, theirs in keys])
+
+
+def text_hashes(sentences: Encoded) -> npt.NDArray[np.uint64]:
+    """A 64-bit hash of each sentence's ids, shape (sentences,).
+
+    The sum of a strongly mixed (id, position), which needs no loop over sentences. Among the 15,360 texts of a large
+    mega-batch two unequal ones share a hash with a probability of about 1e-11.
+    """
+    positions = np.arange(len(sentences.ids)) - np.repeat(sentences.offsets[:-1], np.diff(sentences.offsets))
+    mixed = mix(sentences.ids.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32)))
+    sums = np.zeros(len(mixed) + 1, dtype=np.uint64)
+    np.cumsum(mixed, out=sums[1:])  # wraps around at 2^64, and so do the differences
+    return sums[sentences.offsets[1:]] - sums[sentences.offsets[:-1]]
+
+
+def mine_by_kind(
+    pairs: Pairs,
+    source: Tensor,
+    target: Tensor,
+    *,
+    negatives: str,
+    mask_equal: bool,
+    generator: np.random.Generator | None = None,
+    group: ProcessGroup | None = None,
+    reduced: bool | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Negatives:
+    """The negatives of a mega-batch in which bitext and paraphrases may stand side by side.
+
+    An anchor's candidates are sentences of its own kind of pairs: beside a French sentence, an English one's
+    paraphrase would be a candidate of the wrong language. So each kind is mined by itself, which is also less work
+    than one product with the other kind masked.
+
+    Args:
+        pairs: the mega-batch.
+        source, target: its vectors, shape (pairs, dim); scaled to unit length in place.
+        negatives: ``auto``: paraphrases take any sentence, bitext the opposite side (the paper); ``opposite`` or
+            ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, whatever the vectors.
+        mask_equal: as in :class:`Excluded`.
+        generator: of random negatives.
+        group: the processes that share this mega-batch; each has all of its vectors and gets all of its negatives.
+        reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
+    """
+    found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
+    for paraphrase in (False, True):
+        rows = np.flatnonzero(pairs.paraphrase == paraphrase)
+        if not len(rows):
+            continue
+        some, vectors = pairs, (source, target)
+        if len(rows) < len(pairs):
+            chosen = torch.from_numpy(rows).to(source.device)
+            some, vectors = pairs.take(rows), (source[chosen], target[chosen])
+        excluded = Excluded(some.source, some.target, mask_equal)
+        if negatives == "random":
+            assert generator is not None
+            part = draw(excluded, len(rows), generator)
+        else:
+            candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
+            part = mine(*vectors, excluded, candidates, group=group, reduced=reduced, chunk_rows=chunk_rows)
+        # Numbers among the 2m sentences of this kind to numbers among all 2n; -1, for none, is the last and stays.
+        numbers = np.concatenate([rows, rows + len(pairs), [-1]])
+        found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
+    return found
+
+
+def mine(
+    source: Tensor,
+    target: Tensor,
+    excluded: Excluded,
+    negatives: str,
+    *,
+    group: ProcessGroup | None = None,
+    reduced: bool | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> Negatives:
+    """The most similar allowed sentence for each source and each target, by cosine.
+
+    Args:
+        source, target: vectors of the mega-batch's pairs, shape (n, dim), float32, made with dropout off. They are
+            scaled to unit length in place: at 12,800 pairs of 1,024 dimensions a copy would be 100 MB.
+        excluded: what must not be chosen.
+        negatives: ``opposite``: a source's negative is a target and the other way round (bitext). ``any``: from
+            either side (paraphrase data, in the paper).
+        group: as in :func:`mine_by_kind`: each process compares its share of the rows with everything.
+        reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
+    """
+    pairs = len(source)
+    first, last = (0, pairs) if group is None else group.share(pairs)
+    rows = slice(first, last)
+    sides = {"source": source, "target": target}
+    for vectors in sides.values():
+        functional.normalize(vectors, dim=1, out=vectors)
+    best = {side: Nearest.none(pairs) for side in sides}
+    if first < last:
+        how = {"places": excluded.places, "first": first, "reduced": reduced, "chunk_rows": chunk_rows}
+        of_rows, of_columns = nearest(sides["source"][rows], sides["target"], **how)  # type: ignore[arg-type]
+        best["source"].offer(rows, of_rows, shift=pairs)
+        best["target"].offer(slice(None), of_columns)
+        if negatives == "any":
+            for side, shift in (("source", 0), ("target", pairs)):
+                found, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
+                best[side].offer(rows, found, shift=shift)
+    if group is not None:
+        best = {side: _joined(found, group) for side, found in best.items()}
+    for found in best.values():
+        found.index[np.isneginf(found.value)] = -1
+    return Negatives(best["source"].index, best["target"].index)
+
+
+def _joined(found: Nearest, group: ProcessGroup) -> Nearest:
+    """The nearest that any process has found; of equals, the one of the lowest rank, which has the first rows."""
+    joined = Nearest.none(len(found.value))
+    for value, index in zip(group.gather(found.value), group.gather(found.index), strict=True):
+        joined.offer(slice(None), Nearest(value, index))
+    return joined
+
+
+def draw(excluded: Excluded, pairs: int, generator: np.random.Generator) -> Negatives:
+    """Random negatives: for each sentence one of the other side, all that are allowed being equally likely."""
+    columns = np.arange(pairs)
+    sides = []
+    for shift in (pairs, 0):
+        chosen = generator.integers(0, pairs, pairs)
+        left = np.flatnonzero(~excluded.allowed(columns, chosen))
+        for _ in range(DRAWS):
+            chosen[left] = generator.integers(0, pairs, len(left))
+            left = left[~excluded.allowed(left, chosen[left])]
+        for row in left:  # nearly all are excluded: choose among those that are not
+            candidates = columns[excluded.allowed(np.full(pairs, row), columns)]
+            chosen[row] = generator.choice(candidates) if len(candidates) else -1
+        sides.append(np.where(chosen < 0, -1, chosen + shift))
+    return Negatives(*sides)

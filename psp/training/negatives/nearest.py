@@ -1,0 +1,390 @@
+"""The nearest of many vectors, exactly: one matrix product, chunk by chunk, for both of its sides.
+
+On a CPU that multiplies bfloat16 in hardware the product is made in that precision, which is 15 times as fast on AMX
+and twice on AVX512-BF16. Its rounding error is bounded for the vectors at hand, so that all candidates that float32
+might prefer are known: usually one to four a query. Those few are compared in float32. The result is that of a product
+in float32, up to ties within float32's own rounding.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from psp.core.jit import compiled, dot
+
+CHUNK_ROWS = 512  # of 12,800 columns: 13 MB in bfloat16; 256 to 2,048 are equally fast
+CAPACITY = 32  # candidates a query; one with more (near-copies of one text) is compared with everything in float32
+RANKED = 1 << 16  # candidates compared at a time by torch alone: at 1,024 dimensions 800 MB on a GPU
+BLOCK = 64  # similarities looked at together: 128 or 256 bytes
+ROUNDING = 2.0**-9  # of a number to bfloat16, relative
+SLACK = 1e-5  # of sums of 1,024 products in float32
+
+#: Given row numbers, the places (index into them, column) that must not be chosen; the relation is symmetric.
+Places = Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+
+
+@dataclass
+class Nearest:
+    """For each query the cosine (float32) and number (int64) of its nearest candidate.
+
+    Where all candidates are excluded the cosine is -inf and the number means nothing. Of equals the first is taken.
+    """
+
+    value: npt.NDArray[np.float32]
+    index: npt.NDArray[np.int64]
+
+    @staticmethod
+    def none(count: int) -> Nearest:
+        return Nearest(np.full(count, -np.inf, dtype=np.float32), np.full(count, -1, dtype=np.int64))
+
+    def offer(self, rows: Any, other: Nearest, shift: int = 0) -> None:
+        """Take over for ``rows`` what is nearer; of equals, what was there first stays."""
+        better = other.value > self.value[rows]
+        self.value[rows] = np.where(better, other.value, self.value[rows])
+        self.index[rows] = np.where(better, other.index + shift, self.index[rows])
+
+
+def reduced_precision(device: torch.device) -> bool:
+    """Whether products in bfloat16 are made in hardware here, and so pay."""
+    if device.type != "cpu":
+        return False
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+
+
+def nearest(
+    rows: Tensor,
+    columns: Tensor,
+    places: Places,
+    *,
+    first: int = 0,
+    both: bool = True,
+    reduced: bool | None = None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> tuple[Nearest, Nearest]:
+    """The nearest column of each row and, from the same product, the nearest row of each column.
+
+    Args:
+        rows: unit vectors, float32, shape (m, dim).
+        columns: unit vectors, float32, shape (n, dim).
+        places: what is excluded, given row numbers; row i of ``rows`` is number ``first + i``.
+        first: the number of the first row, where the rows are a share of all.
+        both: also look for the nearest rows of columns (among the rows given).
+        reduced: candidates by bfloat16; None = where the hardware has it.
+        chunk_rows: rows of the product that are held at a time.
+
+    Returns:
+        Of the rows (indices are column numbers) and of the columns (indices are row numbers, counted with ``first``).
+    """
+    if reduced is None:
+        reduced = reduced_precision(rows.device)
+    search = _Search if rows.device.type == "cpu" else _TorchSearch
+    return search(rows, columns, places, first, both, reduced, chunk_rows).run()
+
+
+class _TorchSearch:
+    """By torch alone, on any device: in float32, or in bfloat16 with candidates compared in float32.
+
+    The second is what tensor cores are for. It is not the default on a GPU: there the product is a small part of
+    training either way.
+    """
+
+    def __init__(
+        self, rows: Tensor, columns: Tensor, places: Places, first: int, both: bool, reduced: bool, chunk_rows: int
+    ) -> None:
+        self.rows, self.columns, self.places, self.first, self.both = rows, columns, places, first, both
+        self.reduced, self.chunk_rows = reduced, chunk_rows
+
+    def run(self) -> tuple[Nearest, Nearest]:
+        of_rows, of_columns = Nearest.none(len(self.rows)), Nearest.none(len(self.columns))
+        rows, columns = self.rows, self.columns
+        if self.reduced:
+            rows, columns = rows.bfloat16(), columns.bfloat16()
+            # As in _Search, where both vectors are rounded as much as they can be; and tensor cores cut off what others
+            # round, at each of the additions.
+            self._error = 2.02 * (2.02 * ROUNDING + rows.shape[1] * 2.0**-22)
+        for start in range(0, len(rows), self.chunk_rows):
+            these = slice(start, min(start + self.chunk_rows, len(rows)))
+            with _sums_in_float32():
+                similarity = rows[these] @ columns.T
+            self.exclude(similarity, np.arange(these.start, these.stop) + self.first)
+            of_rows.offer(these, self._best(similarity, self.rows[these], self.columns))
+            if self.both:
+                found = self._best(similarity.T, self.columns, self.rows[these])
+                of_columns.offer(slice(None), found, shift=start + self.first)
+        return of_rows, of_columns
+
+    def _best(self, similarity: Tensor, queries: Tensor, candidates: Tensor) -> Nearest:
+        """The best candidate of each query, given their similarities: -inf where excluded, maybe in bfloat16."""
+        largest = similarity.max(dim=1)
+        if not self.reduced:
+            return _found(largest)
+        top = largest.values.float()
+        near = (similarity >= (top - 2.02 * ROUNDING * top.abs() - self._error)[:, None]) & similarity.isfinite()
+        few = near.sum(dim=1) <= CAPACITY
+        query, candidate = (near & few[:, None]).nonzero(as_tuple=True)
+        cosine = torch.cat(
+            [
+                (queries[some] * candidates[other]).sum(dim=1)
+                for some, other in zip(query.split(RANKED), candidate.split(RANKED), strict=True)
+            ]
+        )
+        value = torch.full_like(top, -torch.inf).scatter_reduce(0, query, cosine, "amax")
+        equal = cosine == value[query]
+        index = torch.full_like(largest.indices, len(candidates)).scatter_reduce(
+            0, query[equal], candidate[equal], "amin"
+        )
+        for some in (~few).nonzero()[:, 0].split(self.chunk_rows):  # near-copies of one text
+            exact = (queries[some] @ candidates.T).masked_fill_(similarity[some].isneginf(), -torch.inf)
+            value[some], index[some] = exact.max(dim=1)
+        return Nearest(value.cpu().numpy(), index.cpu().numpy())
+
+    def exclude(self, similarity: Tensor, numbers: npt.NDArray[np.int64]) -> None:
+        excluded = tuple(torch.from_numpy(place).to(similarity.device) for place in self.places(numbers))
+        similarity[excluded] = -torch.inf
+
+
+def _found(maxima: Any) -> Nearest:
+    return Nearest(maxima.values.float().cpu().numpy(), maxima.indices.cpu().numpy())
+
+
+class _Search(_TorchSearch):
+    """By torch's product and compiled scans of it.
+
+    The scans compare numbers of 16 or 32 bits by their bit patterns, as integers: for two of which at least one is
+    not negative that is the order of the numbers. A query whose best similarity is not well above zero is left to
+    :meth:`_all`, which compares with everything in float32.
+    """
+
+    def run(self) -> tuple[Nearest, Nearest]:
+        kind = torch.bfloat16 if self.reduced else torch.float32
+        rows, columns = self.rows.to(kind), self.columns.to(kind)
+        if self.reduced:
+            # |a'b' - ab| <= |a' - a| |b'| + |a| |b' - b| for unit vectors, and |b'| < 1.01.
+            error = 1.01 * (_rounded_off(self.rows, rows) + _rounded_off(self.columns, columns)) + SLACK
+            self._keep, self._error = 1 - 2.02 * ROUNDING, 2 * error
+        else:
+            self._keep, self._error = 1.0, 0.0
+        m, n = len(rows), len(columns)
+        self._integer = np.dtype(np.int16 if self.reduced else np.int32)
+        self._largest = 2 ** (8 * self._integer.itemsize - 1) - 1
+        self._of_rows, self._of_columns = (
+            _Candidates(m, self._integer),
+            _Candidates(n if self.both else 0, self._integer),
+        )
+        buffer = torch.empty(min(self.chunk_rows, m), n, dtype=kind)
+        for start in range(0, m, self.chunk_rows):
+            stop = min(start + self.chunk_rows, m)
+            similarity = torch.mm(rows[start:stop], columns.T, out=buffer[: stop - start])
+            self.exclude(similarity, np.arange(start, stop) + self.first)
+            bits = similarity.view(torch.int16 if self.reduced else torch.int32).numpy()
+            self._scan(bits, start)
+        return (
+            self._decide(self._of_rows, self.rows, self.columns, 0, self.first),
+            self._decide(self._of_columns, self.columns, self.rows, self.first, 0) if self.both else Nearest.none(n),
+        )
+
+    def _scan(self, bits: npt.NDArray[Any], start: int) -> None:
+        found = self._of_rows
+        these = slice(start, start + len(bits))
+        _largest_of_rows(bits, found.largest[these])
+        thresholds = self._thresholds(found.largest[these])
+        _collect_from_rows(bits, thresholds, found.index[these], found.value[these], found.count[these])
+        if self.both:
+            found = self._of_columns
+            _largest_of_columns(bits, found.largest)
+            thresholds = self._thresholds(found.largest)
+            _collect_from_columns(bits, start, thresholds, found.index, found.value, found.count)
+
+    def _thresholds(self, largest: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Bits of the smallest similarity that may be the largest one; the largest integer where that is not > 0."""
+        value = _numbers(largest)
+        threshold = (value * np.float32(self._keep) - np.float32(self._error)).astype(np.float32)
+        bits = threshold.view(np.int32)
+        if self.reduced:
+            bits = bits >> 16  # towards zero: never above the threshold
+        none = ~((value > 0) & (threshold > 0))
+        return np.where(none, self._largest, bits).astype(self._integer)
+
+    def _decide(
+        self, found: _Candidates, queries: Tensor, candidates: Tensor, candidate_first: int, query_first: int
+    ) -> Nearest:
+        best = Nearest.none(len(queries))
+        thresholds = self._thresholds(found.largest)
+        _compare(
+            queries.numpy(),
+            candidates.numpy(),
+            thresholds,
+            found.index,
+            found.value,
+            found.count,
+            best.value,
+            best.index,
+        )
+        left = np.flatnonzero((found.count > CAPACITY) | (thresholds == self._largest))
+        for start in range(0, len(left), self.chunk_rows):
+            some = left[start : start + self.chunk_rows]
+            best.offer(some, self._all(some, queries, candidates, query_first, candidate_first))
+        best.index[best.index >= 0] += candidate_first
+        return best
+
+    def _all(
+        self, some: npt.NDArray[np.int64], queries: Tensor, candidates: Tensor, query_first: int, candidate_first: int
+    ) -> Nearest:
+        similarity = queries[torch.from_numpy(some)] @ candidates.T
+        row, place = self.places(some + query_first)
+        place = place - candidate_first
+        here = (place >= 0) & (place < len(candidates))  # the candidates may be a share of all
+        similarity[torch.from_numpy(row[here]), torch.from_numpy(place[here])] = -torch.inf
+        return _found(similarity.max(dim=1))
+
+
+class _Candidates:
+    """Candidates of some queries: bits of the largest similarity so far; index and bits of those that may be it."""
+
+    def __init__(self, queries: int, integer: np.dtype[Any]) -> None:
+        self.largest = np.full(queries, -(2 ** (8 * integer.itemsize - 1)), dtype=integer)
+        self.index = np.empty((queries, CAPACITY), dtype=np.int32)
+        self.value = np.empty((queries, CAPACITY), dtype=integer)
+        self.count = np.zeros(queries, dtype=np.int32)  # CAPACITY + 1: there were too many
+
+
+def _numbers(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """The numbers of the bits of bfloat16 or float32."""
+    if bits.dtype == np.int16:
+        return (bits.astype(np.int32) << 16).view(np.float32)
+    return bits.view(np.float32)
+
+
+@contextlib.contextmanager
+def _sums_in_float32() -> Iterator[None]:
+    """Let no GPU add up parts of a product in bfloat16, as torch allows by default: no bound holds then."""
+    flags = torch.backends.cuda.matmul
+    before = flags.allow_bf16_reduced_precision_reduction
+    flags.allow_bf16_reduced_precision_reduction = False
+    try:
+        yield
+    finally:
+        flags.allow_bf16_reduced_precision_reduction = before
+
+
+def _rounded_off(exact: Tensor, rounded: Tensor) -> float:
+    """The largest length of what rounding to bfloat16 took off a vector."""
+    squares = np.empty(len(exact), dtype=np.float32)
+    _squares_off(exact.numpy(), rounded.view(torch.uint16).numpy(), squares)
+    return math.sqrt(float(squares.max()))
+
+
+@compiled(sums=True)
+def _squares_off(exact, rounded, squares):  # type: ignore[no-untyped-def]
+    """For each vector the sum of squares of what was taken off; a bfloat16 is the upper half of a float32."""
+    for i in numba.prange(len(exact)):
+        row = np.empty(exact.shape[1], dtype=np.uint32)
+        for d in range(len(row)):
+            row[d] = np.uint32(rounded[i, d]) << np.uint32(16)
+        values = row.view(np.float32)
+        total = exact.dtype.type(0.0)
+        for d in range(len(values)):
+            off = exact[i, d] - values[d]
+            total += off * off
+        squares[i] = total
+
+
+@compiled()
+def _largest_of_rows(bits, largest):  # type: ignore[no-untyped-def]
+    for i in numba.prange(len(bits)):
+        row = bits[i]
+        top = row[0]
+        for j in range(1, len(row)):
+            top = max(top, row[j])
+        largest[i] = top
+
+
+@compiled()
+def _largest_of_columns(bits, largest):  # type: ignore[no-untyped-def]
+    width = 16 * BLOCK
+    for block in numba.prange((bits.shape[1] + width - 1) // width):
+        top = largest[block * width : (block + 1) * width]
+        for i in range(len(bits)):
+            row = bits[i, block * width : (block + 1) * width]
+            for j in range(len(top)):
+                if row[j] > top[j]:
+                    top[j] = row[j]
+
+
+@compiled()
+def _collect_from_rows(bits, thresholds, index, value, count):  # type: ignore[no-untyped-def]
+    for i in numba.prange(len(bits)):
+        threshold = thresholds[i]
+        found = 0
+        for start in range(0, bits.shape[1], BLOCK):
+            some = bits[i, start : start + BLOCK]
+            near = False
+            for j in range(len(some)):
+                near |= some[j] >= threshold
+            if not near:
+                continue
+            for j in range(len(some)):
+                if some[j] >= threshold:
+                    if found < CAPACITY:
+                        index[i, found] = start + j
+                        value[i, found] = some[j]
+                    found = min(found + 1, CAPACITY + 1)
+        count[i] = found
+
+
+@compiled()
+def _collect_from_columns(bits, first, thresholds, index, value, count):  # type: ignore[no-untyped-def]
+    """Add candidates from a chunk; where a list is full, those that have fallen behind are taken off it."""
+    for block in numba.prange((bits.shape[1] + BLOCK - 1) // BLOCK):
+        threshold = thresholds[block * BLOCK : (block + 1) * BLOCK]
+        for i in range(len(bits)):
+            some = bits[i, block * BLOCK : (block + 1) * BLOCK]
+            near = False
+            for j in range(len(some)):
+                near |= some[j] >= threshold[j]
+            if not near:
+                continue
+            for j in range(len(some)):
+                if some[j] < threshold[j]:
+                    continue
+                column = block * BLOCK + j
+                if count[column] == CAPACITY:
+                    kept = 0
+                    for place in range(CAPACITY):
+                        if value[column, place] >= threshold[j]:
+                            index[column, kept] = index[column, place]
+                            value[column, kept] = value[column, place]
+                            kept += 1
+                    count[column] = kept
+                if count[column] < CAPACITY:
+                    index[column, count[column]] = first + i
+                    value[column, count[column]] = some[j]
+                count[column] = min(count[column] + 1, CAPACITY + 1)
+
+
+@compiled()
+def _compare(queries, candidates, thresholds, index, value, count, best_value, best_index):  # type: ignore[no-untyped-def]
+    """The best of each query's candidates in float32; queries with too many are left out."""
+    for i in numba.prange(len(queries)):
+        if count[i] > CAPACITY:
+            continue
+        query = queries[i]
+        for place in range(count[i]):
+            if value[i, place] < thresholds[i]:
+                continue
+            candidate = candidates[index[i, place]]
+            cosine = dot(query, candidate)
+            # Candidates come in the order of their numbers: of equals the first stays.
+            if cosine > best_value[i]:
+                best_value[i] = cosine
+                best_index[i] = index[i, place]

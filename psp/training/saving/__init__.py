@@ -1,0 +1,1 @@
+"""What training writes on the way: checkpoints, metrics, weight snapshots."""

@@ -1,0 +1,103 @@
+"""Snapshots of weights, kept on disk: the best so far, or an average, would take as much memory again as the model."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from psp.core.errors import DataError
+
+BLOCK = 1 << 22  # numbers that are added at a time: 16 MB
+
+
+class WeightSnapshot:
+    """Keeps a copy of named tensors in files without a name, which no end of the process leaves behind.
+
+    Args:
+        folder: on whose disk; None = where the system has temporary files.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._files: dict[str, tuple[IO[bytes], torch.dtype, torch.Size]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether it holds anything."""
+        return bool(self._files)
+
+    def put(self, weights: Mapping[str, Tensor]) -> None:
+        """Keep these in place of what it held.
+
+        Raises:
+            DataError: the disk is full.
+        """
+        with self._told():
+            for name, weight in weights.items():
+                file = self._file(name, weight)
+                file.seek(0)
+                file.write(_bytes(weight))
+                file.flush()
+
+    def add(self, weights: Mapping[str, Tensor], share: float) -> None:
+        """Add ``share`` times these to what it holds, or to 0 where it is empty: an average, built a part at a time.
+
+        Args:
+            weights: tensors of floats.
+            share: the shares of all that are added are 1 in the end.
+
+        Raises:
+            DataError: the disk is full.
+        """
+        with self._told():
+            for name, weight in weights.items():
+                new = name not in self._files
+                file = self._file(name, weight)
+                for start, block in enumerate(weight.detach().reshape(-1).split(BLOCK)):
+                    total = block.cpu() * share
+                    place = start * BLOCK * weight.element_size()
+                    file.seek(place)
+                    if not new:
+                        before = bytearray(file.read(total.numel() * weight.element_size()))
+                        total += torch.frombuffer(before, dtype=weight.dtype)
+                        file.seek(place)
+                    file.write(_bytes(total))
+                file.flush()
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What it holds, on the CPU; read from disk as it is used."""
+        found = {}
+        for name, (file, dtype, shape) in self._files.items():
+            if not shape.numel():
+                found[name] = torch.empty(shape, dtype=dtype)
+                continue
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            found[name] = torch.from_numpy(np.frombuffer(mapped, dtype=np.uint8)).view(dtype).reshape(shape)
+        return found
+
+    def _file(self, name: str, weight: Tensor) -> IO[bytes]:
+        if name not in self._files:
+            new = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 (it is open as long as this object)
+            self._files[name] = (new, weight.dtype, weight.shape)
+        return self._files[name][0]
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            where = self._folder or Path(tempfile.gettempdir())
+            raise DataError(
+                f"a snapshot of the weights cannot be written there: {error.strerror}; free space", where
+            ) from error
+
+
+def _bytes(weight: Tensor) -> memoryview:
+    return weight.detach().cpu().reshape(-1).view(torch.uint8).numpy().data

@@ -1,0 +1,46 @@
+"""Torch as training wants it: so many threads, and kernels that give the same bits each time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+
+from psp.core import jit
+
+
+def _choose_kernels() -> None:
+    """Call once, with one thread, those functions of MKL's that training calls with several.
+
+    MKL 2024.2, which torch 2 is built with, chooses a function's code at its first call; where threads make that call
+    together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). Seen here as models
+    that differed from InfoNCE's first exponential on, in six of some 340 processes.
+    """
+    one = torch.ones(1)
+    for function in (torch.exp, torch.log):
+        function(one)
+
+
+@contextlib.contextmanager
+def torch_state(threads: int) -> Iterator[None]:
+    """Torch as training wants it (threads, repeatable kernels), and as it was found afterwards.
+
+    Memory is not filled for the sake of repeatability: nothing here is read before it is written.
+    """
+    before = torch.get_num_threads()
+    compiled_before = jit.set_threads(threads)
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    try:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(True, warn_only=True)  # a GPU may lack a repeatable kernel: go on, say so
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        _choose_kernels()
+        yield
+    finally:
+        torch.set_num_threads(before)
+        jit.set_threads(compiled_before)
+        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+        torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]

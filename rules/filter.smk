@@ -1,0 +1,102 @@
+# Filter the pairs of a corpus.
+def corpus(wildcards):
+    """Return the corpus's file: a download, or the user's own."""
+    part = part_of(wildcards)
+    return part.path or download(part.download)
+
+
+def lid(wildcards):
+    wanted = part_of(wildcards).filters["language"]["enabled"]
+    return [download(CONFIG.lid())] if wanted else []
+
+
+def scored(wildcards):
+    """Return the sets on which the model is scored, whose sentences are kept out of training."""
+    entry = model(wildcards)
+    if not part_of(wildcards).filters["decontaminate"]["enabled"]:
+        return {}
+    return {
+        "languages": entry.languages,
+        "sts": test_sets(wildcards).get("sts"),
+        "tatoeba": {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(entry).items()
+        },
+        "files": entry["evaluate"]["files"],
+        "development": entry["development"]["sts"],
+        "archive": development(wildcards).get("archive"),
+    }
+
+
+def scored_files(wildcards):
+    if not scored(wildcards):
+        return []
+    sets, chosen = test_sets(wildcards), development(wildcards)
+    files = [sets.get("sts"), *sets["tatoeba"], *sets["files"]]
+    files += [chosen.get("archive"), chosen.get("sts")]
+    return sorted(set(filter(None, files)))
+
+
+def encoder(wildcards):
+    """Return the files of the similarity filter's encoder; changing them reruns the filter."""
+    wanted = part_of(wildcards).filters["similarity"]
+    return encoder_files(wanted["encoder"]) if wanted["enabled"] else []
+
+
+def custom_code(wildcards):
+    """Return fingerprints of the user's own filters."""
+    try:
+        return custom.fingerprint(part_of(wildcards).filters["custom"])
+    except PspError as error:
+        raise WorkflowError(failures.tell(error))
+
+
+rule filter:
+    input:
+        tests=scored_files,
+        corpus=corpus,
+        lid=lid,
+        encoder=encoder,
+    output:
+        pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
+        report="results/{model}/pairs/filter/{part}.json",
+        dropped="results/{model}/pairs/filter/{part}.dropped.tsv",
+    log:
+        "results/{model}/logs/filter/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/filter/{part}.tsv"
+    # Two workers process 1.6 times as many pairs/s as one; two corpora in parallel, twice as many.
+    threads: lambda wildcards: 2 if len(model(wildcards).parts) == 1 else 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(240),
+    params:
+        filters=lambda wildcards: {
+            key: value
+            for key, value in part_of(wildcards).filters.items()
+            if key != "warn_share"
+        },
+        tests=scored,
+        custom=custom_code,
+        segment=lambda wildcards: {
+            language: how
+            for language, how in model(wildcards)["segment"].items()
+            if language in part_of(wildcards).languages
+        },
+        part=lambda wildcards: {
+            name: getattr(part_of(wildcards), name)
+            for name in ("corpus", "opus", "kind", "languages", "names")
+        },
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.corpora",
+            "psp.pairs.filters.*",
+            "psp.text.segment",
+            "psp.evaluation.testsets",
+        ),
+        # Depends on `input`, so it is not compared: it only controls warnings.
+        warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],
+    message:
+        "Filtering {wildcards.part} for {wildcards.model}"
+    script:
+        "../workflow_scripts/filter.py"

@@ -1,0 +1,29 @@
+# Mix a model's corpora into one shuffled file, and hold out a slice for validation.
+rule mix:
+    input:
+        lambda wildcards: [
+            f"results/{wildcards.model}/pairs/dedupe/{part.label}.tsv"
+            for part in downloads(model(wildcards)).parts
+        ],
+    output:
+        pairs=scratch("results/{model}/pairs/mix.tsv"),
+        heldout="results/{model}/pairs/heldout.tsv",
+        report="results/{model}/pairs/mix.json",
+    log:
+        "results/{model}/logs/mix.log",
+    benchmark:
+        "results/{model}/benchmarks/mix.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        labels=lambda wildcards: [part.label for part in model(wildcards).parts],
+        heldout=setting("development", "heldout"),
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.pairs.mix"),
+    message:
+        "Mixing the corpora of {wildcards.model}"
+    script:
+        "../workflow_scripts/mix.py"

@@ -1,0 +1,26 @@
+# Remove near-duplicates, if the model uses that.
+rule neardup:
+    input:
+        "results/{model}/pairs/mix.tsv",
+    output:
+        pairs=scratch("results/{model}/pairs/neardup.tsv"),
+        report="results/{model}/pairs/neardup.json",
+        dropped="results/{model}/pairs/neardup.dropped.tsv",
+    log:
+        "results/{model}/logs/neardup.log",
+    benchmark:
+        "results/{model}/benchmarks/neardup.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(240),
+    params:
+        labels=lambda wildcards: [part.label for part in model(wildcards).parts],
+        threshold=setting("mix", "near_duplicates", "threshold"),
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.pairs.neardup"),
+    message:
+        "Removing near-duplicates for {wildcards.model}"
+    script:
+        "../workflow_scripts/neardup.py"

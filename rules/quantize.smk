@@ -1,0 +1,31 @@
+# Evaluate quantized and shortened versions of the model.
+rule quantize:
+    input:
+        unpack(test_sets),
+        model=trained,
+    output:
+        "results/{model}/quantized.json",
+    log:
+        "results/{model}/logs/quantize.log",
+    benchmark:
+        "results/{model}/benchmarks/quantize.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(60),
+    params:
+        languages=attribute("languages"),
+        tatoeba=lambda wildcards: {
+            language: [download(file) for file in pair]
+            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
+        },
+        tables=setting("quantize"),
+        settings=setting("evaluate"),
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.evaluation.quantize", "psp.config.jobs", "psp.models.static"
+        ),
+    message:
+        "Evaluating quantized versions of {wildcards.model}"
+    script:
+        "../workflow_scripts/quantize.py"

@@ -1,0 +1,27 @@
+# Measure the model's embedding speed beside other systems.
+rule speed:
+    input:
+        model=trained,
+        store="results/{model}/store.h5",
+    output:
+        json="results/{model}/speed.json",
+        chart="results/{model}/speed.png",
+    log:
+        "results/{model}/logs/speed.log",
+    benchmark:
+        "results/{model}/benchmarks/speed.tsv"
+    threads: lambda wildcards: workflow.cores or 1  # nothing may run beside a measurement
+    resources:
+        mem_mb=mem_mb(8000),
+        runtime=runtime(60),
+    params:
+        settings=setting("speed"),
+        code=fingerprint(
+            "psp.evaluation.speed.measure",
+            "psp.report.speed_chart",
+            "psp.evaluation.speed.worker",
+        ),
+    message:
+        "Measuring the speed of {wildcards.model} and other systems"
+    script:
+        "../workflow_scripts/speed.py"

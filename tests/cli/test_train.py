@@ -1,0 +1,188 @@
+"""``psp train``, from a store and from the text that it was made from."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from psp.cli.main import main
+from psp.core.files import read_json
+from psp.models.model import load_model
+from psp.pairs.store import write_store
+from tests.conftest import PAIRS, train_sentencepiece, write_mixed
+
+QUICK = ["--threads", "1", "--set", "epochs=2", "batch_size=16", "megabatch=3", "anneal=2", "dim=8", "log_every=1"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    model = train_sentencepiece(folder / "sp.model")
+    mixed = write_mixed(folder / "pairs.tsv", [(*pair, 0) for pair in PAIRS])
+    write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
+    (folder / "heldout.tsv").write_text(
+        "the cat sees bread here\tle chat voit du pain ici\na dog eats\tun chien mange\n"
+    )
+    return folder
+
+
+def train(data: Path, out: Path, pairs: str, *options: str) -> None:
+    main(["train", str(data / pairs), "--sentencepiece", str(data / "sp.model"), "--out", str(out), *options])
+
+
+def test_text_gives_the_very_files_that_its_store_gives(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    development = ["--development", str(data / "heldout.tsv")]
+    train(data, tmp_path / "a/model", "store.h5", *QUICK, "dropout=0.1", *development)
+    printed = capsys.readouterr().out
+    assert "trained on 480 pairs, validation score" in printed
+    assert f"metrics are in {tmp_path / 'a/model-train'}" in printed
+    train(
+        data, tmp_path / "b/model", "pairs.tsv", "--languages", "en,fr", "--train-dir", str(tmp_path / "b/model-train"),
+        *QUICK, "--set", "dropout=0.1", *development,
+    )  # fmt: skip
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    assert {Path("model/model.safetensors"), Path("model-train/metrics.csv"), Path("model-train/dev.csv")} < files
+    with_times = {path for path in files if path.name == "timing.csv" or "tensorboard" in path.parts}
+    for path in files - with_times:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
+    report = read_json(tmp_path / "a/model-train/train.json")
+    assert report["settings"]["dropout"] == 0.1 and report["settings"]["dim"] == 8 and report["threads"] == 1
+    assert len(report["development"]) == 2
+
+
+def test_what_it_trains_is_a_model_that_psp_loads(tmp_path: Path, data: Path) -> None:
+    train(data, tmp_path / "model", "store.h5", *QUICK)
+    model = load_model(tmp_path / "model")
+    assert model.config["languages"] == ["en", "fr"] and model.config["lower_case"] is True
+    assert model.embed_raw_text(["The cat"]).tolist() == model.embed_raw_text(["the cat"]).tolist()
+
+
+def test_a_vocabulary_with_capitals_keeps_them(tmp_path: Path, data: Path) -> None:
+    model = train_sentencepiece(tmp_path / "sp.model", user_defined_symbols=["Cat"])
+    rows = [(source.replace("cat", "Cat"), target, 0) for source, target in PAIRS]
+    write_store(
+        write_mixed(tmp_path / "mix.tsv", rows), model, tmp_path / "store.h5", languages=["en"], corpora=["made"]
+    )
+    train(tmp_path, tmp_path / "model", "store.h5", *QUICK)
+    assert load_model(tmp_path / "model").config["lower_case"] is False
+    assert load_model(tmp_path / "model").config["languages"] == ["en"]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "message"),
+    [
+        ("store.h5", ["--set", "epoch=1"], "train.epoch: no such key; allowed are epochs, "),
+        ("store.h5", ["--set", "dropout=1.5"], "train.dropout: 1.5 is not allowed; allowed is a number, at least 0"),
+        ("store.h5", ["--set", "epochs=three"], "train.epochs: 'three' is not allowed"),
+        ("store.h5", ["--set", "epochs"], "--set epochs: write key=value"),
+        ("store.h5", ["--checkpoint", "minutes"], "--checkpoint minutes: write key=value"),
+        ("store.h5", ["--checkpoint", "keep=0"], "train.checkpoint.keep: 0 is not allowed; allowed is a whole number"),
+        ("store.h5", ["--set", "=1"], "--set =1: write key=value"),
+        ("store.h5", ["--threads", "0"], "threads: 0 is not allowed"),
+        ("store.h5", ["--languages", "en,de"], "store.h5 holds en,fr; leave it out"),
+        ("store.h5", ["--languages", "en fr"], "--languages en fr: write comma-separated ISO 639-1 codes"),
+        ("store.h5", ["--development", "nothing.tsv"], "nothing.tsv: cannot be read"),
+        ("store.h5", ["--sentencepiece", "nothing.model"], "nothing.model: cannot be read"),
+        ("pairs.tsv", [], "pairs.tsv is text: write --languages en,fr"),
+        ("pairs.tsv", ["--languages", "en,de,fr"], "text does not say which"),
+        ("nothing.h5", [], "nothing.h5: cannot be read"),
+        ("broken.tsv", ["--languages", "en,fr"], "broken.tsv, line 2: 1 columns where the first line has 2"),
+        ("sp.model", ["--languages", "en,fr"], "sp.model, line 1: "),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_model(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str], pairs: str, options: list[str], message: str
+) -> None:
+    (data / "broken.tsv").write_text("bread\tpain\nbread\n")
+    with pytest.raises(SystemExit) as caught:
+        train(data, tmp_path / "model", pairs, *options)
+    assert caught.value.code == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and message in errors[0]
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_file_where_the_model_should_go_is_told_at_once(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model").write_text("mine")
+    with pytest.raises(SystemExit):
+        train(data, tmp_path / "model", "store.h5", *QUICK)
+    assert "is a file; name a folder" in capsys.readouterr().err
+    assert (tmp_path / "model").read_text() == "mine"
+
+
+def test_a_finished_model_is_replaced_by_force_alone(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(data, tmp_path / "model", "store.h5", *QUICK)
+    capsys.readouterr()
+
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    before = files()
+    for out, folder in (("model", "model"), ("other", "model-train")):  # a model, and the metrics of another's training
+        with pytest.raises(SystemExit):
+            train(data, tmp_path / out, "store.h5", *QUICK, "seed=2", "--train-dir", str(tmp_path / "model-train"))
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {tmp_path / folder}: holds a finished ") and "--force" in line
+    assert files() == before
+    train(data, tmp_path / "model", "store.h5", *QUICK, "seed=2", "--force")
+    assert files()[tmp_path / "model/model.safetensors"] != before[tmp_path / "model/model.safetensors"]
+
+
+def test_ctrl_c_and_the_same_command_again_give_the_same_model(tmp_path: Path, data: Path) -> None:
+    options = [*QUICK, "--set", "epochs=60", "dropout=0.1", "--checkpoint", "minutes=60", "keep=1"]
+    train(data, tmp_path / "whole/model", "store.h5", *options)
+    out = tmp_path / "model"
+    arguments = [
+        "train",
+        str(data / "store.h5"),
+        "--sentencepiece",
+        str(data / "sp.model"),
+        "--out",
+        str(out),
+        *options,
+    ]
+    code = f"from psp.cli.main import main; main({arguments!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    metrics = tmp_path / "model-train/metrics.csv"
+    while not (metrics.exists() and metrics.read_bytes().count(b"\n") > 1):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate()
+    assert process.returncode == 130
+    assert printed.splitlines()[-1].startswith("error: training was stopped at step ")
+    assert printed.endswith("start the same training again to go on from there\n")
+    assert not out.exists()
+    (checkpoint,) = (tmp_path / "model-train/checkpoints").iterdir()
+    main(arguments)
+    assert not checkpoint.exists()
+    for name in ("model/model.safetensors", "model-train/metrics.csv", "model-train/train.json"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [["dim=300", "dropout=0.1"], ["dim=37"]], ids=str)
+def test_the_process_that_compiles_gets_the_bytes_of_those_that_load_what_it_compiled(
+    tmp_path: Path, data: Path, settings: list[str]
+) -> None:
+    models = []
+    for name in ("compiles", "loads"):
+        arguments = ["train", str(data / "store.h5"), "--sentencepiece", str(data / "sp.model")]
+        arguments += ["--out", str(tmp_path / name), *QUICK, "--set", *settings]
+        code = f"from psp.cli.main import main; main({arguments!r})"
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+        models.append((tmp_path / name / "model.safetensors").read_bytes())
+    assert models[0] == models[1]

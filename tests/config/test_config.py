@@ -1,0 +1,570 @@
+import datetime
+import math
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.config.config import Config
+from psp.config.entries import document
+from psp.config.overlay import merge
+from psp.core.errors import ConfigError
+from psp.training.losses import objective
+from psp.training.settings import TrainSettings
+
+ROOT = Path(__file__).parents[2]
+CORPORA = {
+    "Europarl": {"version": "v8", "pairs": {"en-fr": 10}},
+    "News": {"version": "v1", "names": {"zh": "zh_cn"}, "cap": 5},
+    "Para": {
+        "kind": "paranmt",
+        "version": "v2",
+        "filters": {"length": {"min": 5, "max": 40}, "score": {"enabled": True}},
+        "recipes": {"code": {"filters": {"length": {"sides": "average"}}}},
+    },
+}
+
+
+def config(models=None, **top) -> Config:
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"]}} if models is None else models
+    return Config({"corpora": CORPORA, "models": models, **top})
+
+
+def message(**top) -> str:
+    with pytest.raises(ConfigError) as caught:
+        config(**top)
+    text = str(caught.value)
+    assert "\n" not in text and len(text) < 600
+    return text
+
+
+def fr(**entry):
+    return {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], **entry}}
+
+
+def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
+    base = ROOT / "config/config.yaml"
+    assert set(Config.load([base]).models) == {"ar", "de", "en", "es", "fr", "ru", "tr", "zh"}
+    monkeypatch.setenv("PSP_DATA", str(tmp_path))
+    sample = Config.load([base, ROOT / "config/sample.yaml"])
+    assert len(sample.model("fr").parts) == 12
+    assert (sample.model("fr")["train"]["epochs"], sample.model("en")["train"]["epochs"]) == (6, 10)
+    assert not any("Tatoeba" in part.corpus for part in sample.model("fr-notatoeba").parts)
+    releases = {part.corpus: part.version for part in sample.model("pl").parts}
+    assert (releases["TatoebaAnki"], releases["Bible"]) == ("v2023", "ubg2018") and "BibleGdanska" not in releases
+    assert {part.corpus: part.version for part in sample.model("de").parts}["Bible"] == "ebible2022"
+    recipes = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/recipes.yaml"])
+    assert list(recipes.model("fr-notatoeba").variants) == ["psp", "paper", "paper-3"]  # not those of fr
+    margin = recipes.model("fr").variants["margin-3"]
+    assert (margin.train["objective"], margin.train["epochs"], margin.seeds) == ("margin", 3, (1, 2, 3))
+    demo = Config.load([base, ROOT / "config/demo.yaml"])
+    # Nothing of the demo comes from the network.
+    remotes = [demo.remote(name) for name in demo.downloads(demo.model("demo"))]
+    assert not any(mirror.startswith("http") for remote in remotes for mirror in remote.mirrors)
+
+
+def test_every_key_has_a_type_a_default_and_help():
+    schema = document()
+
+    def keys(node, path):
+        for name, child in node.get("properties", {}).items():
+            if "$ref" in child and "mirrors" not in child["$ref"]:
+                continue
+            here = f"{path}.{name}"
+            if "properties" in child and "default" not in child:
+                yield from keys(child, here)
+            else:
+                yield here, child
+
+    blocks = set(schema["$defs"]) - {"mirrors", "model", "corpus"}
+    found = [pair for block in blocks for pair in keys(schema["$defs"][block], block)]
+    assert len(found) > 40
+    for path, node in found:
+        assert "default" in node, path
+        if "$ref" not in node:
+            assert {"type", "enum"} & set(node), path
+            assert len(node.get("description", "")) > 10, path
+
+
+def test_an_objective_registered_at_run_time_may_be_chosen(monkeypatch):
+    monkeypatch.setitem(objective.OBJECTIVES, "sigmoid", objective.find("margin"))
+    train = config({"fr": {**fr()["fr"], "train": {"objective": "sigmoid"}}}).model("fr")["train"]
+    assert train["objective"] == TrainSettings(objective="sigmoid").objective == "sigmoid"
+
+
+def test_a_value_comes_from_default_recipe_top_level_extended_and_own_entry():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": {"dropout": 0.1, "epochs": 3}},
+        "fr-wide": {"extends": "fr", "train": {"dim": 300, "epochs": 4}},
+        "fr-paper": {"extends": "fr", "recipe": "paper"},
+        "fr-code": {"extends": "fr", "recipe": "code", "train": {"directions": "source"}},
+    }
+    checked = config(models, train={"batch_size": 64})
+    assert checked.model("fr")["train"]["learning_rate"] == 0.05
+    assert {checked.model(name)["train"]["learning_rate"] for name in ("fr-paper", "fr-code")} == {0.001}
+    assert checked.model("fr")["train"]["batch_size"] == 64
+    wide = checked.model("fr-wide")["train"]
+    assert (wide["dropout"], wide["dim"], wide["epochs"]) == (0.1, 300, 4)
+    assert checked.model("fr-wide").languages == ("en", "fr")
+    assert checked.model("fr")["train"]["directions"] == "both"
+    assert checked.model("fr-paper")["train"]["directions"] == "source"
+    assert checked.model("fr-paper")["filters"]["language"]["enabled"] is False
+    assert checked.model("fr-code")["filters"]["length"]["sides"] == "source"
+    assert checked.model("fr-code")["store"]["max_pieces"] == 100
+    # Only what departs from the recipe itself is a difference.
+    assert checked.model("fr-code").differences == {
+        "train.directions": "source", "train.dropout": 0.1, "train.epochs": 3, "train.batch_size": 64,
+    }  # fmt: skip
+
+
+def test_what_trains_no_other_model_is_no_difference_from_the_recipe():
+    written = {"log_every": 7, "checkpoint": {"minutes": 3.5}, "threads": 3}
+    said = {"filters": {"warn_share": 0.5}, "mix": {"warn_pairs": 9}}
+    corpora = [{"name": "Europarl", "filters": {"warn_share": 1}}]
+    checked = config({"fr": {"languages": ["en", "fr"], "corpora": corpora, "train": written, **said}})
+    assert checked.model("fr").parts[0].filters["warn_share"] == 1
+    assert checked.model("fr")["train"]["checkpoint"] == {"minutes": 3.5, "steps": None, "keep": 2}
+    assert checked.model("fr").differences == {"train.threads": 3}  # in the last digits
+
+
+def test_a_search_shows_where_its_winner_is_taken():
+    grid = {"margin": [0.3, 0.4]}
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": {"dropout": 0.2, "margin": 0.5}},
+        "fr-searched": {"extends": "fr", "tune": {"grid": grid, "epochs": 1}},
+        "fr-tuned": {"extends": "fr-searched", "train": {"tune": True}},
+        "fr-default": {"extends": "fr", "train": {"tune": True}, "recipe": "code"},
+    }
+    checked = config(models)
+    assert checked.tuning("fr").grid == {"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]}
+    assert checked.tuning("fr-default").grid == {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}
+    searched, tuned = checked.model("fr-searched"), checked.model("fr-tuned")
+    # A grid of one's own is all of it, and as long as nobody takes its winner the model is the same as without it.
+    assert searched["tune"] == {"grid": grid, "epochs": 1, "anneal": 30}
+    assert searched.differences == {"train.dropout": 0.2, "train.margin": 0.5}
+    assert searched.tuned == {}
+    # The margin will be that of tune.json, not the config's.
+    assert tuned.tuned == {"margin": 0.3}
+    assert tuned.differences == {
+        "train.dropout": 0.2, "train.tune": True, "tune.grid": grid, "tune.epochs": 1,
+    }  # fmt: skip
+    assert checked.model("fr-default").tuned == {"dropout": 0, "megabatch": 60}
+    assert checked.model("fr-default").differences == {"train.tune": True, "train.margin": 0.5}
+
+
+def test_the_grid_of_a_recipe_is_looked_at_where_a_search_is_asked_for():
+    margin = {"objective": "margin"}  # which has no scale, a key of our recipe's grid
+    assert config(fr(train=margin)).model("fr")["train"]["objective"] == "margin"
+    words = r"models\.fr\.tune\.grid: .* would be the same training, which does not use scale"
+    for entry in ({"train": {**margin, "tune": True}}, {"train": margin, "tune": {"grid": {"scale": [10, 20]}}}):
+        with pytest.raises(ConfigError, match=words):
+            config(fr(**entry))
+    with pytest.raises(ConfigError, match=words):
+        config(fr(train=margin)).tuning("fr")
+
+
+def test_a_search_needs_something_to_choose_by():
+    models = fr(development={"sts": None, "heldout": 0})
+    with pytest.raises(ConfigError, match=r"models\.fr\.development: sts is null and heldout is 0, but tuning"):
+        config(models).tuning("fr")
+    assert config(fr(development={"heldout": 0})).tuning("fr").points
+    assert config(fr(development={"sts": None})).tuning("fr").points
+
+
+def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
+    own = {"languages": ["de", "fr"], "corpora": ["News"]}
+    models = {
+        "de-fr": own,
+        "es-fr": {**own, "languages": ["es", "fr"]},
+        "paper": {**own, "recipe": "paper"},
+        "file": {**own, "development": {"sts": "mine.tsv"}},
+        "all": {"languages": ["de", "en", "fr"], "corpora": [{"name": "News", "languages": ["de", "fr"]}]},
+        "named": {**fr()["fr"], "development": {"sts": "semeval2017-en"}},
+        "none": {**fr()["fr"], "development": {"sts": None}},
+    }
+    checked = config(models)
+    chosen = {name: checked.model(name)["development"]["sts"] for name in models}
+    assert chosen == {
+        "de-fr": None, "es-fr": None, "paper": None, "file": "mine.tsv",
+        "all": "semeval2017-en", "named": "semeval2017-en", "none": None,
+    }  # fmt: skip
+    # What follows from the languages is no difference from the recipe.
+    assert checked.model("de-fr").differences == checked.model("named").differences == {}
+    assert checked.model("none").differences == {"development.sts": None}
+    # Of the archive of STS sets, nothing is in German and French, and SemEval-2017 has Spanish.
+    archives = {name: "sts/STS.zip" in checked.downloads(checked.model(name)) for name in models}
+    assert archives == dict.fromkeys(models, True) | {"de-fr": False, "paper": False, "file": False}
+    assert checked.tuning("de-fr")
+    own["development"] = {"sts": "semeval2017-en"}
+    assert "development: {sts: null}" in message(models={"de-fr": own})
+
+
+def test_segmentation_is_filled_in_by_language_and_recipe():
+    models = {"zh": {"languages": ["en", "zh"], "corpora": ["News"]}}
+    assert config(models).model("zh")["segment"]["zh"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
+    code = config(models, recipe="code").model("zh")
+    assert code["segment"]["zh"] == {"segmenter": "jieba", "cut_all": True, "inference": False}
+    assert code.differences == {}
+    own = config({"zh": {**models["zh"], "segment": {"th": {"segmenter": "jieba"}}}}).model("zh")["segment"]
+    assert own["th"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
+
+
+def test_archives_are_named_alphabetically_by_the_corpus_own_language_names():
+    models = {"zh": {"languages": ["zh", "en"], "corpora": [{"name": "News", "cap": 7}]}}
+    (part,) = config(models).model("zh").parts
+    assert part.languages == ("zh", "en")
+    assert part.names == ("zh_cn", "en")
+    assert part.download == "opus/News/v1/en-zh_cn.txt.zip"
+    assert part.cap == 7
+
+
+def test_a_pair_has_another_release_and_two_releases_are_two_corpora_of_one_model(tmp_path):
+    (tmp_path / "pins.yaml").write_text("opus/Bible/ubg2018/en-pl.txt.zip: {bytes: 5, sha256: abc}\n")
+    corpora = {
+        "Bible": {
+            "version": "ebible2022",
+            "versions": {"en-pl": "ubg2018"},
+            "licence": "CC0-1.0",
+            "licences": {"en-pl": None},
+            "pairs": {"de-en": 30, "en-pl": 20},
+        },
+        "BibleGdanska": {
+            "opus": "Bible",
+            "version": "gdanska1881",
+            "licence": "MIT",
+            "mirrors": ["/m/{corpus}-{version}"],
+        },
+    }
+    models = {
+        "de": {"languages": ["en", "de"], "corpora": ["Bible"]},
+        "pl": {"languages": ["en", "pl"], "corpora": ["Bible", "BibleGdanska"]},
+    }
+    checked = config(models, corpora=corpora, pins=str(tmp_path / "pins.yaml"), licences={"allow": ["CC0-1.0"]})
+    assert [(part.label, part.version, part.download) for name in models for part in checked.model(name).parts] == [
+        ("Bible.en-de", "ebible2022", "opus/Bible/ebible2022/de-en.txt.zip"),
+        ("Bible.en-pl", "ubg2018", "opus/Bible/ubg2018/en-pl.txt.zip"),
+        ("BibleGdanska.en-pl", "gdanska1881", "opus/Bible/gdanska1881/en-pl.txt.zip"),
+    ]
+    de, ubg, gdanska = (checked.remote(part.download) for name in models for part in checked.model(name).parts)
+    assert [remote.licence for remote in (de, ubg, gdanska)] == ["CC0-1.0", None, "MIT"]
+    assert [remote.bytes for remote in (de, ubg, gdanska)] == [None, 5, None]
+    assert gdanska.mirrors == ("/m/Bible-gdanska1881",) and ubg.mirrors[0].startswith("https://")
+    assert checked.cleared("de")
+    with pytest.raises(ConfigError, match="Bible declares no licence"):
+        checked.cleared("pl")
+
+
+def test_one_archive_under_two_names_is_fetched_once_and_has_one_licence():
+    corpora = {"News": {"version": "v1"}, "Short": {"opus": "News", "version": "v1", "filters": {"length": {"max": 9}}}}
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["News", "Short"]}}
+    checked = config(models, corpora=corpora)
+    archive = "opus/News/v1/en-fr.txt.zip"
+    assert [name for name in checked.downloads(checked.model("fr")) if name.startswith("opus/")] == [archive]
+    assert checked.remote(archive).licence is None
+    corpora["Short"]["licence"] = "MIT"
+    with pytest.raises(ConfigError, match=f"News and Short are the same archive, {archive}, but differ in licence"):
+        config(models, corpora=corpora).remote(archive)
+
+
+def test_a_corpus_has_its_own_filters_over_the_models():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"name": "Para", "languages": ["en", "en"]}],
+               "filters": {"length": {"min": 2, "max": 50}, "language": {"threshold": 0.5}}},
+        "en": {"languages": ["en"], "corpora": ["Para"]},
+        "own": {"languages": ["en"], "corpora": [{"name": "Para", "filters": {"length": {"max": 9}}}]},
+        "code": {"extends": "en", "recipe": "code"},
+    }  # fmt: skip
+    checked = config(models)
+    europarl, para = checked.model("fr").parts
+    assert (europarl.paraphrase, para.paraphrase) == (False, True)
+    assert (para.label, para.download) == ("Para.en-en", "paranmt/Para/v2.zip")
+    assert europarl.filters == checked.model("fr")["filters"]
+    assert europarl.filters["length"]["min"] == 2 and not europarl.filters["score"]["enabled"]
+    assert {key: para.filters["length"][key] for key in ("min", "max", "sides")} == {
+        "min": 5,
+        "max": 40,
+        "sides": "both",
+    }
+    assert para.filters["language"]["threshold"] == 0.5
+    assert para.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
+    assert checked.model("own").parts[0].filters["length"]["max"] == 9
+    (code,) = checked.model("code").parts
+    assert code.filters["length"]["sides"] == "average" and code.filters["length"]["max"] == 40
+    # What a corpus does otherwise than its model is told in eval.json.
+    assert checked.model("code").differences == {
+        "corpora.Para.filters.length.min": 5,
+        "corpora.Para.filters.length.max": 40,
+        "corpora.Para.filters.length.sides": "average",
+        "corpora.Para.filters.score.enabled": True,
+    }
+
+
+def test_the_papers_english_model():
+    base = ROOT / "config/config.yaml"
+    for recipe, sides in (("psp", "both"), ("paper", "both"), ("code", "average")):
+        model = Config.load([base], {"recipe": recipe}).model("en")
+        (part,) = model.parts
+        assert part.paraphrase and part.filters["length"] == {"enabled": True, "min": 5, "max": 40, "sides": sides}
+        assert part.filters["language"]["enabled"] and part.filters["language"]["sides"] == "both"
+        assert part.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
+        assert (model["train"]["megabatch"], model["train"]["dropout"], model["store"]["max_pieces"]) == (100, 0, None)
+        assert model["filters"]["lower_case"] is True
+
+
+def test_a_model_can_take_over_the_corpora_of_others():
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"path": "a.tsv", "cap": 7}], "train": {"epochs": 9}},
+        "en": {"languages": ["en"], "corpora": ["Para"]},
+        "both": {
+            "languages": ["en", "fr"],
+            "corpora": [{"model": "fr", "cap": 100, "filters": {"length": {"max": 9}}}, {"model": "en"}],
+        },
+        "all": {"languages": ["fr", "en"], "corpora": [{"model": "both"}]},
+    }
+    checked = config(models)
+    for name in ("both", "all"):
+        parts = checked.model(name).parts
+        assert [part.label for part in parts] == ["Europarl.en-fr", "a.en-fr", "Para.en-en"]
+        assert [part.paraphrase for part in parts] == [False, False, True]
+        assert [part.cap for part in parts] == [100, 100, None]
+        assert [part.filters["length"]["max"] for part in parts[:2]] == [9, 9]
+        assert parts[2].filters["score"]["enabled"]  # the catalogue's, as in the model that it is taken from
+    assert checked.model("both")["train"]["epochs"] == 6  # corpora, and nothing else
+
+
+def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.tsv").touch()
+    items = [
+        {"path": "data/Meine Sätze.v2.tsv.gz"},
+        {"path": "here.tsv", "name": "Mine", "languages": ["fr", "de"], "cap": 3, "filters": {"length": {"max": 7}}},
+        {"path": "results/made/x.txt", "licence": "MIT"},
+    ]
+    model = config({"de": {"languages": ["de", "fr"], "corpora": items}}).model("de")
+    assert [part.label for part in model.parts] == ["Meine-S-tze.v2.de-fr", "Mine.fr-de", "x.de-fr"]
+    assert [part.kind for part in model.parts] == ["local"] * 3
+    assert [part.path for part in model.parts] == [item["path"] for item in items]
+    assert model.parts[1].cap == 3 and model.parts[1].filters["length"]["max"] == 7
+    assert [part.download for part in model.parts] == [None] * 3
+    assert config().absent(model) == ["data/Meine Sätze.v2.tsv.gz"]  # what is under results/ may still be made
+    english = config({"en": {"languages": ["en"], "corpora": [{"path": "here.tsv"}]}}).model("en")
+    assert english.parts[0].paraphrase
+    assert not [name for name in config().downloads(english) if "here" in name]
+
+
+@pytest.mark.parametrize(
+    ("top", "words"),
+    [
+        ({"trian": {}}, ["trian", "did you mean train?"]),
+        ({"train": {"dropuot": 0.1}}, ["train.dropuot", "did you mean dropout?"]),
+        ({"train": {"dropout": 1.5}}, ["train.dropout", "1.5", "below 1", "`dropout: 0`"]),
+        ({"train": {"epochs": "three"}}, ["train.epochs", "three", "a whole number", "`epochs: 6`"]),
+        ({"train": {"directions": "all"}}, ["train.directions", "all", "both or source"]),
+        ({"models": fr(trian={})}, ["models.fr.trian", "did you mean train?"]),
+        ({"models": fr(train={"margin": -1})}, ["models.fr.train.margin", "at least 0"]),
+        ({"models": fr(corpora=["Europrl"])}, ["models.fr.corpora", "Europrl", "did you mean Europarl?"]),
+        ({"models": fr(corpora=["Europarl", "Europarl"])}, ["models.fr.corpora", "Europarl.en-fr", "twice"]),
+        ({"models": fr(corpora=[3])}, ["models.fr.corpora.0", "3"]),
+        ({"models": fr(languages=["en", "de"])}, ["Europarl", "de-en", "en-fr"]),
+        ({"models": fr(languages=["en", "fr", "de"])}, ["two languages"]),
+        ({"models": fr(languages=["English"])}, ["models.fr.languages.0", "English"]),
+        ({"models": fr(corpora=[{"name": "News", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(corpora=[{"cap": 3}])}, ["names no corpus", "- {path: my.tsv}"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "cpa": 3}])}, ["models.fr.corpora.0.cpa", "did you mean cap?"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "name": "a/b"}])}, ["models.fr.corpora.0.name", "a/b"]),
+        ({"models": fr(corpora=[{"path": "a.tsv"}, {"path": "b/a.txt"}])}, ["a.en-fr", "twice"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
+        ({"models": fr(corpora=[{"model": "de"}])}, ["models.fr.corpora: de is not a model of the config"]),
+        ({"models": fr(corpora=[{"model": "fr"}])}, ["fr takes its corpora from fr in turn", "cycle"]),
+        ({"models": {**fr(), "a": {"languages": ["en", "fr"], "corpora": [{"model": "fr", "name": "x"}]}}},
+         ["models.a.corpora", "takes its name from that model", "leave it out"]),
+        ({"models": {**fr(), "a": {"languages": ["en", "de"], "corpora": [{"model": "fr"}]}}},
+         ["models.a.corpora", "Europarl", "fr", "models.a.languages"]),
+        ({"corpora": {"A": {"version": "v1", "versions": {"pl-en": "v2"}}}},
+         ["corpora.A.versions: pl-en", "alphabetical", "write en-pl"]),
+        ({"corpora": {"A": {"version": "v1", "pairs": {"pl": 3}}}}, ["corpora.A.pairs: pl is not a pair", "en-fr"]),
+        ({"corpora": {"A": {"version": "v1", "pairs": {"en-pl": 3}, "licences": {"en-lp": "MIT"}}}},
+         ["corpora.A.licences: en-lp", "not among corpora.A.pairs", "did you mean en-pl?"]),
+        ({"corpora": {"A": {"version": "v1", "versions": {"en-pl": "../v2"}}}}, ["corpora.A.versions.en-pl", "../v2"]),
+        ({"corpora": {"A": {"version": "v1", "opus": "a/b"}}}, ["corpora.A.opus", "a/b"]),
+        ({"corpora": {"A": {"kind": "paranmt", "version": "v1", "opus": "B"}}}, ["corpora.A.opus", "one file"]),
+        ({"models": fr(corpora=["Para"])}, ["Para has both sides in one language", "languages: [en, en]"]),
+        ({"models": fr(corpora=[{"name": "Europarl", "languages": ["en", "en"]}])}, ["bitext", "two languages"]),
+        ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"lower_case": False}}])}, ["lower_case is false"]),
+        ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"score": {"min": 3}}}])}, ["filters.score", "min 3"]),
+        ({"tune": {"grid": {"dropuot": [0.1]}}}, ["tune.grid.dropuot", "did you mean dropout?", "`grid: {scale: ["]),
+        ({"tune": {"grid": {"threads": [1, 2]}}}, ["tune.grid.threads is not a key", "may hold epochs", "`grid: {"]),
+        ({"tune": {"grid": {"tune": [True]}}}, ["tune.grid.tune is not a key", "`grid: {scale: [10, "]),
+        ({"models": fr(tune={"grid": {"log_every": [1]}})}, ["models.fr.tune.grid.log_every is not a key"]),
+        ({"tune": {"grid": {"dropout": [0, 1.5]}}}, ["tune.grid.dropout.1 is 1.5", "below 1", "`dropout: [0]`"]),
+        ({"tune": {"grid": {"directions": ["all"]}}}, ["tune.grid.directions.0", "both or source"]),
+        ({"tune": {"grid": {"megabatch": []}}}, ["tune.grid.megabatch", "at least 1 item"]),
+        ({"tune": {"grid": {"megabatch": 60}}}, ["tune.grid.megabatch is 60", "a list"]),
+        ({"tune": {"grid": {"dropout": [0.1, 0, 0.0]}}}, ["tune.grid.dropout", "has a duplicate item"]),
+        ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {scale: [10, 20, 40], "]),
+        ({"tune": {"epochs": 0}}, ["tune.epochs", "at least 1", "`epochs: 2`"]),
+        ({"train": {"tune": "yes"}}, ["train.tune", "true or false"]),
+        ({"train": {"checkpoint": {"minutes": 0}}}, ["train.checkpoint.minutes is 0", "above 0", "`minutes: 10`"]),
+        ({"train": {"checkpoint": {"steps": 1.5}}}, ["train.checkpoint.steps is 1.5", "whole number", "`steps: null`"]),
+        ({"train": {"checkpoint": {"keep": 0}}}, ["train.checkpoint.keep is 0", "at least 1", "`keep: 2`"]),
+        ({"train": {"checkpoint": {"hours": 1}}}, ["train.checkpoint.hours is not a key", "minutes"]),
+        ({"models": fr(tune={"grid": {"negatives": ["auto", "opposite"]}})},
+         ["models.fr.tune.grid: negatives=auto and negatives=opposite", "`grid: {negatives: [auto]}`"]),
+        ({"models": fr(tune={"grid": {"anneal": [1, 2], "megabatch": [1]}})}, ["models.fr.tune.grid", "anneal"]),
+        ({"models": fr(train={"tune": True}, development={"sts": None, "heldout": 0})},
+         ["models.fr.development", "tuning", "`development: {heldout: 2000}`"]),
+        ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
+        ({"models": fr(extends="fr")}, ["cycle"]),
+        ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),
+        ({"models": {"downloads": fr()["fr"]}}, ["models.downloads", "not a usable name"]),
+        ({"models": {"a/b": fr()["fr"]}}, ["models.a/b"]),
+        ({"models": {"fr": {"corpora": ["Europarl"]}}}, ["models.fr", "languages: [en, fr]"]),
+        ({"models": {"fr": {"languages": ["en", "fr"]}}}, ["models.fr", "corpora: [Europarl]"]),
+        # Names that become folders.
+        *(({"corpora": {**CORPORA, name: {"version": "v1"}}}, [f"corpora: {name} is not a usable name"])
+          for name in ("../x", "a/b", "..", ".x")),
+        ({"corpora": {**CORPORA, "A": {"version": ".."}}}, ["corpora.A.version is ..", "a letter or digit first"]),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "names": {"fr": "../x"}}}}, ["corpora.A.names.fr is ../x"]),
+        ({"sources": {"tatoeba": {"version": ".."}}}, ["sources.tatoeba.version is ..", "`version: v1`"]),
+        # Keys that are elsewhere.
+        ({"filters": {"near_duplicates": {}}}, ["filters.near_duplicates is not a key; it is mix.near_duplicates;"]),
+        ({"dedupe": {"near_duplicates": {}}}, ["dedupe is not a key; near_duplicates is mix.near_duplicates;"]),
+        ({"models": fr(near_duplicates={})}, ["models.fr.near_duplicates", "it is models.fr.mix.near_duplicates;"]),
+        ({"models": fr(dropout=0.1)}, ["models.fr.dropout is not a key; it is models.fr.train.dropout;"]),
+        ({"train": {"vocab_szie": 8000}}, ["did you mean subword.vocab_size?"]),
+        ({"languages": ["en", "fr"]}, ["languages is not a key; it is models.<name>.languages;"]),
+        ({"train": {"licence": "MIT"}}, ["it is corpora.<name>.licence;"]),
+        # What YAML reads otherwise than it looks.
+        ({"models": {1: fr()["fr"]}}, ["models: the name 1 is a number in YAML", 'write "1"']),
+        ({"models": {False: fr()["fr"]}}, ["models: the name false is YAML's no", 'write "no"']),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "names": {False: "nb"}}}}, ["corpora.A.names", 'write "no"']),
+        ({"models": fr(languages=[False, "fr"])}, ["models.fr.languages.0 is false", '`languages: ["no"]`']),
+        ({"corpora": {**CORPORA, "A": {"version": 2019}}}, ["corpora.A.version is 2019", '`version: "2019"`']),
+        ({"corpora": {**CORPORA, "A": {"version": datetime.date(2020, 1, 2)}}}, ["a date", '`version: "2020-01-02"`']),
+        ({"train": {"learning_rate": "1e-3"}}, ["train.learning_rate is 1e-3", "as text", "`learning_rate: 0.001`"]),
+        ({"train": {"init_smoothing": "3e-5"}}, ["`init_smoothing: 3.0e-05`"]),
+        ({"tune": {"grid": {"learning_rate": ["1e-2"]}}}, ["grid.learning_rate.0", "`learning_rate: [0.01]`"]),
+        ({"corpora": {**CORPORA, "A": {"version": "v1", "cap": "1e6"}}}, ["corpora.A.cap", "`cap: 1000000`"]),
+        ({"train": {"epochs": 6.0}}, ["train.epochs is 6.0", "a whole number", "`epochs: 6`"]),
+        # JSON has no such numbers, and no range leaves out NaN.
+        ({"train": {"learning_rate": math.nan}}, ["train.learning_rate is .nan", "a finite number"]),
+        ({"train": {"clip": math.inf}}, ["train.clip is .inf", "a finite number"]),
+        ({"models": fr(tune={"grid": {"scale": [1, -math.inf]}})}, ["models.fr.tune.grid.scale.1 is -.inf"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_config_gives_one_line_that_says_what_to_write(top, words):
+    text = message(**top)
+    for word in words:
+        assert word in text, text
+
+
+@given(value=st.floats(1e-9, 1e9))
+def test_a_number_that_yaml_reads_as_text_is_told_as_it_must_be_written(value):
+    text = f"{value:e}".replace("+", "").replace(".", "")  # without a point, YAML 1.1 knows no exponent
+    told = message(train={"scale": text}).rpartition("write `")[2].removesuffix("`")
+    assert yaml.safe_load(text) == text
+    assert yaml.safe_load(told) == {"scale": float(text)}
+
+
+def test_a_strange_language_is_told_but_may_be_used():
+    codes = ["jp", "swa", "eng", "qq", "zu", "yo", "no", "yue"]  # these last four are known
+    models = {code: {"languages": ["en", code], "corpora": ["News"]} for code in codes}
+    checked = config(models)
+    notes = [
+        note for name in models for note in checked.notices(checked.model(name)) if "is not a language code" in note
+    ]
+    assert [note.split(": ")[1].split(" is ")[0] for note in notes] == ["jp", "swa", "eng", "qq"]
+    hints = ["ja (Japanese)", "sw (Swahili)", "en (English)"]
+    assert all(f"did you mean {hint}?" in note for hint, note in zip(hints, notes, strict=False))
+    assert notes[3].startswith("models.qq.languages: qq is not a language code") and "did you mean" not in notes[3]
+
+
+def test_an_unknown_model_is_named_with_those_there_are():
+    with pytest.raises(ConfigError, match=r"frr is not a model.*did you mean fr\?.*models:"):
+        config().model("frr")
+
+
+def test_ones_own_folder_is_filled_in_in_mirrors_and_paths(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PSP_MIRROR", "~/mirror")  # as a shell leaves it in quotes
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "pins.yaml").write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")
+    models = fr(
+        corpora=["Europarl", "News", {"path": "~/my.tsv"}],
+        evaluate={"files": {"own": "~/a.tsv"}},
+        development={"sts": "~/dev.tsv"},
+        train={"init_from": "~/model"},
+    )
+    models["fr"]["languages"] = ["en", "fr"]
+    sources = {"opus": {"mirrors": ["file://~/{corpus}", "~/{corpus}", "${PSP_MIRROR}/a~/x", "https://host/~/y"]}}
+    checked = config(models, sources=sources, pins="~/pins.yaml")
+    remote = checked.remote("opus/Europarl/v8/en-fr.txt.zip")
+    home = str(tmp_path)
+    assert remote.mirrors == (f"file://{home}/Europarl", f"{home}/Europarl", f"{home}/mirror/a~/x", "https://host/~/y")
+    assert remote.bytes == 5
+    model = checked.model("fr")
+    assert model.parts[2].path == f"{home}/my.tsv" and model.parts[2].label == "my.en-fr"
+    assert model["evaluate"]["files"] == {"own": f"{home}/a.tsv"}
+    assert model["development"]["sts"] == f"{home}/dev.tsv" and model["train"]["init_from"] == f"{home}/model"
+
+
+def test_yaml_errors_name_the_file(tmp_path):
+    file = tmp_path / "config.yaml"
+    file.write_text("models: [unclosed")
+    with pytest.raises(ConfigError, match=r"config\.yaml: not YAML"):
+        Config.load([file])
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
+        Config.load([tmp_path / "nowhere.yaml"])
+
+
+nested = st.recursive(
+    st.integers() | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+mappings = st.dictionaries(st.sampled_from("abc"), nested, max_size=3)
+
+
+@given(mappings, mappings)
+def test_merging_agrees_with_snakemake(base, top):
+    import copy
+
+    from snakemake.utils import update_config
+
+    # Snakemake's own merge cannot put a mapping where a list was; it replaces it, as ours does.
+    expected = copy.deepcopy(base)
+    update_config(expected, copy.deepcopy(top))
+    before = copy.deepcopy((base, top))
+    assert merge(base, top) == expected
+    assert (base, top) == before
+
+
+# --- languages that cannot be identified ----------------------------------------------------------------------------
+
+
+def xhosa(**filters):
+    return {"xh": {"languages": ["en", "xh"], "corpora": [{"path": "my.tsv"}], "filters": {"language": filters}}}
+
+
+def test_a_language_that_cannot_be_identified_is_told_and_is_no_error():
+    checked = config(models=xhosa())
+    (notice,) = checked.notices(checked.model("xh"))
+    assert "models.xh" in notice and "'xh'" in notice
+    assert not config(models=xhosa(enabled=False)).notices(config(models=xhosa(enabled=False)).model("xh"))
+    assert not config().notices(config().model("fr"))
+
+
+def test_the_top_label_of_a_language_without_one_is_an_error_before_anything_is_fetched():
+    text = message(models=xhosa(method="top"))
+    assert "has no label for 'xh'" in text and "method: evidence" in text
+    config(models=xhosa(method="top", sides="source"))
+
+
+def test_each_recipe_has_its_way_to_identify_languages():
+    for recipe, method in (("psp", "evidence"), ("paper", "top"), ("code", "top")):
+        checked = config(models=fr(recipe=recipe, corpora=[{"name": "Para", "languages": ["en", "en"]}]))
+        (part,) = checked.model("fr").parts
+        assert part.filters["language"]["method"] == method

@@ -1,0 +1,172 @@
+"""Corpora of a model: each item resolved against the catalogue, and what does not fit is told with what to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.config.corpus_entries import Part, archive_pair, check_entry, closest, file_name, of_pair, resolve
+from psp.core.errors import ConfigError
+
+FILTERS: dict[str, Any] = {
+    "lower_case": True,
+    "length": {"enabled": True, "min": 3, "max": 100},
+    "score": {"enabled": False, "min": 0.0, "max": 1.0},
+    "similarity": {"enabled": False, "encoder": None, "min": 0.0, "max": 1.0},
+    "language": {"enabled": True, "method": "top", "sides": "both"},
+}
+CATALOGUE: dict[str, dict[str, Any]] = {
+    "Europarl": {"version": "v8", "licence": "LicenseRef-open"},
+    "Books": {"version": "v1", "versions": {"en-fr": "v2"}, "licences": {"en-fr": "CC0-1.0"}, "pairs": {"en-fr": 9}},
+    "QED": {"version": "v2", "opus": "QED-all", "names": {"pt": "pt_BR"}, "cap": 500},
+    "ParaNMT": {
+        "kind": "paranmt", "version": "5m",
+        "filters": {"length": {"max": 40}},
+        "recipes": {"psp": {"filters": {"length": {"min": 5}, "score": {"enabled": True}}}},
+    },
+}  # fmt: skip
+
+
+def part(item: Any, languages: tuple[str, ...] = ("en", "fr"), recipe: str = "psp") -> Part:
+    return resolve(
+        item, languages=languages, catalogue=CATALOGUE, filters=FILTERS, recipe=recipe, where="models.m.corpora"
+    )
+
+
+def test_a_name_is_an_entry_of_the_catalogue():
+    found = part("Europarl")
+    assert found == part({"name": "Europarl"})
+    assert (found.label, found.pair, found.paraphrase) == ("Europarl.en-fr", "en-fr", False)
+    assert found.download == "opus/Europarl/v8/en-fr.txt.zip"
+    assert (found.version, found.licence, found.cap, found.path) == ("v8", "LicenseRef-open", None, None)
+    assert found.filters == FILTERS
+
+
+def test_the_order_of_languages_is_the_models_and_that_of_the_archive_alphabetical():
+    found = part("Europarl", ("fr", "en"))
+    assert (found.label, found.languages, found.pair) == ("Europarl.fr-en", ("fr", "en"), "en-fr")
+
+
+def test_a_pair_may_have_its_own_version_and_licence():
+    assert (part("Books").version, part("Books").licence) == ("v2", "CC0-1.0")
+    assert of_pair(CATALOGUE["Books"], "version", "de-en") == "v1"
+    assert of_pair(CATALOGUE["Books"], "licence", "de-en") is None
+
+
+def test_opus_s_own_names_are_those_of_the_archive_alone():
+    found = part("QED", ("en", "pt"))
+    assert found.languages == ("en", "pt") and found.names == ("en", "pt_BR")
+    assert (found.label, found.download) == ("QED.en-pt", "opus/QED-all/v2/en-pt_BR.txt.zip")
+
+
+def test_the_item_s_cap_and_licence_come_before_the_entry_s():
+    found = part({"name": "QED", "cap": 7, "licence": "MIT"}, ("en", "pt"))
+    assert (found.cap, found.licence) == (7, "MIT")
+    assert part("QED", ("en", "pt")).cap == 500
+
+
+def test_filters_come_from_the_model_the_entry_its_recipe_and_the_item_last_wins():
+    assert part("ParaNMT", ("en",), "psp").filters["length"] == {"enabled": True, "min": 5, "max": 40}
+    assert part("ParaNMT", ("en",), "paper").filters["length"] == {"enabled": True, "min": 3, "max": 40}
+    item = {"name": "ParaNMT", "filters": {"length": {"min": 1}}}
+    found = part(item, ("en",), "psp").filters
+    assert found["length"] == {"enabled": True, "min": 1, "max": 40} and found["score"]["enabled"]
+    assert FILTERS["length"] == {"enabled": True, "min": 3, "max": 100}
+
+
+def test_paraphrases_have_one_language_on_both_sides():
+    found = part("ParaNMT", ("en",))
+    assert found.paraphrase and (found.label, found.download) == ("ParaNMT.en-en", "paranmt/ParaNMT/5m.zip")
+    assert part({"name": "ParaNMT", "languages": ["en", "en"]}) == part({"name": "ParaNMT", "languages": ["en"]})
+
+
+def test_a_file_of_one_s_own_is_named_after_itself_or_as_it_says():
+    found = part({"path": "data/My corpus (1).tsv.gz"})
+    assert (found.kind, found.corpus, found.path) == ("local", "My-corpus-1", "data/My corpus (1).tsv.gz")
+    assert found.download is None and found.version is None
+    assert part({"path": "x.tsv", "name": "mine"}).label == "mine.en-fr"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/b.tsv", "b"),
+        ("b.TSV.GZ", "b"),
+        ("b.txt.zst", "b"),
+        ("b.en-fr.tsv", "b.en-fr"),
+        (".tsv", "local"),
+        ("中文.tsv", "local"),
+    ],
+)
+def test_names_from_files(path, name):
+    assert file_name(path) == name
+
+
+@given(st.text())
+def test_any_file_s_name_gives_one_that_a_file_may_have(text):
+    name = file_name(f"folder/{text}".replace("\0", ""))
+    assert name and set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+    assert name[0] not in "-._" and name[-1] not in "-._"
+
+
+@given(st.lists(st.sampled_from(["en", "fr", "pt_BR", "zh-CN"]), min_size=2, max_size=2))
+def test_an_archive_s_pair_does_not_know_the_order(names):
+    assert archive_pair(names) == archive_pair(names[::-1]) == "-".join(sorted(names))
+
+
+def own(filters: dict[str, Any]) -> dict[str, Any]:
+    return {"name": "Europarl", "filters": filters}
+
+
+@pytest.mark.parametrize(
+    ("item", "languages", "message"),
+    [
+        ("Europar", ("en", "fr"), r"models\.m\.corpora: Europar is not a corpus .*; did you mean Europarl\?; add it"),
+        ({"cap": 5}, ("en", "fr"), r"an item names no corpus; write `- \{name: Europarl\}`"),
+        ("Europarl", ("en",), "Europarl is bitext and needs two languages, but the model has 1; write"),
+        ("Europarl", ("de", "en", "fr"), r"write `- \{name: Europarl, languages: \[en, fr\]\}`"),
+        ({"path": "x.tsv"}, ("de", "en", "fr"), "x needs the languages of its two sides, but the model has 3"),
+        ("ParaNMT", ("en", "fr"), r"write `- \{name: ParaNMT, languages: \[en, en\]\}`"),
+        ({"name": "Europarl", "languages": ["en", "de"]}, ("en", "fr"), r"language de, .* not in models\.m\.languages"),
+        ("Books", ("de", "en"), r"Books v1 has no archive de-en \(corpora\.Books\.pairs lists en-fr\)"),
+        (own({"lower_case": False}), ("en", "fr"), "lower_case is false, but a model"),
+        (own({"length": {"min": 101}}), ("en", "fr"), "length: min 101 is above max 100; swap"),
+        (own({"similarity": {"enabled": True}}), ("en", "fr"), "similarity .* names no encoder"),
+        (own({"score": {"enabled": True}}), ("en", "fr"), "carry no scores"),
+        ("Europarl", ("en", "zz"), r"lid\.176 has no label for 'zz'; write `language: \{method: evidence\}`"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " not in value else "",
+)  # fmt: skip
+def test_what_does_not_fit_says_where_and_what_to_write(item, languages, message):
+    with pytest.raises(ConfigError, match=message):
+        part(item, languages)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"versions": {"fr-en": "v1"}}, r"corpora\.C\.versions: fr-en is not a pair .* order; write en-fr"),
+        ({"licences": {"english": "MIT"}}, r"corpora\.C\.licences: english is not a pair .*, such as en-fr"),
+        ({"pairs": {"en-fr": 1}, "versions": {"en-ft": "v1"}}, r"en-ft is not among .*; did you mean en-fr\?; add it"),
+        ({"kind": "paranmt", "opus": "D"}, r"corpora\.C\.opus: is only for OPUS corpora; kind paranmt has one file"),
+        ({"kind": "paranmt", "versions": {"en-fr": "v1"}}, r"corpora\.C\.versions: is only for OPUS corpora"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_entry_is_checked_by_pair(entry, message):
+    with pytest.raises(ConfigError, match=message):
+        check_entry("C", entry)
+
+
+def test_sound_entries_pass():
+    for name, entry in CATALOGUE.items():
+        check_entry(name, entry)
+    check_entry("C", {"pairs": {"en-zh-CN": 5, "pt-BR-zh-CN": 1}})  # OPUS's names of languages may have hyphens
+
+
+def test_a_hint_is_given_where_a_name_is_near():
+    assert closest("Europrl", CATALOGUE) == "; did you mean Europarl?"
+    assert closest("something", CATALOGUE) == ""

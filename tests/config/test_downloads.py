@@ -1,0 +1,74 @@
+"""What a config leads to outside: mirrors, pins, files that are missing."""
+
+import pytest
+
+from psp.config.config import Config
+from psp.core.errors import ConfigError
+
+
+def config(**top) -> Config:
+    models = {"fr": {"languages": ["en", "fr"], "corpora": ["Europarl"]}}
+    return Config({"corpora": {"Europarl": {"version": "v8", "licence": "CC0-1.0"}}, "models": models, **top})
+
+
+def test_mirrors_take_environment_variables_and_say_when_one_is_missing(monkeypatch, tmp_path):
+    checked = config(sources={"opus": {"mirrors": ["file://${PSP_MIRROR}/{corpus}/{version}/{pair}.zip"]}})
+    name = checked.model("fr").parts[0].download
+    monkeypatch.setenv("PSP_MIRROR", str(tmp_path))
+    assert checked.remote(name).mirrors == (f"file://{tmp_path}/Europarl/v8/en-fr.zip",)
+    monkeypatch.delenv("PSP_MIRROR")
+    with pytest.raises(ConfigError, match=r"PSP_MIRROR is not set.*export PSP_MIRROR"):
+        checked.remote(name)
+    wrong = config(sources={"opus": {"mirrors": ["https://host/{corpsu}"]}})
+    with pytest.raises(ConfigError, match=r"\{corpus\}, \{version\}, \{pair\}"):
+        wrong.remote(name)
+
+
+def test_pins_reach_the_download(tmp_path):
+    pins = tmp_path / "pins.yaml"
+    pins.write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")
+    remote = config(pins=str(pins)).remote("opus/Europarl/v8/en-fr.txt.zip")
+    assert (remote.bytes, remote.sha256) == (5, "abc")
+    pins.write_text("opus/Europarl/v8/en-fr.txt.zip: {size: 5}\n")
+    with pytest.raises(ConfigError, match="psp pin"):
+        config(pins=str(pins))
+
+
+def test_offline_names_every_missing_file(tmp_path):
+    checked = config(offline=True)
+    wanted = checked.downloads(checked.model("fr"))
+    missing = checked.missing(checked.model("fr"), tmp_path)
+    # All but the language identification model, of which an installed package has a copy.
+    assert set(wanted) - set(missing) == {"lid/lid.176.ftz"}
+    for name in wanted:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert checked.missing(checked.model("fr"), tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["europarl", "books/Europarl/v8.zip", "results/fr/eval.json"])
+def test_what_is_no_download(name):
+    with pytest.raises(ConfigError, match="is not a download of this config"):
+        config().remote(name)
+
+
+def test_the_downloads_of_a_model():
+    names = config().downloads(config().model("fr"))
+    assert names == [
+        "opus/Europarl/v8/en-fr.txt.zip",
+        "lid/lid.176.ftz",
+        "sts/STS.zip",
+        "tatoeba/v1/tatoeba.fra-eng.fra",
+        "tatoeba/v1/tatoeba.fra-eng.eng",
+    ]
+    assert len(names) == len(set(names))
+    assert config().remote(names[0]).licence == "CC0-1.0"
+
+
+def test_what_no_setting_asks_for_is_not_downloaded():
+    bare = config(
+        filters={"language": {"enabled": False}},
+        evaluate={"sts": False, "tatoeba": False},
+        development={"sts": None},
+    )
+    assert bare.downloads(bare.model("fr")) == ["opus/Europarl/v8/en-fr.txt.zip"]

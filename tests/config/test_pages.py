@@ -1,0 +1,28 @@
+"""What quotes the declared settings is what they say."""
+
+from psp.config import entries, pages
+from psp.core.settings import Section, Setting
+from psp.pairs.filters import Filter
+
+
+def test_the_pages_are_those_of_the_declarations():
+    for path, text in ((pages.SETTINGS, pages.settings_page()), (pages.REPORTED, pages.reported_settings())):
+        assert path.read_text(encoding="utf-8") == text, f"{path} is stale: run `make settings`"
+
+
+def settings(section):
+    for key, one in section.keys.items():
+        if isinstance(one, Setting):
+            yield key, one
+        elif isinstance(one, Section):
+            yield from settings(one)
+
+
+def test_every_default_is_a_value_that_its_setting_allows():
+    found = [pair for one in entries.sections().values() if isinstance(one, Section) for pair in settings(one)]
+    found += [pair for judge in Filter.classes.values() for pair in judge.declared.items()]
+    assert len(found) > 100
+    for key, setting in found:
+        for value in (setting.default, *setting.recipes.values()):
+            assert isinstance(value, dict) or setting.allows(value), (key, value)
+        assert setting.help and not setting.help.endswith("."), key

@@ -1,0 +1,134 @@
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from psp.config.config import Config
+from psp.config.plan import downloads, plan
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def config(tmp_path):
+    mirror = tmp_path / "mirror"
+    (mirror / "sts").mkdir(parents=True)
+    (mirror / "sts/a.txt").write_bytes(b"x" * 70)
+    (mirror / "sts/b.txt").write_bytes(b"x" * 30)
+    pins = tmp_path / "pins.yaml"
+    pins.write_text("lid/lid.176.ftz: {bytes: 938013, sha256: abc}\n")
+    corpora = {
+        "Listed": {"version": "v1", "pairs": {"en-fr": 1_000_000}, "bytes": {"en-fr": 30_000_000}},
+        "Counted": {"version": "v1", "pairs": {"en-fr": 1000}, "cap": 100},
+        "Here": {"version": "v1"},
+    }
+    return Config(
+        {
+            "corpora": corpora,
+            "pins": str(pins),
+            "sources": {"sts": {"mirrors": [f"file://{mirror}/sts/"]}},
+            "models": {"fr": {"languages": ["en", "fr"], "corpora": list(corpora)}},
+        }
+    )
+
+
+def test_each_size_has_its_basis(config, tmp_path):
+    here = tmp_path / "downloads/opus/Here/v1/en-fr.txt.zip"
+    here.parent.mkdir(parents=True)
+    here.write_bytes(b"12345")
+    found = {file.name.split("/")[1]: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
+    assert (found["Listed"].bytes, found["Listed"].basis) == (30_000_000, "OPUS's listing")
+    assert found["Counted"].basis.startswith("its pairs")
+    assert (found["Here"].bytes, found["Here"].here) == (5, True)
+    assert found["Here"].basis.startswith("here already; its pairs cannot be counted: ")
+    assert (found["lid.176.ftz"].bytes, found["lid.176.ftz"].basis) == (938013, "pinned")
+    assert (found["STS.zip"].bytes, found["STS.zip"].basis) == (100, "size of the local mirror")
+    assert (found["v1"].bytes, found["v1"].basis) == (None, "not known")
+
+
+def test_a_plan_names_what_will_be_fetched_and_what_it_will_take(config, tmp_path):
+    text = plan(config, "fr", tmp_path / "downloads")
+    assert "to fetch: 0.03 GB, and 3 file(s) of unknown size" in text
+    assert "1,001,000 read" in text
+    assert "unknown for 1 corpora" in text
+    for word in ("disk:", "memory:", "time on 2 cores", "basis:"):
+        assert word in text
+
+
+def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
+    def hours(**entry):
+        corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000_000}}}
+        models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], **entry}}
+        text = plan(Config({"corpora": corpora, "models": models}), "fr", tmp_path / "downloads")
+        (line,) = [line for line in text.splitlines() if line.startswith("time on 2 cores")]
+        return {
+            name.strip(): float(value) * {"h": 1, "days": 24}[unit]
+            for name, value, unit in re.findall(r"([a-z][^(),]*?) ([\d.]+) (h|days)\b", line.split("(")[1])
+        }, text
+
+    plain, _ = hours(tune={"epochs": 5})
+    tuned, text = hours(train={"tune": True}, tune={"epochs": 5})
+    assert "tuning: 9 points" not in plain and plain["train"] == tuned["train"]
+    assert tuned["tuning: 9 points"] == pytest.approx(9 * 5 / 6 * tuned["train"], rel=0.02)
+    assert "6 epochs" in text
+    paper, text = hours(recipe="paper")
+    assert "25 epochs" in text and paper["train"] > 25 / 6 * 2 * plain["train"]  # slower by the pair as well
+    # What the search may choose is counted at its largest.
+    grid = {"epochs": [10, 50], "dim": [512, 1024]}
+    wide, text = hours(train={"tune": True}, tune={"grid": grid})
+    assert "50 epochs" in text
+    assert wide["train"] == pytest.approx(50 / 6 * plain["train"], rel=0.02)
+    assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 6 * plain["train"], rel=0.02)
+
+
+def test_each_process_of_a_training_has_its_memory(config, tmp_path):
+    def memory(**train):
+        models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], "train": train}}
+        text = plan(Config({**config.raw, "models": models}), "fr", tmp_path / "downloads")
+        return re.search(r"training ([\d.]+)( in \d processes)?", text).groups()
+
+    (one, nothing), (two, told), (gpus, _) = memory(), memory(processes=2), memory(gpus=2)
+    assert nothing is None and told == " in 2 processes"
+    assert float(two) == float(gpus) == pytest.approx(2 * float(one), abs=0.1)
+
+
+def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
+    config = Config.load([ROOT / "config/config.yaml"])
+    for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
+        corpora = [file for file in downloads(config, config.model(name), tmp_path) if file.name.startswith("opus")]
+        assert all(file.bytes and file.pairs for file in corpora)
+
+
+def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.tsv").write_text("one\tun\n" * 70)
+    archive = tmp_path / "mirror/A/v1/en-fr.zip"
+    fetched = tmp_path / "downloads/opus/B/v1/en-fr.txt.zip"
+    for path, corpus, count in ((archive, "A", 30), (fetched, "B", 500)):
+        path.parent.mkdir(parents=True)
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr(f"{corpus}.en-fr.en", "one\n" * count)
+            file.writestr(f"{corpus}.en-fr.fr", "un\n" * count)
+    raw = {
+        "corpora": {name: {"version": "v1"} for name in "ABC"},
+        "sources": {"opus": {"mirrors": [f"{tmp_path}/mirror/{{corpus}}/{{version}}/{{pair}}.zip"]}},
+        "models": {
+            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", {"path": "my.tsv", "name": "C"}]},
+            "more": {"extends": "fr", "corpora": ["A", "C", {"path": "nowhere.tsv"}]},
+            "none": {"extends": "fr", "corpora": ["C"]},
+        },
+    }
+    config = Config(raw)
+    found = {file.name: file for file in downloads(config, config.model("fr"), tmp_path / "downloads")}
+    assert found["my.tsv"].pairs == 70 and found["my.tsv"].basis == "your file, pairs counted"
+    assert found["opus/A/v1/en-fr.txt.zip"].pairs == 30 and found["opus/B/v1/en-fr.txt.zip"].pairs == 500
+    text = plan(config, "fr", tmp_path / "downloads")
+    assert "pairs: 600 read, about 564 trained on" in text and "unknown for" not in text
+    assert "to fetch: 0.00 GB, and 4 file(s) of unknown size" in text  # not one's own
+    text = plan(config, "more", tmp_path / "downloads")
+    assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so that all" in text
+    text = plan(config, "none", tmp_path / "downloads")
+    assert "pairs, disk, memory and time: unknown" in text and "about 0" not in text and " read" not in text
+    fetched.write_bytes(b"cut short")
+    assert "pairs cannot be counted: " in plan(config, "fr", tmp_path / "downloads")

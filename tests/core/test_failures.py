@@ -1,0 +1,73 @@
+"""The last line of a failed run, of what Snakemake says in fifteen."""
+
+import pytest
+
+from psp.core import failures
+from psp.core.errors import ConfigError, DataError
+from psp.core.logs import job
+
+MISSING_INPUT = """MissingInputException in rule evaluate in file "/x/rules/evaluate.smk", line 27:
+Missing input files for rule evaluate:
+    output: results/demo/eval.json
+    wildcards: model=demo
+    affected files:
+        my/sts.tsv
+        my/other.tsv"""
+INPUT_FUNCTION = """InputFunctionException in rule filter in file "/x/rules/filter.smk", line 54:
+Error:
+  {error}
+Wildcards:
+  model=demo
+  part=x
+Traceback:
+  File "/x/rules/filter.smk", line 49, in custom_code"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_told(monkeypatch):
+    monkeypatch.setattr(failures, "_told", [])
+
+
+@pytest.mark.parametrize(
+    ("exception", "text", "words"),
+    [
+        ("MissingInputException", MISSING_INPUT, "my/other.tsv, my/sts.tsv: no such file, and no rule makes it"),
+        ("MissingRuleException", "MissingRuleException:\nNo rule to produce a.json (if you use input functions ...).",
+         "a.json: no rule makes this file"),
+        ("LockException", "Error: Directory cannot be locked.\nPlease make sure", "snakemake --unlock"),
+        ("IncompleteFilesException", "IncompleteFilesException:\nThe files below", "--rerun-incomplete"),
+        ("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: a: is odd"), "a: is odd"),
+        ("ValueError", "Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no"),
+        ("AmbiguousRuleException", "AmbiguousRuleException:\nRules a and b\n  are ambiguous", "Rules a and b are amb"),
+    ],
+)  # fmt: skip
+def test_what_snakemake_says_becomes_a_line(exception, text, words):
+    said = failures.of_snakemake(exception, text)
+    assert words in said
+    assert "\n" not in said
+    assert not said.startswith("InputFunction")
+
+
+def test_what_the_snakefile_raised_is_said_as_it_is():
+    failures.tell(ConfigError("the first: is odd"))
+    said = failures.tell(ConfigError("models.demo: is odd; write this"))
+    assert failures.of_snakemake("InputFunctionException", INPUT_FUNCTION.format(error="...")) == said
+    assert failures.of_snakemake("LockException", "Error: Directory cannot be locked.") != said
+
+
+def test_of_a_job_its_log_tells(tmp_path):
+    log = tmp_path / "a.log"
+    with pytest.raises(SystemExit), job(log):
+        raise DataError("is odd; mend it", "corpus.fr", 3)
+    assert failures.of_job("Training fr", [str(log)], None, None) == "corpus.fr, line 3: is odd; mend it"
+
+
+def test_a_job_that_said_nothing_has_a_line_too(tmp_path):
+    log = tmp_path / "a.log"
+    with job(log):
+        pass
+    killed = failures.of_job("Training fr", [str(log)], "SIGKILL", None)
+    assert killed == f"Training fr was killed by SIGKILL (perhaps out of memory); see its log {log}"
+    assert failures.of_job("Training fr", [], None, "SLURM job 7 failed: TIMEOUT") == (
+        "Training fr SLURM job 7 failed: TIMEOUT"
+    )

@@ -1,0 +1,130 @@
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "made/out.txt"
+    with atomic_text(path) as file:
+        file.write("a\n")
+        assert not path.exists()
+    assert path.read_bytes() == b"a\n"
+    with pytest.raises(RuntimeError), atomic_text(path) as file:
+        file.write("half")
+        raise RuntimeError
+    assert path.read_bytes() == b"a\n"
+    assert [entry.name for entry in path.parent.iterdir()] == ["out.txt"]
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path):
+    code = f"""
+import resource
+from psp.core.files import atomic_text
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from psp.core.errors import DataError
+try:
+    with atomic_text({str(tmp_path / "out.txt")!r}) as file:
+        file.write("x" * 1_000_000)
+except DataError as error:
+    print(error)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert os.strerror(errno.EFBIG) in result.stdout, result
+    assert "free space" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "made/folder"
+    with new_folder(path) as temporary:
+        (temporary / "a").mkdir()
+        assert not path.exists()
+    assert [entry.name for entry in path.iterdir()] == ["a"]
+    with pytest.raises(DataError, match="folder: already exists"), new_folder(path):
+        pass
+    other = path.with_name("other")
+    with pytest.raises(RuntimeError), new_folder(other) as temporary:
+        (temporary / "half").write_text("half")
+        raise RuntimeError
+    with pytest.raises(DataError, match="other: cannot be written: No space left"), new_folder(other) as temporary:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    (path / "file").touch()
+    with pytest.raises(DataError, match="cannot be written"), new_folder(path / "file/folder"):
+        pass
+    assert [entry.name for entry in path.parent.iterdir()] == ["folder"]
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "out.txt"
+    code = f"""
+from psp.core.files import atomic
+import time
+with atomic({str(path)!r}) as temporary:
+    temporary.write_bytes(b"half")
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    assert len(list(tmp_path.iterdir())) == 1
+    with atomic(path) as temporary:  # while it lives its file is left alone
+        temporary.write_bytes(b"first")
+    assert len(list(tmp_path.iterdir())) == 2
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(0.01)
+    with atomic(path) as temporary:
+        temporary.write_bytes(b"second")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.txt"]
+    assert path.read_bytes() == b"second"
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path):
+    code = f"""
+import os, signal
+from psp.core.files import new_folder
+with new_folder({str(tmp_path / "out")!r}) as temporary:
+    (temporary / "half").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    with new_folder(tmp_path / "out"):
+        pass
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file/out.txt") as file:
+        file.write("a")
+
+
+def test_json(tmp_path):
+    path = tmp_path / "x.json"
+    write_json(path, {"b": 1, "a": "é"})
+    assert json.loads(path.read_text(encoding="utf-8")) == {"b": 1, "a": "é"}
+    assert read_json(path) == {"b": 1, "a": "é"}
+    with pytest.raises(ValueError):
+        write_json(path, float("nan"))
+    assert read_json(path) == {"b": 1, "a": "é"}
+    path.write_text("{")
+    with pytest.raises(DataError, match=r"x\.json: not JSON"):
+        read_json(path)
+    with pytest.raises(DataError, match="no such file"):
+        read_json(tmp_path / "y.json")
+
+
+def test_sha256(tmp_path):
+    (tmp_path / "abc").write_bytes(b"abc")
+    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,0 +1,615 @@
+"""The schemas hold for what the project writes, and for nothing else."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+import json
+import math
+import tomllib
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from psp.config.config import Config
+from psp.config.entries import document
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json, sha256, write_json
+from psp.corpora import phrasebook
+from psp.corpora.download import Remote, fetch
+from psp.evaluation import quantize, testsets
+from psp.evaluation.compare import compare
+from psp.evaluation.development import Development
+from psp.evaluation.evaluate import evaluate_model
+from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.variants import gather
+from psp.pairs import filters
+from psp.pairs.dedupe import dedupe_corpus
+from psp.pairs.mix import mix
+from psp.pairs.neardup import remove_near_duplicates
+from psp.pairs.store import write_store
+from psp.pairs.subword import train_subword
+from psp.report.data import Source, report
+from psp.text.segment import Segmenter
+from psp.training.loop import train
+from psp.training.settings import TrainSettings
+from psp.training.tune import Tuning, tunable, winner
+from tests.conftest import PAIRS, SENTENCES
+
+ROOT = Path(__file__).parents[2]
+LABEL = "Small.en-fr"
+SMALL = {"languages": ["en", "fr"], "corpora": ["Small"]}
+CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+SETTINGS: dict[str, Any] = {"epochs": 2, "batch_size": 32, "megabatch": 2, "dim": 8, "device": "cpu"}
+
+Place = tuple[str | int, ...]
+
+# ------------------------------------------------------------------------- what the project writes, made for real
+
+
+def write_downloads(results: Path, scratch: Path) -> None:
+    """A zip with a licence, and a file that has none and is pinned."""
+    with zipfile.ZipFile(scratch / "zip", "w") as archive:
+        archive.writestr("LICENSE", "CC0-1.0")
+    (scratch / "lid").write_bytes(b"a model")
+    corpus = Remote("opus/Small/v1/en-fr.txt.zip", (str(scratch / "zip"),), licence="CC0-1.0")
+    for remote in (corpus, Remote("lid/lid.176.ftz", (str(scratch / "lid"),), sha256=sha256(scratch / "lid"))):
+        path = results / "downloads" / remote.name
+        fetch(remote, path, Path(f"{path}.json"))
+
+
+def write_pairs(folder: Path) -> None:
+    """Filter, deduplicate and mix a corpus with faults, and filter another by all filters."""
+    rows = [*PAIRS, *((a.upper(), b) for a, b in PAIRS[:5]), ("one", "un"), ("", "vide")]
+    length = {"length": {"sides": "both", "min": 3, "max": 100}}
+    write_filtered(folder / "filter", rows, ("en", "fr"), filters.build(length, ("en", "fr")))
+    # No pairs here, so that the language filter reads no model.
+    every: dict[str, Any] = {name: {"enabled": True} for name in filters.names()}
+    every["similarity"]["encoder"] = str(folder.parent / "vectors.txt")
+    (folder.parent / "vectors.txt").write_text("word 0.5 1\n")
+    write_filtered(
+        folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread", "tests": []})
+    )
+    kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
+    dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
+    mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
+    out, report, dropped = (folder / f"neardup{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv"))
+    remove_near_duplicates(folder / "mix.tsv", out, report, dropped, labels=[LABEL], threshold=0.8)
+
+
+def write_filtered(
+    folder: Path, rows: list[tuple[str, str]], languages: tuple[str, str], judges: list[filters.Filter]
+) -> None:
+    out, report, dropped = (
+        folder / f"Small.{'-'.join(languages)}{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv")
+    )
+    segmenters = {"zh": Segmenter()}
+    filters.filter_corpus(
+        rows, out, report, dropped, corpus="Small", languages=languages, filters=judges, segmenters=segmenters
+    )
+
+
+def write_trained(folder: Path) -> None:
+    """The sentencepiece model, the store and the model; again from its table and without development data."""
+    mixed, model, store = folder / "pairs/mix.tsv", folder / "sentencepiece.model", folder / "store.h5"
+    train_subword(mixed, model, vocab_size=150, report=folder / "sentencepiece.json")
+    write_store(mixed, model, store, languages=["en", "fr"], corpora=[LABEL])
+    graded = "".join(f"{number % 6}\t{a}\t{b}\n" for number, (a, b) in enumerate(PAIRS[:30]))
+    (folder / "graded.tsv").write_text(graded, encoding="utf-8")
+    development = Development.load(folder / "graded.tsv", folder / "pairs/heldout.tsv")
+    train(store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG)
+    again = folder.with_name("again")
+    segmented = {**CONFIG, "segment": {"zh": {"name": "jieba", "cut_all": False}}}
+    train(
+        store, model, again / "model", again / "train", {**SETTINGS, "clip": 1.0, "dev_every": 100}, None,
+        threads=1, model_config=segmented, init_from=folder / "model",
+    )  # fmt: skip
+    tuning = Tuning({"dropout": [0, 0.1]}, epochs=1)
+    reports = {name: folder / "tune" / name / "train.json" for name in tuning.points}
+    for name, path in reports.items():
+        point = tuning.settings(SETTINGS, name)
+        train(store, model, None, path.parent, point, development, threads=1, model_config=CONFIG)
+    tuning.gather(reports, folder / "tune.json", model="fr")
+
+
+def write_evaluation(folder: Path, scratch: Path) -> None:
+    sides = scratch / "fr", scratch / "en"
+    for side, path in zip((1, 0), sides, strict=True):
+        path.write_text("".join(f"{pair[side]}\n" for pair in PAIRS[:40]), encoding="utf-8")
+    tests: dict[str, Any] = {
+        "languages": ["en", "fr"],
+        "sts": archive_of_sts(scratch / "STS.zip"),
+        "tatoeba": {"fr": sides},
+        "files": {"graded": folder / "graded.tsv"},
+        "resamples": 20,
+        "seed": 1,
+    }
+    pairs = folder / "pairs"
+    info = {
+        "languages": ["en", "fr"],
+        "recipe": "psp",
+        "differences": {"train.epochs": 2, "filters.language.enabled": False, "evaluate.files": {"graded": "a.tsv"}},
+        "unpinned": ["lid/lid.176.ftz"],
+        "decontaminated": {"enabled": True, "mode": "side", "pairs": 0},
+        "data": {
+            "filter": [read_json(pairs / f"filter/{LABEL}.json")],
+            "dedupe": [read_json(pairs / f"dedupe/{LABEL}.json")],
+            "mix": read_json(pairs / "mix.json"),
+            "near_duplicates": read_json(pairs / "neardup.json"),
+        },
+        "subword": read_json(folder / "sentencepiece.json"),
+        "train": read_json(folder / "train/train.json"),
+    }
+    evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, **tests)
+    # Without STS: the layout is that of eval.json, and it would be four times as long for each test below.
+    compare(folder / "model", folder / "store.h5", folder / "compare.json", name="fr", **{**tests, "sts": None})
+    quantize.measure(
+        folder / "model", folder / "quantized.json", name="fr", dtypes=["int8"], dims=[4], **{**tests, "sts": None}
+    )
+    gather({"psp": {1: folder}, "again": {1: folder}}, folder / "compare.json", folder / "variants.json", model="fr")
+    files = (folder / "model", folder / "store.h5", folder / "speed.json")
+    # The peer has no forward pass; the other one is not there on any machine without a GPU.
+    measure_speed(*files, sentences=100, repeats=3, own=[], peers=["model2vec", "EmbeddingBag, GPU"])
+    # As a call of the library may do it: nothing but the figures, of which there are none.
+    evaluate_model(folder / "model", folder.with_name("again") / "eval.json", name="again", languages=["xx"])
+
+
+def write_data(folder: Path, archive: Path) -> None:
+    source = Source(LABEL, "opus", "v1", "CC0-1.0", archive, Path(f"{archive}.json"))
+    out = folder / "data.json", folder / "data.md"
+    report("fr", [source], folder / "pairs", folder / "store.h5", *out, languages=["en", "fr"], recipe="psp")
+
+
+def archive_of_sts(path: Path) -> Path:
+    """STS 2012 to 2016, the English track of 2017 and the STS Benchmark; one set has no correlation."""
+    english = itertools.cycle(SENTENCES[0::2])
+    sets = [(f"STS{year[2:]}-en-test", name) for year, names in testsets.YEARS.items() for name in names]
+    with zipfile.ZipFile(path, "w") as archive:
+        for folder, name in [*sets, ("STS17-test", testsets.DEVELOPMENT_TRACK)]:
+            lines = "".join(f"{next(english)}\t{next(english)}\n" for _ in range(9))
+            scores = "".join(f"{3 if name == 'MSRpar' else number % 5}\n" for number in range(9))
+            archive.writestr(f"{folder}/STS.input.{name}.txt", lines)
+            archive.writestr(f"{folder}/STS.gs.{name}.txt", scores)
+        for file in testsets.BENCHMARK.values():
+            rows = "".join(f"g\tf\ty\t{i}\t{i % 5}\t{next(english)}\t{next(english)}\n" for i in range(9))
+            archive.writestr(f"STSBenchmark/{file}", rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
+    """Every JSON file of a results folder, by its path there; each written by the function that does so in a run."""
+    scratch, results = tmp_path_factory.mktemp("scratch"), tmp_path_factory.mktemp("results")
+    write_downloads(results, scratch)
+    phrasebook.generate(results / "phrasebook", pairs=1000, seed=1)
+    write_pairs(results / "fr/pairs")
+    write_trained(results / "fr")
+    write_evaluation(results / "fr", scratch)
+    write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")
+    return {path.relative_to(results): read_json(path) for path in sorted(results.rglob("*.json"))}
+
+
+def documents(written: Mapping[Path, Any], name: str) -> list[Any]:
+    found = [value for path, value in written.items() if schemas.at(path) == name]
+    assert found, f"nothing is written that has the schema {name}"
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- what is right
+
+
+def test_all_that_is_written_is_as_its_schema_says(written: dict[Path, Any]) -> None:
+    for path, value in written.items():
+        name = schemas.at(path)
+        assert name is not None, f"{path} has no schema"
+        schemas.check(value, name, path)
+    assert {schemas.at(path) for path in written} == set(schemas.names())
+
+
+def test_the_cases_that_make_a_difference_are_among_what_is_written(written: dict[Path, Any]) -> None:
+    full, bare = (written[Path(model, "eval.json")] for model in ("fr", "again"))
+    assert full["sts"]["2012"]["sets"]["MSRpar"]["pearson"] is None
+    assert full["sts"]["average"]["pearson_mean"] is None
+    assert full["sts"]["average"]["spearman_concatenated"] is not None
+    assert full["semeval2017"] and full["stsb"] and full["tatoeba"] and full["files"] and full["skipped"]
+    assert "recipe" not in bare and not bare["sts"]
+    best, none = (written[Path(model, "train/train.json")] for model in ("fr", "again"))
+    assert best["best"] and len(best["development"]) == 2 and best["initialised_from"] is None
+    assert none["best"] is None and none["development"] == [] and none["initialised_from"]["taken_over"] > 0
+
+
+# ---------------------------------------------------------------------- what a config may hold can be written down
+
+
+def allowed(node: Mapping[str, Any]) -> Iterator[Any]:
+    """Values of a key that the config's schema allows: all of a choice, else the ends of its range."""
+    kinds = node.get("type", ())
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    yield from node.get("enum", ())
+    if "null" in kinds:
+        yield None
+    if "boolean" in kinds:
+        yield from (True, False)
+    if "integer" in kinds:
+        yield from (node.get("minimum", 0), node.get("maximum", 10**6))
+    if "number" in kinds:
+        low, high = node.get("minimum", node.get("exclusiveMinimum", -2)), node.get("maximum", 1e6)
+        yield low if "minimum" in node else low + 1e-3
+        yield node["exclusiveMaximum"] - 1e-3 if "exclusiveMaximum" in node else high
+    if "array" in kinds:
+        yield from ([], ["my_rules:keep"] if node["items"]["type"] == "string" else [1, 2])
+    if "string" in kinds:
+        yield from ("cpu", "cuda:1") if "cuda" in node.get("pattern", "") else ("a/model",)
+    if "object" in kinds:
+        for key, below in node["properties"].items():
+            yield from ({key: value} for value in allowed(below))
+
+
+def cases(block: str) -> list[tuple[str, Any]]:
+    """Each key of a block of the config with each value that is not its default."""
+    properties = document()["$defs"][block]["properties"]
+    found = [
+        (key, value) for key, node in properties.items() for value in allowed(node) if value != node.get("default")
+    ]
+    assert {key for key, _ in found} == set(properties)
+    return found
+
+
+#: Keys of `train` that are no settings of train.json: its `processes`, `threads` and `initialised_from` tell of them,
+#: or nothing does, since they change when a checkpoint is written, or which of the settings are taken.
+NO_SETTINGS = {"checkpoint", "gpus", "init_from", "processes", "threads", "tune"}
+#: Settings in which variants are not compared.
+HOW = {"device", "precision", "dev_every", "log_every"}
+
+
+def block_of(name: str, **own: Any) -> dict[str, Any]:
+    """A block of a model's settings, by way of the config."""
+    raw = {"corpora": {"Small": {"version": "v1"}}, "models": {"fr": {**SMALL, name: own}}}
+    return dict(Config(raw).model("fr")[name])
+
+
+def trained_with(**own: Any) -> dict[str, Any]:
+    """The settings in the train.json of a model with such a block `train`."""
+    block = {key: value for key, value in block_of("train", **own).items() if key not in NO_SETTINGS}
+    return dict(json.loads(json.dumps(TrainSettings.from_mapping(block).as_dict())))
+
+
+@functools.cache
+def every_setting() -> list[dict[str, Any]]:
+    """Settings of train.json in which each key that can be has another value than its default, until all have had all.
+
+    They are put together from trainings that differ in one key, since not every two values go together.
+    """
+    values: dict[str, list[Any]] = {}
+    for key, value in cases("train"):
+        used = trained_with(**{key: value})
+        assert key in NO_SETTINGS or used[key] == value
+        values.setdefault(key, []).append(used.get(key))
+    default = trained_with()
+    assert set(values) - NO_SETTINGS == set(default) - {"seed"}
+    return [
+        default | {key: found[number % len(found)] for key, found in values.items() if key not in NO_SETTINGS}
+        for number in range(max(map(len, values.values())))
+    ]
+
+
+def as_if_trained(folder: Path, written: Mapping[Path, Any], settings: Mapping[str, Any]) -> Path:
+    """The files that a variant is known by, in a folder."""
+    write_json(folder / "eval.json", changed(written[Path("fr/eval.json")], ("train", "settings"), settings))
+    (folder / "train").mkdir(exist_ok=True)
+    (folder / "train/timing.csv").write_text("pairs,seconds,pairs_per_second\n64,2,32\n")
+    return folder
+
+
+def test_every_setting_of_a_training_can_stand_in_variants_json(written: dict[Path, Any], tmp_path: Path) -> None:
+    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
+    default = trained_with()
+    runs = {"own": {1: as_if_trained(tmp_path / "own", written, default)}}
+    for number, settings in enumerate(every_setting()):
+        runs[f"other{number}"] = {1: as_if_trained(tmp_path / f"other{number}", written, settings)}
+    found = gather(runs, tmp_path / "compare.json", tmp_path / "variants.json", model="fr")
+    schemas.check(found, "variants")
+    listed = [one["settings"] for one in found["variants"][1:]]
+    assert set().union(*listed) == set(default) - HOW - {"seed"}
+    # The rest would be understood, should anybody compare it one day.
+    schemas.check(changed(found, ("variants", 1, "settings"), without(default, ("seed",))), "variants")
+
+
+def test_every_point_of_a_search_can_stand_in_tune_json(written: dict[Path, Any], tmp_path: Path) -> None:
+    searched = tunable()
+    for settings in every_setting():
+        point = {key: settings[key] for key in searched}
+        write_json(tmp_path / "train.json", changed(written[Path("fr/train/train.json")], ("settings",), settings))
+        tuning = Tuning({key: [value] for key, value in point.items()})
+        (name,) = tuning.points
+        tuning.gather({name: tmp_path / "train.json"}, tmp_path / "tune.json", model="fr")
+        assert winner(tmp_path / "tune.json") == point
+
+
+def test_every_setting_of_a_filter_can_stand_in_its_counts(
+    written: dict[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_rules.py").write_text("def keep(source, target):\n    return True\n")
+    default = block_of("filters")
+    default["similarity"]["encoder"] = "a/model"
+    for key, value in cases("filters"):
+        if value == {"encoder": None}:
+            continue  # refused where the filter is on
+        if isinstance(value, dict):
+            (only,) = value
+            bounds = {}
+            if {"min", "max"} <= default[key].keys() and only in ("min", "max"):
+                both = [value[only], default[key]["max" if only == "min" else "min"]]
+                bounds = {"min": min(both), "max": max(both)}
+            value = {**default[key], **bounds, **value, "enabled": True}
+        judges = filters.build(default | {key: value}, ("en", "fr"), {"lid": "unread", "tests": []})
+        used = {judge.name: json.loads(json.dumps(judge.settings)) for judge in judges}
+        schemas.check(changed(written[Path(f"fr/pairs/filter/{LABEL}.json")], ("filters",), used), "filter")
+
+
+def test_what_is_not_as_its_schema_says_is_written_all_the_same(
+    written: dict[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    as_if_trained(tmp_path, written, trained_with())
+    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
+    out = tmp_path / "variants.json"
+    with monkeypatch.context() as patch:
+        patch.setattr("psp.evaluation.variants.figures", lambda body: {"loss": 1.0})  # a figure that no schema knows
+        found = gather({"psp": {1: tmp_path}}, tmp_path / "compare.json", out, model="fr")
+    assert read_json(out) == found
+    (record,) = caplog.records
+    assert record.levelname == "ERROR" and "\n" not in record.getMessage()
+    assert "variants.json: written completely but does not match schema variants" in record.getMessage()
+
+
+# ------------------------------------------------------------------------------------------------- what is wrong
+
+#: Where any value may stand: settings that differ from the recipe's, and a model's further keys.
+FREE = {("eval", ("differences",)), ("model", ())}
+
+
+def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Each value in a JSON value, and where it stands."""
+    yield place, value
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in inside:
+        yield from walk(below, (*place, key))
+
+
+def changed(value: Any, place: Place, new: Any) -> Any:
+    """A copy with ``new`` at ``place``."""
+    result = [copy.deepcopy(value)]
+    *above, last = (0, *place)
+    inside: Any = result
+    for key in above:
+        inside = inside[key]
+    inside[last] = new
+    return result[0]
+
+
+def without(value: Any, place: Place) -> Any:
+    *above, last = place
+    inside = value
+    for key in above:
+        inside = inside[key]
+    kept = {key: below for key, below in inside.items() if key != last}
+    return changed(value, tuple(above), kept) if above else kept
+
+
+def different_places(name: str, value: Any) -> dict[Place, tuple[Place, Any]]:
+    """One place of each kind: of a list, and of equal names at a depth, the first stands for all."""
+    found: dict[Place, tuple[Place, Any]] = {}
+    for place, below in walk(value):
+        kind = tuple("*" if isinstance(key, int) else key for key in place)
+        found.setdefault((len(kind), *kind[-1:], type(below).__name__), (place, below))
+    return {kind: at for kind, at in found.items() if (name, at[0][:1]) not in FREE}
+
+
+def refused(value: Any, name: str) -> bool:
+    try:
+        schemas.check(value, name)
+    except DataError as error:
+        assert "\n" not in str(error)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_a_missing_key_is_refused(name: str, written: dict[Path, Any]) -> None:
+    whole = documents(written, name)[-1]
+    for key in whole:
+        assert refused(without(whole, (key,)), name), key
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_an_unknown_key_is_refused(name: str, written: dict[Path, Any]) -> None:
+    for value in documents(written, name):
+        for place, below in different_places(name, value).values():
+            if isinstance(below, dict) and (name, place) not in FREE:
+                assert refused(changed(value, place, {**below, "surprise": None}), name), place
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any]) -> None:
+    for value in documents(written, name):
+        for place, below in different_places(name, value).values():
+            if isinstance(below, bool):
+                others: list[Any] = [1, "true"]
+            elif isinstance(below, int | float):
+                others = [str(below), True, math.nan, math.inf]
+            elif below is None:  # what may be null may be a number, a text or an object of its own
+                others = [[1], {"surprise": 1}]
+            else:
+                others = [1, [below]]
+            for other in others:
+                assert refused(changed(value, place, other), name), (place, other)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "new"),
+    [
+        ("eval", ("format",), 2),
+        ("eval", ("sts", "2013", "pearson_mean"), 100.1),
+        ("eval", ("sts", "2013", "pearson_mean_interval"), [1.0]),
+        ("eval", ("sts", "average", "years"), ["2011"]),
+        ("eval", ("sts", "2014", "sets", "images", "pearson"), None),  # without a reason
+        ("eval", ("tatoeba", "fra", "fra-eng", "error"), -1),
+        ("eval", ("tatoeba", "fra"), {}),
+        ("eval", ("recipe",), "mine"),
+        ("eval", ("data", "mix", "total", "kept"), -1),
+        ("compare", ("systems", "untrained", "files", "graded", "pairs"), 0),
+        ("quantized", ("smaller", 0, "dtype"), "int4"),
+        ("quantized", ("smaller", 1, "scale"), "column"),
+        ("quantized", ("smaller", 0, "differences", "files/graded", "interval"), [0.1]),
+        ("quantized", ("smaller", 0, "differences"), {"files": {"difference": 1, "interval": None}}),
+        ("train", ("best", "error"), 101),
+        ("train", ("settings", "directions"), "neither"),
+        ("filter", ("filters", "length", "min"), -1),
+        ("tune", ("points",), []),
+        ("tune", ("grid", "dropout"), [0.1, 0.1]),
+        ("tune", ("winner", "settings", "dropout"), 1),
+        ("tune", ("points", 0, "name"), "dropout=0,megabatch=60"),
+        ("variants", ("variants", 0, "figures", "seconds", "deviation"), -1),
+        ("variants", ("variants", 0, "figures"), {"loss": {"values": [1], "mean": 1, "deviation": None}}),
+        ("variants", ("variants", 1, "settings"), {"seed": 2}),
+        ("variants", ("variants", 1, "name"), "a/b"),
+        ("variants", ("systems", "untrained"), {"score": 1}),
+        ("download", ("sha256",), "ABC"),
+        ("download", ("date",), "yesterday"),
+        ("model", ("kind",), "another"),
+        ("truth", ("corpora", "Phrasebook", "noise", "misaligned", 0, "line"), 0),
+    ],
+)
+def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, written: dict[Path, Any]) -> None:
+    value = next(value for path, value in written.items() if schemas.at(path) == name and path.parts[0] != "again")
+    assert not refused(value, name)
+    assert refused(changed(value, place, new), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("eval", ("sts", "average")),
+        ("eval", ("sts", "2012", "sets", "MSRpar", "why")),
+        ("eval", ("sts", "2013", "pearson_mean_without_smt")),
+        ("eval", ("semeval2017", testsets.DEVELOPMENT_TRACK, "development")),
+        ("eval", ("tatoeba", "fra", "eng-fra")),
+        ("eval", ("train", "settings", "dim")),
+        ("compare", ("systems", "word overlap")),
+        ("quantized", ("smaller", 1, "differences")),
+        ("quantized", ("whole", "scores", "tatoeba", "fra", "eng-fra")),
+        ("train", ("best", "score")),
+        ("mix", ("corpora", 0, "label")),
+        ("tune", ("points", 0, "score")),
+        ("variants", ("variants", 0, "figures")),
+        ("variants", ("variants", 0, "figures", "seconds", "mean")),
+    ],
+)
+def test_a_key_missing_further_down_is_refused(name: str, place: Place, written: dict[Path, Any]) -> None:
+    value = next(value for path, value in written.items() if schemas.at(path) == name and path.parts[0] != "again")
+    assert refused(without(value, place), name)
+
+
+def test_the_error_names_the_file_and_the_key(written: dict[Path, Any]) -> None:
+    value = changed(written[Path("fr/eval.json")], ("train", "settings", "dim"), "wide" * 100)
+    with pytest.raises(
+        DataError, match=r"^fr/eval\.json: train\.settings\.dim: is 'wide.{0,80}, not integer"
+    ) as caught:
+        schemas.check(value, "eval", Path("fr/eval.json"))
+    assert len(str(caught.value)) < 300
+    with pytest.raises(ValueError, match="no schema 'evaluation'; available: compare, data, dedupe"):
+        schemas.check(value, "evaluation")
+
+
+def test_a_place_has_one_schema_or_none() -> None:
+    assert schemas.at("downloads/opus/Europarl/v8/en-fr.txt.zip.json") == "download"
+    assert schemas.at("fr/pairs/filter/Europarl.en-fr.json") == "filter"
+    assert schemas.at(Path("fr-2.0/model/config.json")) == "model"
+    assert schemas.at("fr/tune/dropout=0.1+megabatch=60/train.json") == "train"
+    assert schemas.at("fr/variants/no-zipf/2/train/train.json") == "train"
+    assert schemas.at("fr/variants/no-zipf/2/eval.json") == "eval"
+    partial = "downloads/lid/lid.176.ftz.partial.json"  # a broken download's own note, gone when it is complete
+    for other in (
+        partial,
+        "fr/data.md",
+        "eval.json",
+        "fr/fr/eval.json",
+        "fr/eval.json.json",
+        "fr/pairs/filter/a/b.json",
+    ):
+        assert schemas.at(other) is None, other
+
+
+# ------------------------------------------------------------------------------------------ the schemas themselves
+
+KEYWORDS = {
+    "$schema", "title", "description", "type", "$ref", "$defs", "const", "enum", "pattern", "required", "properties",
+    "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "items", "minItems",
+    "maxItems", "uniqueItems", "minLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "minProperties", "maxProperties", "if", "then", "else",
+}  # fmt: skip
+
+
+def subschemas(schema: Any, place: Place = ()) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Each schema in a schema, but for conditions, which describe nothing."""
+    if not isinstance(schema, dict):
+        return
+    yield place, schema
+    for key in ("properties", "$defs"):
+        for name, below in schema.get(key, {}).items():
+            yield from subschemas(below, (*place, key, name))
+    for key in ("items", "additionalProperties", "propertyNames"):
+        yield from subschemas(schema.get(key), (*place, key))
+
+
+def resolved(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """A schema with the keywords of the one that it refers to."""
+    if "$ref" not in schema:
+        return schema
+    file, _, inside = schema["$ref"].partition("#")
+    name = file.removesuffix(".yaml") or name
+    target: Any = schemas.load(name)
+    for step in filter(None, inside.split("/")):
+        target = target[step]
+    return {**resolved(target, name), **schema}
+
+
+@pytest.mark.parametrize("name", schemas.names())
+def test_each_schema_is_sound_and_describes_each_key(name: str) -> None:
+    schema = schemas.load(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"] == name
+    # A model's folder has two: the second is of tokenizers and encoders that older readers must refuse.
+    assert schema["properties"]["format"].get("const") == 1 or name == "model"
+    for place, below in subschemas(schema):
+        assert set(below) <= KEYWORDS, place  # a misspelt keyword would check nothing
+        whole = resolved(below, name)
+        if place[-2:-1] == ("properties",):
+            assert "type" in whole, place
+            assert whole.get("description"), place
+            assert "\n" not in whole["description"], place
+        is_object = "object" in whole.get("type", ()) and place[-2:-1] != ("$defs",)
+        if is_object and name != "model":
+            assert "additionalProperties" in whole or whole.get("unevaluatedProperties") is False, place
+
+
+def test_the_schemas_are_part_of_the_package() -> None:
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["psp"]
+    packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
+    yaml = set((ROOT / "psp").rglob("*.yaml"))
+    assert packed == yaml | set((ROOT / "psp").rglob("*.html")) | {ROOT / "psp/py.typed"}
+    assert {path.stem for path in yaml} == {*schemas.names(), "settings"}
+
+
+def test_the_formats_page_lists_every_schema() -> None:
+    page = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    for name in schemas.names():
+        assert f"[{name}](../psp/core/schemas/{name}.yaml)" in page

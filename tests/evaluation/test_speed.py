@@ -1,0 +1,301 @@
+"""The speed measurement: what is measured, under which conditions, and what is written; never how fast."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.text import Text
+
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.machine import usable_cores
+from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
+from psp.evaluation.speed.settings import SECTION
+from psp.evaluation.speed.systems import OWN, PEERS, batches
+from psp.evaluation.speed.worker import Worker
+from psp.models.folder import save_model
+from psp.models.model import Model
+from psp.pairs.store import write_store
+from psp.report.speed_chart import draw, picture
+from psp.report.speed_table import markdown
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import PAIRS, train_sentencepiece, write_mixed
+
+CONFIG = {"languages": ["en", "fr"], "lower_case": True}
+NUMPY, NUMBA = "psp float32, NumPy", "psp float32, numba"
+
+
+def store(folder, model):
+    mixed = write_mixed(folder / "mix.tsv", ((*pair, 0) for pair in PAIRS))
+    write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["Books"])
+    return folder / "store.h5"
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    model = train_sentencepiece(folder / "sp.model")
+    pieces = load_sentencepiece(model).get_piece_size()
+    table = np.random.default_rng(1).standard_normal((pieces, 8)).astype(np.float32)
+    save_model(folder / "model", table, model, CONFIG)
+    return folder / "model", store(folder, model)
+
+
+@pytest.fixture(scope="module")
+def measured(trained, tmp_path_factory):
+    """A measurement beside one peer whose export is whole and one whose is damaged."""
+    pytest.importorskip("model2vec")
+    pytest.importorskip("onnxruntime")
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "exports/onnx").mkdir(parents=True)
+    (folder / "exports/onnx/model.onnx").write_bytes(b"half a graph")
+    (folder / "exports/onnx/config.json").write_text("{}")
+    result = measure_speed(
+        *trained,
+        folder / "speed.json",
+        sentences=100,
+        batch_size=8,
+        repeats=3,
+        own=[NUMBA],
+        peers=["model2vec", "ONNX export"],
+        exports=folder / "exports",
+    )
+    draw(result, folder / "speed.png")
+    return result, folder
+
+
+def test_each_system_on_one_core_and_on_all(measured):
+    result, folder = measured
+    assert json.loads((folder / "speed.json").read_text()) == result
+    schemas.check(result, "speed")
+    counts = sorted({1, len(usable_cores())})
+    names = [NUMPY, NUMBA, "model2vec"]
+    assert [(row["name"], row["cores"]) for row in result["systems"]] == [(n, c) for c in counts for n in names]
+    for row in result["systems"]:
+        assert row["agreement"] == 1.0  # the same table, the same vectors
+        assert row["sentences"] == result["sentences"] == 100
+        assert row["load_seconds"] > 0 and row["resident_bytes"] > 1e7 and row["busy_cores"] > 0
+        assert (row["forward"] is None) == (row["name"] == "model2vec") == (row["no_forward"] is not None)
+        assert (row["split"] is None) == (row["name"] == "model2vec") and row["dim"] == 8
+        for rates in filter(None, (row["cold"], row["warm"], row["split"], row["forward"])):
+            assert len(rates["passes"]) == 3 and rates["unit"] == "sentences/s"
+            assert rates["median"] == statistics.median(rates["passes"]) > 0
+            assert (rates["min"], rates["max"]) == (min(rates["passes"]), max(rates["passes"]))
+    assert [one["cores"] for one in result["memory"]] == counts
+
+
+def test_what_pooling_reads_beside_what_a_copy_moves(measured):
+    result, _ = measured
+    for row in result["systems"]:
+        if row["forward"] is None:
+            assert row["gathered"] is row["of_copy"] is None
+            continue
+        read = row["forward"]["median"] * result["conditions"]["mean_pieces"] * 8 * 4
+        copy = next(one["copy"]["median"] for one in result["memory"] if one["cores"] == row["cores"])
+        assert row["gathered"] == pytest.approx(read, rel=1e-3)
+        assert row["of_copy"] == pytest.approx(read / copy, rel=0.01, abs=0.001)
+
+
+def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
+    result, _ = measured
+    (broken,) = result["missing"]
+    assert broken["name"] == "ONNX export"
+    assert "its process ended with status 1" in broken["why"] and "model.onnx" in broken["why"]
+
+
+def test_many_processes_beside_one(measured):
+    result, _ = measured
+    cores = len(usable_cores())
+    if cores == 1:
+        assert result["processes"] is None
+        return
+    several = result["processes"]
+    assert (several["name"], several["processes"]) == (NUMBA, cores)
+    efficiency = several["all"]["median"] / several["one"]["median"] / cores
+    assert several["efficiency"] == pytest.approx(efficiency, abs=0.001)
+
+
+def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, trained):
+    result, _ = measured
+    sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
+    ids, _ = Model.load(trained[0]).ids(sentences)
+    conditions = result["conditions"]
+    assert conditions["mean_pieces"] == pytest.approx(len(ids) / 100, abs=1e-3)
+    assert conditions["mean_characters"] == pytest.approx(sum(map(len, sentences)) / 100, abs=1e-3)
+    assert conditions["rows_in_use"] == len(np.unique(ids))
+    assert result["source"] == f"the first 50 of {len(PAIRS)} pairs of its training data: Books"
+    assert (conditions["dim"], conditions["batch_size"], conditions["repeats"]) == (8, 8, 3)
+    assert conditions["cpu"] and set(conditions["versions"]) >= {"psp", "numpy", "model2vec", "python"}
+
+
+def test_the_table_and_the_chart(measured):
+    result, folder = measured
+    text = markdown(result)
+    rows = [line for line in text.split("\n") if line.startswith("| ")]
+    assert len(rows) == len(result["systems"]) + len({row["cores"] for row in result["systems"]})
+    assert len({row.count("|") for row in rows}) == 1
+    assert "Not measured: ONNX export" in text and "Books" in text
+    assert f"{result['systems'][0]['warm']['median']:,.0f} (" in rows[1]
+    picture = (folder / "speed.png").read_bytes()
+    assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
+
+
+def texts(thing):
+    return [one.get_text() for one in thing.findobj(Text)]
+
+
+@pytest.fixture(scope="module")
+def small(trained, tmp_path_factory):
+    """A measurement without the peers that are asked for, and no chart."""
+    folder = tmp_path_factory.mktemp("small")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "model2vec", None)
+        patch.setattr("psp.evaluation.speed.systems.GPUS", (str(folder / "none"),))
+        chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
+        result = measure_speed(*trained, folder / "speed.json", sentences=10**6, repeats=3, **chosen)
+    return result, folder
+
+
+def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
+    result = small[0]
+    assert result["model"] == trained[0].parent.name
+    figure = picture(result)
+    assert figure.get_suptitle() == f"Speed of {result['model']}"
+    lines = figure.legends[0].get_title().get_text().split("\n")
+    assert "Not measured: model2vec (model2vec is not installed: pip install 'psp[peers]')" in lines
+    assert "Not measured: EmbeddingBag, GPU (there is no GPU)" in lines
+    below = " ".join(lines)
+    assert "Not requested (speed: own): psp float16, NumPy; psp int8, NumPy; psp float32, numba; " in below
+    assert "Not requested (speed: peers): StaticEmbedding; ONNX export; MiniLM; USE; MiniLM, GPU" in below
+    assert NUMPY not in below
+
+
+def test_what_a_system_lacks_is_told_in_the_place_of_its_bar(small):
+    systems = small[0]["systems"]  # one, on one core and on all
+    silent = {**systems[-1], "name": "USE", "forward": None, "no_forward": "it has no entry for ids"}
+    *others, last = picture({**small[0], "systems": [*systems, silent]}).axes
+    assert "it has no entry for ids" in texts(last) and "not measured" not in texts(last)
+    assert all("not measured" in texts(panel) for panel in others)
+
+
+def test_the_chart_is_whole_whatever_the_processor_is_called(small):
+    systems = [row for row in small[0]["systems"] if row["cores"] == 1]  # the narrowest
+    cpu = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz with AMX, virtual, " * 2
+    figure = picture({**small[0], "systems": systems, "conditions": {**small[0]["conditions"], "cpu": cpu}})
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert " ".join(cpu.split()) in " ".join(legend.get_title().get_text().split("\n"))
+    below, panel = legend.get_window_extent(), figure.axes[0].get_tightbbox()
+    assert below.x0 >= 0 and below.x1 <= figure.bbox.width
+    assert below.y0 >= 0 and below.y1 <= panel.y0
+
+
+def test_a_small_store_and_what_is_not_there(small):
+    result, _ = small
+    assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
+    assert {row["name"] for row in result["systems"]} == {NUMPY}
+    assert result["missing"] == [
+        {"name": "model2vec", "why": "model2vec is not installed: pip install 'psp[peers]'"},
+        {"name": "EmbeddingBag, GPU", "why": "there is no GPU"},
+    ]
+
+
+def test_a_store_of_another_model_is_refused(trained, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = store(tmp_path / "other", train_sentencepiece(tmp_path / "other" / "sp.model", vocab_size=60))
+    with pytest.raises(DataError, match="another vocabulary"):
+        measure_speed(trained[0], other, tmp_path / "speed.json")
+    assert not (tmp_path / "speed.json").exists()
+
+
+@pytest.fixture
+def task(trained, tmp_path):
+    """What the processes are given."""
+    texts = [source for source, _ in PAIRS]
+    (tmp_path / "texts.json").write_text(json.dumps(texts))
+    ids, offsets = Model.load(trained[0]).ids(texts)
+    np.save(tmp_path / "ids.npy", ids)
+    np.save(tmp_path / "offsets.npy", offsets)
+    return {"folder": str(trained[0]), "task": str(tmp_path)}
+
+
+@pytest.mark.parametrize("name", [NUMPY, NUMBA])
+def test_one_core_is_one_core_for_every_thread(task, name):
+    core = usable_cores()[-1]
+    with Process(name, [core], **task) as process:
+        process.wait()
+        process.ask("load")
+        process.ask("text")
+        root = Path(f"/proc/{process._process.pid}")
+        allowed = {
+            line.split()[1]
+            for thread in (root / "task").iterdir()
+            for line in (thread / "status").read_text().split("\n")
+            if line.startswith("Cpus_allowed_list")
+        }
+        environment = (root / "environ").read_bytes().decode().split("\0")
+    assert allowed == {str(core)}
+    assert {f"{variable}=1" for variable in THREAD_VARIABLES} | {"TOKENIZERS_PARALLELISM=false"} <= set(environment)
+
+
+def test_slow_systems_embed_a_sample(task):
+    with Process(NUMPY, usable_cores(), **task) as process:
+        process.wait()
+        process.ask("load")
+        assert process.ask("sample", seconds=1e9) == {"sentences": len(PAIRS)}
+        assert process.ask("sample", seconds=0.0) == {"sentences": 64}
+        assert process.ask("prepare", batch_size=8) == {"why": None, "splits": True}
+        assert process.ask("forward")["seconds"] > 0
+
+
+def test_cold_is_a_new_model(task):
+    worker = Worker(NUMBA, cores=usable_cores(), **task)
+    worker.load()
+    before = worker.system.model
+    assert worker.text()["seconds"] > 0
+    assert worker.system.model is before
+    worker.fresh()
+    assert worker.system.model is not before
+
+
+def test_a_process_that_dies_says_why(tmp_path):
+    with Process(NUMPY, usable_cores(), folder="/nowhere", task=str(tmp_path)) as process:
+        process.wait()
+        with pytest.raises(Broken, match=r"psp float32, NumPy: its process ended with status 1: .*/nowhere: no such"):
+            process.ask("load")
+    with Process(NUMPY, usable_cores(), folder="/nowhere", task=str(tmp_path)) as process:
+        process.wait()
+        os.kill(process._process.pid, 9)
+        with pytest.raises(Broken, match="status -9"):
+            process.ask("load")
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
+def test_batches_are_sorted_and_whole(lengths, size):
+    offsets = np.cumsum([0, *lengths])
+    texts = [f"{i} of {length}" for i, length in enumerate(lengths)]
+    of_texts, of_ids = batches(texts, np.arange(offsets[-1]), offsets, size)
+    assert [len(batch) for batch in of_texts] == [len(ends) - 1 for _, ends in of_ids]
+    assert all(len(batch) == size for batch in of_texts[:-1])
+    seen = [int(length) for _, ends in of_ids for length in np.diff(ends)]
+    assert seen == sorted(lengths)
+    flat = [text for batch in of_texts for text in batch]
+    assert sorted(flat) == sorted(texts) and [int(text.split()[-1]) for text in flat] == seen
+    for batch, (ids, ends) in zip(of_texts, of_ids, strict=True):
+        for text, first, last in zip(batch, ends, ends[1:], strict=False):
+            start = offsets[int(text.split()[0])]
+            assert ids[first:last].tolist() == list(range(start, start + last - first))
+
+
+def test_the_config_names_the_peers():
+    assert tuple(SECTION["peers"].default) == PEERS
+    assert OWN[0] == NUMPY

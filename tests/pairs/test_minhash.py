@@ -1,0 +1,98 @@
+"""Shingles against the plain definition, and what signatures and bands promise."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.pairs import minhash
+from psp.text.keys import normalised_key
+from tests.pairs.conftest import numbers, similarity
+
+# Letters that fold to others or to several, marks, other scripts and planes, and what is no letter at all.
+TEXTS = st.text(st.sampled_from("aAbcſßKé\u0301中文𐐀𝔘ا9.-! \u2028\r\0"), max_size=9)
+
+
+def lines(pairs):
+    return "".join(f"{source}\t{target}\t{row % 12}\n" for row, (source, target) in enumerate(pairs))
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8))
+def test_shingles_are_those_of_the_plain_definition(pairs):
+    found = minhash.shingles(lines(pairs))
+    assert found.offsets[0] == 0 and found.offsets[-1] == len(found.values)
+    ends = found.offsets.tolist()
+    sets = [set(found.values[start:end].tolist()) for start, end in itertools.pairwise(ends)]
+    assert sets == [numbers(pair) for pair in pairs]
+    keys = [tuple(map(normalised_key, pair)) for pair in pairs]
+    assert [tuple(key.decode("utf-32-le").split("\t")) for key in found.keys] == keys
+    assert found.full.tolist() == [all(pair) for pair in keys]
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=8), st.integers(0, 2**64 - 1))
+def test_a_signature_depends_on_its_row_alone(pairs, seed):
+    whole = minhash.signatures(minhash.shingles(lines(pairs)), seed)
+    assert whole.shape == (len(pairs), minhash.SLOTS)
+    for row, pair in enumerate(pairs):
+        assert (minhash.signatures(minhash.shingles(lines([pair])), seed)[0] == whole[row]).all()
+    # Marks, case and white space make no difference; sides that change places do.
+    other = [(f"  {source.upper()}.", f"¿{target.upper()}?") for source, target in pairs]
+    same = [numbers(a) == numbers(b) for a, b in zip(pairs, other, strict=True)]
+    again = minhash.signatures(minhash.shingles(lines(other)), seed)
+    assert [bool((a == b).all()) for a, b, alike in zip(whole, again, same, strict=True) if alike] == [True] * sum(same)
+
+
+def test_estimates_are_near_the_true_similarity():
+    choose = random.Random(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    pairs, edited = [], []
+    for _ in range(2000):
+        pair = ["".join(choose.choices(letters, k=choose.randrange(15, 60))) for _ in range(2)]
+        other = [list(text) for text in pair]
+        for _ in range(choose.randrange(12)):
+            side = choose.choice(other)
+            side[choose.randrange(len(side))] = choose.choice(letters)
+        pairs.append(tuple(pair))
+        edited.append(tuple("".join(side) for side in other))
+    a, b = (minhash.signatures(minhash.shingles(lines(rows)), 1) for rows in (pairs, edited))
+    true = np.array([similarity(*both) for both in zip(pairs, edited, strict=True)])
+    errors = minhash.equal_slots(a, b) / minhash.SLOTS - true
+    assert abs(errors.mean()) < 0.004
+    # A mean of 128 independent slots would have this deviation at most.
+    assert errors.std() < np.sqrt((true * (1 - true)).mean() / minhash.SLOTS)
+    unrelated = minhash.equal_slots(a[1:], a[:-1]) / minhash.SLOTS
+    assert unrelated.max() < 0.2
+
+
+@given(st.integers(0, 128), st.integers(1, 5))
+def test_equal_slots_are_counted(equal, rows):
+    a = np.zeros((rows, minhash.SLOTS), dtype=np.uint8)
+    b = np.ones_like(a)
+    b[:, minhash.SLOTS - equal :] = 0
+    assert minhash.equal_slots(a, b).tolist() == [equal] * rows
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.8, 0.9, 1.0])
+def test_bands_are_as_wide_as_they_can_be(threshold):
+    count, width = minhash.divide(threshold)
+
+    def shared(count, width):
+        return 1 - (1 - threshold**width) ** count
+
+    assert count * width <= minhash.SLOTS
+    assert shared(count, width) >= 0.98
+    assert width == 8 or shared(minhash.SLOTS // (width + 1), width + 1) < 0.98
+
+
+def test_a_band_is_equal_where_all_its_slots_are():
+    random_slots = np.random.default_rng(1).integers(0, 2, (500, minhash.SLOTS), dtype=np.uint8)
+    for width in (1, 3, 8):
+        for number in (0, minhash.SLOTS // width - 1):
+            keys = minhash.band(random_slots, number, width).tolist()
+            slots = [tuple(row) for row in random_slots[:, number * width : (number + 1) * width].tolist()]
+            assert len(set(keys)) == len(set(slots)) == len(set(zip(keys, slots, strict=True)))

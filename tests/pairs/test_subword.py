@@ -1,0 +1,224 @@
+"""Training and encoding subwords, against sentencepiece called the plain way."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import logging
+
+import numpy as np
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+import psp.pairs.subword
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.pairs.pair_file import read_mixed
+from psp.pairs.subword import LONGEST_LINE, train_subword
+from psp.text.sentencepiece import encode, encode_all, load_sentencepiece
+from tests.conftest import PAIRS, SENTENCES, odd_text, reference_ids, train_sentencepiece, write_mixed
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    return write_mixed(tmp_path / "mix.tsv", ((*pair, index % 2) for index, pair in enumerate(PAIRS)))
+
+
+def train(mixed, folder, **settings):
+    settings = {"vocab_size": 150, "character_coverage": 1.0} | settings
+    report = train_subword(mixed, folder / "sp.model", report=folder / "sp.json", **settings)
+    return load_sentencepiece(folder / "sp.model"), report
+
+
+def pieces(processor):
+    return [processor.id_to_piece(index) for index in range(processor.get_piece_size())]
+
+
+def test_it_is_the_model_that_sentencepiece_trains_on_both_sides(mixed, tmp_path):
+    processor, _ = train(mixed, tmp_path)
+    plain = load_sentencepiece(train_sentencepiece(tmp_path / "plain.model", character_coverage=1.0, num_threads=1))
+    assert pieces(processor) == pieces(plain)
+    assert processor.encode(SENTENCES) == plain.encode(SENTENCES)
+
+
+def test_the_report_describes_the_model(mixed, tmp_path):
+    processor, report = train(mixed, tmp_path)
+    assert report == {
+        "format": 1,
+        "sentences": len(SENTENCES),
+        "asked": 150,
+        "vocab_size": processor.get_piece_size(),
+        "character_coverage": 1.0,
+        "sha256": hashlib.sha256((tmp_path / "sp.model").read_bytes()).hexdigest(),
+        "skipped_long": 0,
+    }
+    assert json.loads((tmp_path / "sp.json").read_text()) == report
+    assert [line.split("\t")[0] for line in (tmp_path / "sp.vocab").read_text().split("\n")[:-1]] == pieces(processor)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_same_input_and_threads_give_the_same_bytes(mixed, tmp_path, threads):
+    digests = {train(mixed, tmp_path / str(run), threads=threads)[1]["sha256"] for run in range(2)}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(("sample", "sentences"), [(100, 100), (101, 102), (10**6, len(SENTENCES))])
+def test_the_sample_is_the_head_of_the_file_both_sides_of_each_pair(mixed, tmp_path, sample, sentences):
+    whole = train(mixed, tmp_path / "whole", sample=sample)[1]
+    head = write_mixed(tmp_path / "head.tsv", ((*pair, 0) for pair in PAIRS[: sentences // 2]))
+    assert whole["sentences"] == sentences
+    assert whole == train(head, tmp_path / "head")[1]
+
+
+def test_nothing_depends_on_separators_inside_a_line(tmp_path):
+    rows = [(f"{source}\u2028\r\x85{source}", target, 0) for source, target in PAIRS]
+    assert train(write_mixed(tmp_path / "mix.tsv", rows), tmp_path)[1]["sentences"] == 2 * len(rows)
+
+
+def test_a_small_corpus_gives_a_smaller_vocabulary_and_a_warning(mixed, tmp_path, caplog):
+    processor, report = train(mixed, tmp_path, vocab_size=5000)
+    assert report["asked"] == 5000
+    assert report["vocab_size"] == processor.get_piece_size() < 5000
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert "5000" in warning and str(report["vocab_size"]) in warning
+
+
+def test_lines_that_sentencepiece_would_skip_are_counted(mixed, tmp_path, caplog):
+    longest = "é" * (LONGEST_LINE // 2)
+    rows = [(*pair, 0) for pair in PAIRS]
+    longer = write_mixed(tmp_path / "longer.tsv", [*rows, (longest + "e", longest, 0)])
+    _, report = train(longer, tmp_path)
+    assert (report["sentences"], report["skipped_long"]) == (len(SENTENCES) + 1, 1)
+    assert f"1 sentences longer than {LONGEST_LINE} bytes" in caplog.text
+    alone = write_mixed(tmp_path / "without.tsv", [*rows, (longest, SENTENCES[0], 0)])
+    assert "é" in "".join(pieces(train(alone, tmp_path)[0]))  # the limit's own length is taken
+
+
+def test_sentencepiece_speaks_in_our_log_and_nowhere_else(mixed, tmp_path, caplog, capfd):
+    caplog.set_level(logging.INFO)
+    train(mixed, tmp_path)
+    assert f"Loaded all {len(SENTENCES)} sentences" in caplog.text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_more_characters_than_pieces_says_how_many_are_needed(mixed, tmp_path):
+    with pytest.raises(ConfigError, match=r"write vocab_size: (\d+) or more") as error:
+        train(mixed, tmp_path, vocab_size=8)
+    needed = int(str(error.value).split("write vocab_size: ")[1].split()[0])
+    assert not list(tmp_path.glob("sp.*"))
+    with pytest.raises(ConfigError):
+        train(mixed, tmp_path, vocab_size=needed - 1)
+    assert train(mixed, tmp_path, vocab_size=needed)[1]["vocab_size"] == needed
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"mix\.tsv: no sentence"),
+        (b"a\tb\t0\nc\td\n", r"mix\.tsv, line 2: 2 columns"),
+        (b"a\tb\tc\t0\n", r"mix\.tsv, line 1: 4 columns"),
+        (b"a\tb\t0\n \tb\t0\n", r"mix\.tsv, line 2: a side without text"),
+        (b"a\tb\t0\na\t\t0\n", r"mix\.tsv, line 2: a side without text"),
+        (b"a\tb\t0\na\t\xff\t0\n", r"mix\.tsv, line 2: not UTF-8"),
+    ],
+)
+def test_bad_input_is_named_and_leaves_nothing(tmp_path, content, message):
+    mixed = tmp_path / "mix.tsv"
+    mixed.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        train(mixed, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_and_a_sample_of_nothing(tmp_path, mixed):
+    with pytest.raises(DataError, match="No such file"):
+        train(tmp_path / "nothing.tsv", tmp_path)
+    with pytest.raises(ConfigError, match="sample is 0"):
+        train(mixed, tmp_path, sample=0)
+
+
+def test_an_error_of_sentencepiece_is_one_line_and_keeps_the_old_model(mixed, tmp_path):
+    (tmp_path / "sp.model").write_bytes(b"old")
+    with pytest.raises(PspError, match=r"mix\.tsv: sentencepiece cannot train on this file: .*vocab_size") as error:
+        train(mixed, tmp_path, vocab_size=-5)
+    assert "\n" not in str(error.value)
+    assert (tmp_path / "sp.model").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("child", "message"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "killed by signal 9"),
+        ("import sys; sys.stdin.read(); sys.exit(5)", "exited with status 5"),
+    ],
+)
+def test_a_sentencepiece_that_dies_is_an_error(mixed, tmp_path, monkeypatch, child, message):
+    monkeypatch.setattr(psp.pairs.subword, "_CHILD", child)
+    with pytest.raises(DataError, match=message):
+        train(mixed, tmp_path)
+    assert not list(tmp_path.glob("sp.*"))
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(range(256)) * 20])
+def test_what_is_no_sentencepiece_model_is_refused(tmp_path, content, capfd):
+    path = tmp_path / "sp.model"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"sp\.model"):
+        load_sentencepiece(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        load_sentencepiece(tmp_path / "nothing.model")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_mixed_file_is_read_as_it_is_written(tmp_path):
+    rows = [("a\x85b", "c\u2028", "0"), ("x\ry", "é", "12")]
+    assert list(read_mixed(write_mixed(tmp_path / "mix.tsv", rows))) == rows
+
+
+@pytest.fixture(scope="module", params=["as trained", "without a word mark in front"])
+def processor(request, tmp_path_factory):
+    # Only without the word mark, which is a known piece, can a sentence be of unknown pieces alone.
+    path = tmp_path_factory.mktemp("sp") / "sp.model"
+    return load_sentencepiece(train_sentencepiece(path, add_dummy_prefix=request.param == "as trained"))
+
+
+@given(texts=st.lists(odd_text, max_size=12), threads=st.sampled_from([1, 2]))
+def test_encoding_is_sentencepiece_without_unknown_pieces(processor, texts, threads):
+    encoded, whole = encode(processor, texts, threads), encode_all(processor, texts, threads)
+    ids, offsets = encoded.ids, encoded.offsets
+    expected = [reference_ids(processor, text) for text in texts]
+    assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
+    assert offsets.tolist() == [0, *np.cumsum([len(sentence) for sentence in expected], dtype=int).tolist()]
+    assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == expected
+    assert whole.ids.tolist() == [number for text in texts for number in processor.encode(text)]
+
+
+def test_a_sentence_of_unknown_pieces_is_one_unknown_piece(tmp_path):
+    processor = load_sentencepiece(train_sentencepiece(tmp_path / "sp.model", add_dummy_prefix=False))
+    unknown = processor.unk_id()
+    assert processor.encode("日 本")[0] == processor.encode("日 本")[-1] == unknown
+    assert encode(processor, ["日本", "bread", "", "日"]).ids.tolist() == [unknown, *processor.encode("bread"), unknown]
+
+
+def test_real_sentences_make_a_usable_model(psp_data, tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(psp_data / "opus/TatoebaAnki/v2019/moses/en-fr.txt.zip") as archive:
+        sides = [
+            archive.read(next(name for name in archive.namelist() if name.endswith(f".en-fr.{language}")))
+            .decode()
+            .lower()
+            .split("\n")[:2000]
+            for language in ("en", "fr")
+        ]
+    rows = [(source.strip(), target.strip(), 0) for source, target in zip(*sides, strict=True)]
+    processor, report = train(
+        write_mixed(tmp_path / "mix.tsv", rows), tmp_path, vocab_size=2000, character_coverage=0.995
+    )
+    assert report["sentences"] == 4000
+    assert isinstance(processor, sentencepiece.SentencePieceProcessor)
+    texts = [text for row in rows for text in row[:2]]
+    kept, whole = len(encode(processor, texts).ids), len(encode_all(processor, texts).ids)
+    assert 0 < whole - kept < 0.02 * kept  # a coverage of 0.995 leaves the rarest characters out

@@ -1,0 +1,68 @@
+"""tests/ mirrors psp/: a module with logic of its own has a test file of its name in the folder of its room."""
+
+import io
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+#: Lines with code: a module of more has tests of its own.
+SMALL = 80
+#: Modules and packages whose tests stand under another name, each with where, and why.
+ELSEWHERE = {
+    "cli/common.py": ("cli/test_embed.py", "what the commands share is seen in each"),
+    "cli/mine.py": ("inference/search/test_bitext.py", "the command hands over to the mining"),
+    "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
+    "config/blocks.py": ("config/test_config.py", "a list of settings"),
+    "config/entries.py": ("config/test_config.py", "a list of settings"),
+    "config/schema.py": ("config/test_config.py", "its errors are those of a config"),
+    "core/settings.py": ("pairs/filters/test_filters.py", "declarations are tested by what is declared"),
+    "corpora/phrasebook": ("corpora/test_phrasebook.py", "one grammar in many files"),
+    "corpora/transfer.py": ("corpora/test_download.py", "one request of a download"),
+    "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
+    "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
+    "models/exports": ("models/exports/test_exports.py", "each export against the model"),
+    "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
+    "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
+    "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
+    "report/speed_chart.py": ("evaluation/test_speed.py", "it is drawn of a measurement"),
+    "text/languages.py": ("text/test_scripts.py", "a list of languages"),
+    "training/saving/csv_log.py": ("training/test_trainer.py", "what a training writes"),
+}
+
+
+def code_lines(path: Path) -> int:
+    """Lines with code: no comments, docstrings or blank lines."""
+    found, statement = set(), True
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+            statement = True
+        elif token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.ENDMARKER):
+            if not (statement and token.type == tokenize.STRING):
+                found.update(range(token.start[0], token.end[0] + 1))
+            statement = False
+    return len(found)
+
+
+MODULES = [path.relative_to(ROOT / "psp") for path in sorted((ROOT / "psp").rglob("*.py"))]
+LARGE = [str(path) for path in MODULES if path.name != "__init__.py" and code_lines(ROOT / "psp" / path) > SMALL]
+
+
+def elsewhere(module: str) -> str | None:
+    return next((name for name in (module, *map(str, Path(module).parents)) if name in ELSEWHERE), None)
+
+
+@pytest.mark.parametrize("module", LARGE)
+def test_a_module_with_logic_has_tests_under_its_name(module: str) -> None:
+    own = Path("tests", module).with_name(f"test_{Path(module).name}")
+    assert (ROOT / own).exists() or elsewhere(module), f"psp/{module} has no {own}; write it"
+
+
+def test_what_is_tested_elsewhere_is_there_and_has_no_tests_under_its_name() -> None:
+    for module, (test, _) in ELSEWHERE.items():
+        assert (ROOT / "psp" / module).exists(), module
+        assert (ROOT / "tests" / test).exists(), test
+        own = Path("tests", module).with_name(f"test_{Path(module).stem}.py")
+        assert own == Path("tests", test) or not (ROOT / own).exists(), f"{own} is there: take {module} from the list"
+        assert any(elsewhere(name) == module for name in LARGE), f"psp/{module} is small: take it from the list"

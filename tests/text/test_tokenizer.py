@@ -1,0 +1,115 @@
+"""The tokenizer of sentencepiece, against sentencepiece; and that nothing else in psp/ speaks to sentencepiece."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.core.errors import DataError
+from psp.core.files import sha256
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from tests.conftest import SENTENCES, odd_text, rows_of, train_sentencepiece
+
+PSP = Path(__file__).parents[2] / "psp"
+
+#: Who may call a sentencepiece model's methods: the tokenizer and what it is made of, its trainer, exports of it, and
+#: the reader of published checkpoints.
+SPEAKS = {
+    "text/sentencepiece.py",
+    "text/sentencepiece_tokenizer.py",
+    "text/unigram.py",
+    "text/word_cache.py",
+    "pairs/subword.py",
+    "models/published.py",
+}
+#: Methods of a sentencepiece model that are called so nowhere else.
+METHODS = {
+    "get_piece_size", "unk_id", "id_to_piece", "piece_to_id", "is_control", "is_unknown", "get_score",
+    "serialized_model_proto", "encode_as_ids", "encode_as_pieces", "SentencePieceProcessor",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> SentencepieceTokenizer:
+    return SentencepieceTokenizer(train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model"))
+
+
+def speaks(path: Path) -> set[str]:
+    """What of sentencepiece's a module calls."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name, keywords = node.func.attr, {keyword.arg for keyword in node.keywords}
+            if name in METHODS or (name in ("encode", "decode") and keywords & {"out_type", "num_threads"}):
+                found.add(name)
+            if ast.unparse(node.func.value).endswith((".sentencepiece", "processor")):
+                found.add(name)
+    return found
+
+
+def test_nothing_else_speaks_to_sentencepiece() -> None:
+    found = {str(path.relative_to(PSP)) for path in PSP.rglob("*.py") if speaks(path)}
+    assert {name for name in found if not name.startswith("models/exports/")} <= SPEAKS
+    assert "text/sentencepiece_tokenizer.py" in found  # the test sees what it looks for
+
+
+READING = st.fixed_dictionaries({"lower_case": st.booleans()})
+
+
+@given(texts=st.lists(odd_text, max_size=8), threads=st.sampled_from([1, 2]), lower=st.booleans())
+def test_it_is_sentencepiece_with_things_left_out(
+    tokenizer: SentencepieceTokenizer, texts: list[str], threads: int, lower: bool
+) -> None:
+    left_out = [7, 11]
+    reads = tokenizer.reading({"lower_case": lower, "left_out": left_out})
+    processor, unknown = tokenizer.processor, tokenizer.processor.unk_id()
+    whole = processor.encode([text.lower() if lower else text for text in texts], out_type=int)
+    expected = [[i for i in ids if i not in (unknown, *left_out)] or [unknown] * bool(ids) for ids in whole]
+    encoded = reads.encode(texts, threads)
+    assert (encoded.ids.dtype, encoded.offsets.dtype, len(encoded)) == (np.int32, np.int64, len(texts))
+    assert rows_of(encoded) == expected
+    prepared = reads.prepared(texts)
+    assert rows_of(reads.encode_prepared(prepared, threads)) == expected
+    assert rows_of(reads.encode_whole(prepared, threads)) == whole
+    assert rows_of(reads.encode(texts, threads, fast=reads.fast())) == expected
+    assert tokenizer.decode(reads.encode_whole(prepared)) == [processor.decode(ids) for ids in whole]
+
+
+@given(text=odd_text)
+def test_pieces_are_spelled_as_sentencepiece_does(tokenizer: SentencepieceTokenizer, text: str) -> None:
+    processor = tokenizer.processor
+    spelled = tokenizer.spelled(text)
+    assert [piece for piece, _ in spelled] == processor.encode(text, out_type=str)
+    assert [number for _, number in spelled] == processor.encode(text, out_type=int)
+
+
+def test_its_vocabulary_is_sentencepieces(tokenizer: SentencepieceTokenizer) -> None:
+    processor = tokenizer.processor
+    assert tokenizer.pieces() == [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
+    assert (len(tokenizer), tokenizer.unknown_id) == (processor.get_piece_size(), processor.unk_id())
+    assert tokenizer.silent_ids == [processor.unk_id(), processor.piece_to_id("▁")]
+    assert tokenizer.contents() == {"sentencepiece.model": tokenizer.path.read_bytes()}
+    assert tokenizer.sha256() == sha256(tokenizer.path) and str(tokenizer) == str(tokenizer.path)
+    assert tokenizer.obstacle() is None
+
+
+def test_reading_changes_what_is_said_and_no_more(tokenizer: SentencepieceTokenizer) -> None:
+    assert tokenizer.reading({"languages": ["en"]}) is tokenizer
+    lower = tokenizer.reading({"lower_case": True})
+    assert (lower.lower_case, tokenizer.lower_case) == (True, False) and lower.processor is tokenizer.processor
+    assert lower.reading({"left_out": [5]}).recorded({}) == {"lower_case": True, "left_out": [5]}
+    assert lower.recorded({"lower_case": False, "dim": 3}) == {"lower_case": False, "dim": 3}
+    assert as_tokenizer(tokenizer.path, {"lower_case": True}).recorded({}) == {"lower_case": True}
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_half_a_surrogate_pair_is_named(tokenizer: SentencepieceTokenizer, fast: bool) -> None:
+    compiled: Any = tokenizer.fast() if fast else None
+    with pytest.raises(DataError, match=r"texts\[12\] is not valid Unicode: half a surrogate pair at character 1"):
+        tokenizer.encode([*SENTENCES[:2], "a\udc80"], first=10, fast=compiled)

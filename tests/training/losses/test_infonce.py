@@ -1,0 +1,219 @@
+"""InfoNCE: its fast form against its definition, and the definition against a loop."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from psp.training.losses.infonce import infonce_loss, infonce_objective
+
+
+def drawn(pairs: int, dim: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(2 * pairs, dim, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+def refusals(pairs: int, seed: int) -> Tensor:
+    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
+
+
+def refusals_of_all(pairs: int, extra: tuple[int, int], seed: int) -> Tensor:
+    """With some columns refused by everybody, and some rows that refuse every extra negative."""
+    mask = torch.rand(pairs, pairs + sum(extra), generator=torch.Generator().manual_seed(seed)) < 0.3
+    mask[:, pairs + 1 :: 4] = True
+    mask[seed % pairs, pairs:] = True
+    return mask
+
+
+def parts(vectors: Tensor, extra: tuple[int, int]) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+    pairs = (len(vectors) - sum(extra)) // 2
+    source, target, of_source, of_target = vectors.split([pairs, pairs, *extra])
+    return source, target, (of_source, of_target)
+
+
+def plain(
+    vectors: Tensor, margin: float, scale: float, refused: Tensor | None, extra: tuple[int, int] = (0, 0)
+) -> float:
+    """One sentence at a time."""
+    pairs = (len(vectors) - sum(extra)) // 2
+    source, target, of_source, of_target = (side.tolist() for side in vectors.split([pairs, pairs, *extra]))
+    if refused is None:
+        refused = torch.zeros(pairs, pairs + sum(extra), dtype=torch.bool)
+    near, no_source, no_target = refused.split([pairs, *extra], dim=1)
+
+    def cosine(a: list[float], b: list[float]) -> float:
+        return sum(x * y for x, y in zip(a, b, strict=True)) / math.hypot(*a) / math.hypot(*b)
+
+    total = 0.0
+    for anchors, others, no, more, no_more in (
+        (source, target, near, of_source, no_source),
+        (target, source, near.T, of_target, no_target),
+    ):
+        for i, anchor in enumerate(anchors):
+            own = scale * (cosine(anchor, others[i]) - margin)
+            rest = [scale * cosine(anchor, other) for j, other in enumerate(others) if j != i and not no[i, j]]
+            rest += [scale * cosine(anchor, other) for j, other in enumerate(more) if not no_more[i, j]]
+            total += math.log(sum(map(math.exp, [own, *rest]))) - own
+    return total / (2 * len(source))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_loss_is_its_definition(masked: bool) -> None:
+    vectors = drawn(9, 5)
+    refused = refusals(9, 1) if masked else None
+    for margin, scale in ((0.0, 1.0), (0.3, 20.0)):
+        expected = plain(vectors, margin, scale, refused)
+        assert float(infonce_loss(*vectors.chunk(2), margin, scale, refused)) == pytest.approx(expected)
+        assert float(infonce_objective(vectors, margin, scale, refused, reduced=False)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("extra", [(4, 3), (0, 5), (6, 0), (0, 0)], ids=str)
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_loss_with_extra_negatives_is_its_definition(masked: bool, extra: tuple[int, int]) -> None:
+    vectors = torch.cat([drawn(9, 5), drawn(sum(extra), 5, seed=7)[: sum(extra)]])
+    source, target, more = parts(vectors, extra)
+    refused = refusals_of_all(9, extra, 1) if masked else None
+    for margin, scale in ((0.0, 1.0), (0.3, 20.0)):
+        expected = plain(vectors, margin, scale, refused, extra)
+        assert float(infonce_loss(source, target, margin, scale, refused, more)) == pytest.approx(expected)
+        found = infonce_objective(vectors, margin, scale, refused, reduced=False, extra=extra)
+        assert float(found) == pytest.approx(expected)
+    if not sum(extra):
+        assert expected == pytest.approx(float(infonce_loss(source, target, margin, scale, refused)))
+
+
+@given(
+    pairs=st.integers(1, 12),
+    dim=st.integers(1, 9),
+    margin=st.sampled_from([0.0, 0.3]),
+    scale=st.sampled_from([1.0, 20.0, 40.0]),
+    masked=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_loss_and_gradient_are_those_of_torch(
+    pairs: int, dim: int, margin: float, scale: float, masked: bool, seed: int
+) -> None:
+    vectors = drawn(pairs, dim, seed).requires_grad_()
+    refused = refusals(pairs, seed) if masked else None
+    expected = infonce_loss(*vectors.chunk(2), margin, scale, refused)
+    (slope,) = torch.autograd.grad(expected * 3, vectors)
+    found = infonce_objective(vectors, margin, scale, refused, reduced=False)
+    (ours,) = torch.autograd.grad(found * 3, vectors)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(ours, slope)
+
+
+@given(
+    pairs=st.integers(1, 9),
+    extra=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    dim=st.integers(1, 9),
+    scale=st.sampled_from([1.0, 20.0, 40.0]),
+    masked=st.booleans(),
+    seed=st.integers(0, 99),
+)
+def test_loss_and_gradient_with_extra_negatives_are_those_of_torch(
+    pairs: int, extra: tuple[int, int], dim: int, scale: float, masked: bool, seed: int
+) -> None:
+    count = 2 * pairs + sum(extra)
+    vectors = drawn(count, dim, seed)[:count].requires_grad_()
+    source, target, more = parts(vectors, extra)
+    refused = refusals_of_all(pairs, extra, seed) if masked else None
+    expected = infonce_loss(source, target, 0.3, scale, refused, more)
+    (slope,) = torch.autograd.grad(expected * 3, vectors)
+    found = infonce_objective(vectors, 0.3, scale, refused, reduced=False, extra=extra)
+    (ours,) = torch.autograd.grad(found * 3, vectors)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(ours, slope)
+
+
+def test_gradients_by_differences() -> None:
+    vectors = drawn(6, 4).requires_grad_()
+    refused = refusals(6, 3)
+    assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
+    extra = (3, 4)
+    vectors, refused = drawn(10, 4)[:19].requires_grad_(), refusals_of_all(6, extra, 3)
+    assert torch.autograd.gradcheck(
+        lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False, extra=extra), vectors
+    )
+
+
+def test_zero_vectors_have_no_say_and_no_nan() -> None:
+    vectors = drawn(5, 4)
+    vectors[[1, 7]] = 0
+    vectors.requires_grad_()
+    loss = infonce_objective(vectors, 0.3, 20.0, reduced=False)
+    expected = infonce_loss(*vectors.chunk(2), 0.3, 20.0)
+    torch.testing.assert_close(loss, expected)
+    (gradient,) = torch.autograd.grad(loss, vectors)
+    assert torch.isfinite(gradient).all()
+
+
+def test_a_pair_alone_or_refused_by_all_has_no_loss() -> None:
+    for vectors, refused in ((drawn(1, 4), None), (drawn(3, 4), torch.ones(3, 3, dtype=torch.bool))):
+        vectors.requires_grad_()
+        loss = infonce_objective(vectors, 0.3, 20.0, refused)
+        (gradient,) = torch.autograd.grad(loss, vectors)
+        assert float(loss.detach()) == pytest.approx(0, abs=1e-6) and gradient.abs().max() < 1e-6
+
+
+def test_products_of_bfloat16_change_little_and_no_setting() -> None:
+    vectors = drawn(256, 1024, dtype=torch.float32)
+    vectors[256:] += vectors[:256]  # translations that resemble each other
+    before = torch.get_float32_matmul_precision()
+    results = []
+    for reduced in (False, True):
+        vectors = vectors.detach().requires_grad_()
+        loss = infonce_objective(vectors, 0.3, 20.0, reduced=reduced)
+        (gradient,) = torch.autograd.grad(loss, vectors)
+        results.append((float(loss.detach()), gradient))
+    assert results[1][0] == pytest.approx(results[0][0], rel=0.01)
+    cosine = torch.nn.functional.cosine_similarity(results[0][1].ravel(), results[1][1].ravel(), dim=0)
+    assert cosine > 0.999
+    assert torch.get_float32_matmul_precision() == before
+
+
+class Shares:
+    """A group of processes as one of them sees it, with all their vectors at hand, each's in parts as it hands on."""
+
+    def __init__(self, rank: int, shares: list[list[Tensor]]) -> None:
+        self.rank, self._shares, self._calls = rank, shares, 0
+
+    def gather_tensors(self, side: Tensor) -> list[Tensor]:
+        units = [torch.nn.functional.normalize(share[self._calls], dim=1) for share in self._shares]
+        self._calls += 1
+        torch.testing.assert_close(units[self.rank], side)
+        return units
+
+
+@pytest.mark.parametrize("extra", [None, (7, 2), (0, 3)], ids=str)
+def test_shares_of_processes_add_up(extra: tuple[int, int] | None) -> None:
+    sizes = [11, 11, *(extra or ())]
+    vectors = drawn(20, 6)[: sum(sizes)]
+    refused = refusals(11, 5) if extra is None else refusals_of_all(11, extra, 5)
+    whole = vectors.clone().requires_grad_()
+    loss = infonce_objective(whole, 0.3, 20.0, refused, reduced=False, extra=extra)
+    (gradient,) = torch.autograd.grad(loss, whole)
+    edges = [(0, 0), (4, 2), (4, 2), (11, 7)]  # one process has nothing
+    shares = []
+    for (a, c), (b, d) in itertools.pairwise(edges):
+        slices = [slice(a, b), slice(a, b), slice(c, d), slice(c, d)][: len(sizes)]
+        shares.append([part[rows] for part, rows in zip(vectors.split(sizes), slices, strict=True)])
+    losses, gradients = [], []
+    for rank, share in enumerate(shares):
+        lengths = [len(part) for part in share]
+        mine = torch.cat(share).requires_grad_()
+        own = infonce_objective(
+            mine, 0.3, 20.0, refused, Shares(rank, shares), reduced=False,  # type: ignore[arg-type]
+            extra=None if extra is None else (lengths[2], lengths[3]),
+        )  # fmt: skip
+        gradients.append(torch.autograd.grad(own, mine)[0].split(lengths))
+        losses.append(float(own.detach()))
+    assert sum(losses) == pytest.approx(float(loss.detach()))
+    together = torch.cat([torch.cat([one[part] for one in gradients]) for part in range(len(sizes))])
+    np.testing.assert_allclose(together, gradient, atol=1e-12)

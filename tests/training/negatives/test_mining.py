@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from psp.pairs.encoded_pairs import Pairs
+from psp.text.encoded import Encoded
+from psp.training.negatives.mining import Excluded, Negatives, draw, mine, mine_by_kind, text_hashes
+from tests.conftest import rows_of
+from tests.training.conftest import sentences
+
+
+def naive(
+    source: Encoded,
+    target: Encoded,
+    s: np.ndarray,
+    t: np.ndarray,
+    mask_equal: bool,
+    negatives: str,
+    paraphrase: np.ndarray | None = None,
+) -> Negatives:
+    """One query at a time, texts compared as lists."""
+    texts = [*rows_of(source), *rows_of(target)]
+    vectors = np.concatenate([s, t]).astype(np.float64)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    n = len(s)
+
+    def hardest(query: int) -> int:
+        best, best_value = -1, -np.inf
+        for candidate in range(2 * n):
+            i, j = query % n, candidate % n
+            where = negatives
+            if paraphrase is not None:
+                if paraphrase[i] != paraphrase[j]:
+                    continue
+                if negatives == "auto":
+                    where = "any" if paraphrase[i] else "opposite"
+            if where == "opposite" and (query < n) == (candidate < n):
+                continue
+            if i == j:
+                continue
+            if mask_equal and any(a == b for a in (texts[i], texts[n + i]) for b in (texts[j], texts[n + j])):
+                continue
+            value = float(vectors[query] @ vectors[candidate])
+            if value > best_value:
+                best, best_value = candidate, value
+        return best
+
+    found = np.array([hardest(query) for query in range(2 * n)])
+    return Negatives(found[:n], found[n:])
+
+
+def random_sentences(rng: np.random.Generator, count: int, vocabulary: int, length: int) -> Encoded:
+    return sentences([rng.integers(0, vocabulary, rng.integers(1, length + 1)).tolist() for _ in range(count)])
+
+
+@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize(("count", "chunk"), [(2, 1), (37, 8), (64, 64), (65, 32), (50, 1000)])
+def test_equals_a_plain_loop_over_queries(negatives: str, mask_equal: bool, count: int, chunk: int) -> None:
+    rng = np.random.default_rng(count)
+    # One or two of 5 tokens: many equal texts, within a side and across.
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    s, t = rng.standard_normal((2, count, 16)).astype(np.float32)  # random vectors: no ties
+    found = mine(
+        torch.from_numpy(s), torch.from_numpy(t), Excluded(source, target, mask_equal), negatives, chunk_rows=chunk
+    )
+    expected = naive(source, target, s, t, mask_equal, negatives)
+    np.testing.assert_array_equal(found.source, expected.source)
+    np.testing.assert_array_equal(found.target, expected.target)
+    assert (found.source >= 0).any() or count == 2
+
+
+@pytest.mark.parametrize("negatives", ["auto", "opposite", "any"])
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+@pytest.mark.parametrize(("count", "chunk"), [(50, 16), (101, 1000)])
+def test_of_mixed_kinds_each_has_candidates_of_its_own(
+    negatives: str, mask_equal: bool, share: float, count: int, chunk: int
+) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    paraphrase = np.zeros(count, dtype=bool)
+    paraphrase[rng.permutation(count)[: int(share * count)]] = True  # 0.02 x 50: one, which has no candidate
+    s, t = rng.standard_normal((2, count, 16)).astype(np.float32)
+    found = mine_by_kind(
+        Pairs(source, target, paraphrase),
+        torch.from_numpy(s),
+        torch.from_numpy(t),
+        negatives=negatives,
+        mask_equal=mask_equal,
+        chunk_rows=chunk,
+    )
+    expected = naive(source, target, s, t, mask_equal, negatives, paraphrase)
+    np.testing.assert_array_equal(found.source, expected.source)
+    np.testing.assert_array_equal(found.target, expected.target)
+    alone = paraphrase if paraphrase.sum() == 1 else np.zeros(count, dtype=bool)
+    assert (found.source[alone] == -1).all() and (found.target[alone] == -1).all()
+    if negatives == "auto":
+        assert (found.source[~paraphrase] >= count)[found.source[~paraphrase] >= 0].all()
+        if share >= 0.5:  # paraphrases find negatives on both sides
+            assert (found.source[paraphrase] < count).any() and (found.source[paraphrase] >= count).any()
+
+
+def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
+    #                 0         1        2        3         4
+    source = sentences([[1, 2], [1, 2], [3], [4, 4], [7]])
+    target = sentences([[10], [11], [10], [1, 2], [12]])
+    # 0 and 1 share the source, 0 and 2 the target, and 3's target is 0's and 1's source; 4 is everybody's candidate.
+    vectors = torch.eye(5) * 0.1 + 1.0
+    found = mine(vectors, vectors, Excluded(source, target, mask_equal=True), "opposite")
+    assert found.source[0] == 5 + 4
+    assert found.source[1] in (5 + 2, 5 + 4)
+    rows, columns = Excluded(source, target, mask_equal=True).places(np.arange(5))
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {
+        *((i, i) for i in range(5)), (0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 3), (3, 1),
+    }  # fmt: skip
+
+
+def test_without_masking_only_the_pair_itself_is_excluded() -> None:
+    same = sentences([[1], [1], [1]])
+    rows, columns = Excluded(same, same, mask_equal=False).places(np.arange(1, 3))
+    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {(0, 1), (1, 2)}
+
+
+def test_a_pair_without_any_candidate_is_told() -> None:
+    same = sentences([[1], [1]])
+    found = mine(torch.ones(2, 3), torch.ones(2, 3), Excluded(same, same, mask_equal=True), "any")
+    assert found.source.tolist() == found.target.tolist() == [-1, -1]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=40))
+def test_hashes_are_equal_exactly_when_texts_are(rows: list[list[int]]) -> None:
+    hashes = text_hashes(sentences(rows)).tolist()
+    for i, a in enumerate(rows):
+        for j, b in enumerate(rows):
+            assert (hashes[i] == hashes[j]) == (a == b)
+
+
+def test_hashes_do_not_collide_on_many_neighbouring_texts() -> None:
+    ids = np.indices((400, 500)).reshape(2, -1).T.astype(np.int32)  # 200,000 texts of two tokens
+    hashes = text_hashes(Encoded(ids.ravel(), np.arange(0, 2 * len(ids) + 1, 2, dtype=np.int64)))
+    assert len(np.unique(hashes)) == len(ids)
+
+
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 7, 200])
+def test_random_negatives_are_allowed_ones_and_of_the_other_side(mask_equal: bool, count: int) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    excluded = Excluded(source, target, mask_equal)
+    rows, columns = excluded.places(np.arange(count))
+    forbidden = set(zip(rows.tolist(), columns.tolist(), strict=True))
+    found = draw(excluded, count, np.random.default_rng(1))
+    for query, (of_source, of_target) in enumerate(zip(found.source.tolist(), found.target.tolist(), strict=True)):
+        free = [column for column in range(count) if (query, column) not in forbidden]
+        for chosen, shift in ((of_source, count), (of_target, 0)):
+            assert (chosen - shift in free) if free else chosen == -1
+
+
+def test_random_negatives_are_drawn_evenly() -> None:
+    block = sentences([[i] for i in range(5)])
+    rng = np.random.default_rng(3)
+    drawn = np.array([draw(Excluded(block, block, True), 5, rng).source - 5 for _ in range(4000)])
+    for row in range(5):
+        shares = np.bincount(drawn[:, row], minlength=5) / 4000
+        assert shares[row] == 0 and np.abs(np.delete(shares, row) - 0.25).max() < 0.03
+
+
+def test_random_negatives_do_not_look_at_the_vectors() -> None:
+    rng = np.random.default_rng(1)
+    pairs = Pairs(random_sentences(rng, 60, 9, 4), random_sentences(rng, 60, 9, 4), np.zeros(60, dtype=bool))
+    how = {"negatives": "random", "mask_equal": True}
+    found = [
+        mine_by_kind(pairs, torch.randn(60, 4), torch.randn(60, 4), generator=np.random.default_rng(7), **how)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(found[0].source, found[1].source)
+
+
+class Pretended:
+    """One process of several, run one after the other: each round leaves its arrays for the next round to gather."""
+
+    def __init__(self, rank: int, size: int, said: list[list[np.ndarray]]) -> None:
+        self.rank, self.size, self._said, self._turn = rank, size, said, 0
+
+    def share(self, count: int) -> tuple[int, int]:
+        return count * self.rank // self.size, count * (self.rank + 1) // self.size
+
+    def gather(self, array: np.ndarray) -> list[np.ndarray]:
+        self._said[self.rank].append(array.copy())
+        turn, self._turn = self._turn, self._turn + 1
+        return [said[turn] if turn < len(said) else array for said in self._said]
+
+
+@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize(("count", "size"), [(50, 2), (51, 3), (2, 3)])
+def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count: int, size: int) -> None:
+    rng = np.random.default_rng(count)
+    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
+    s, t = (torch.from_numpy(x) for x in rng.standard_normal((2, count, 16)).astype(np.float32))
+    excluded = Excluded(source, target, True)
+    alone = mine(s, t, excluded, negatives)
+    said: list[list[np.ndarray]] = [[] for _ in range(size)]
+    for rank in range(size):
+        mine(s, t, excluded, negatives, group=Pretended(rank, size, said))  # fills what each has to say
+    for rank in range(size):
+        found = mine(s, t, excluded, negatives, group=Pretended(rank, size, [list(part) for part in said]))
+        np.testing.assert_array_equal(found.source, alone.source)
+        np.testing.assert_array_equal(found.target, alone.target)

@@ -1,0 +1,195 @@
+"""Whole training runs: text, sentencepiece model, store, training, and the model as people load it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.files import read_json
+from psp.evaluation.development import Development
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.models.folder import save_model
+from psp.models.model import load_model
+from psp.text.sentencepiece import load_sentencepiece
+from psp.training.configured import train_configured
+from psp.training.loop import train
+from psp.training.settings import PAPER, TrainSettings
+from tests.training.conftest import CONFIG, Made, corpus, make
+
+SETTINGS: dict[str, Any] = {
+    **PAPER, "directions": "both",
+    "epochs": 5, "batch_size": 32, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
+
+
+def run(
+    folder: Path,
+    made: Made,
+    development: Any = None,
+    init_from: Path | None = None,
+    warn_pairs: int = 0,
+    **changes: Any,
+) -> dict[str, Any]:
+    return train(
+        made.store,
+        made.sentencepiece,
+        folder / "model",
+        folder / "train",
+        {**SETTINGS, **changes},
+        development,
+        threads=1,
+        model_config=CONFIG,
+        init_from=init_from,
+        warn_pairs=warn_pairs,
+    )
+
+
+def error(folder: Path, unseen: tuple[list[str], list[str]]) -> float:
+    return float(Development(None, unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+
+
+def test_text_in_a_model_that_finds_translations_out(tmp_path: Path, made: Made) -> None:
+    report = run(tmp_path, made, Development(None, made.unseen))
+    untrained = tmp_path / "untrained"
+    weight = load_model(tmp_path / "model").weight
+    save_model(untrained, np.random.default_rng(1).standard_normal(weight.shape), made.sentencepiece, CONFIG)
+    assert error(untrained, made.unseen) > 90
+    assert error(tmp_path / "model", made.unseen) < 15
+    assert report["best"]["error"] == error(tmp_path / "model", made.unseen)  # what was scored is what was saved
+    assert read_json(tmp_path / "train" / "train.json") == report
+    assert report["format"] == 1 and report["pairs_seen"] == 5 * 1200 and report["steps"] == 5 * 38
+    assert [row["epoch"] for row in report["development"]] == [1, 2, 3, 4, 5]
+    assert load_model(tmp_path / "model").config["languages"] == ["en", "fr"]
+
+
+def test_few_pairs_get_a_warning(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:
+    run(tmp_path / "a", made, epochs=1, warn_pairs=1200)
+    assert caplog.text == ""
+    run(tmp_path / "b", made, epochs=1, warn_pairs=1201)
+    (line,) = caplog.messages
+    assert line.startswith("1,200 pairs are few to train on (mix.warn_pairs is 1,201): ")
+
+
+def test_a_slice_too_small_to_hold_anything_out_is_told_with_what_to_write(tmp_path: Path) -> None:
+    heldout = tmp_path / "heldout.tsv"
+    heldout.touch()
+    with pytest.raises(DataError, match=r"heldout\.tsv: holds no pair: .* or write `development: \{heldout: 0\}`"):
+        train_configured(
+            tmp_path / "store.h5", tmp_path / "sp.model", None, tmp_path / "train", {"init_from": None},
+            sts=None, heldout=heldout, archive=None, languages=["en", "fr"], lower_case=True, segment={},
+            recipe="psp", threads=1, checkpoint={}, code="1",
+        )  # fmt: skip
+
+
+def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Made) -> None:
+    for name in "ab":
+        run(tmp_path / name, made, Development(None, made.unseen), epochs=2, dropout=0.1)
+    files = {path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()}
+    board = {path for path in files if "tensorboard" in path.parts}  # holds times
+    assert board
+    files -= board
+    assert {str(path) for path in files} == {
+        "model/config.json", "model/model.safetensors", "model/sentencepiece.model",
+        "train/metrics.csv", "train/dev.csv", "train/timing.csv", "train/train.json",
+    }  # fmt: skip
+    for path in files - {Path("train/timing.csv")}:
+        assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes(), path
+
+
+def test_settings_may_come_as_a_dataclass(tmp_path: Path, made: Made) -> None:
+    settings = TrainSettings(**{**SETTINGS, "epochs": 1})
+    report = train(
+        made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", settings, None, threads=1, model_config=CONFIG
+    )
+    assert report["settings"] == settings.as_dict()
+    assert report["best"] is None and report["development"] == []
+
+
+def test_a_store_of_another_vocabulary_is_refused(tmp_path: Path, made: Made) -> None:
+    other = make(tmp_path / "other", corpus(300, seed=5), 200)
+    with pytest.raises(DataError, match="another vocabulary"):
+        run(tmp_path, Made(made.store, other.sentencepiece, made.unseen))
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("finite", [False, True])
+def test_divergence_leaves_no_model(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, finite: bool) -> None:
+    if finite:  # as if no loss were low enough
+        monkeypatch.setattr("psp.training.trainer.HARDLY", 0)
+        monkeypatch.setattr("psp.training.trainer.DIVERGED", 0)
+    with pytest.raises(PspError, match="diverged: the first mini-batch's loss" if finite else "diverged"):
+        run(tmp_path, made, epochs=1, learning_rate=0.02 if finite else 1e30)
+    assert not (tmp_path / "model").exists()
+    assert not (tmp_path / "train" / "train.json").exists()
+
+
+def test_a_missing_gpu_is_told_before_anything_is_read(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
+        run(tmp_path, Made(tmp_path / "missing", made.sentencepiece, made.unseen), device="cuda:99")
+
+
+def test_rows_are_taken_over_by_piece(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:
+    run(tmp_path, made)
+    first = load_model(tmp_path / "model")
+    # Another corpus gives other pieces, and shared ones other numbers.
+    second = make(tmp_path / "second", corpus(300, seed=5), 300)
+    with caplog.at_level(logging.INFO, logger="psp"):
+        # A learning rate near 0 leaves the initial table as it was.
+        report = run(tmp_path / "second", second, init_from=tmp_path / "model", epochs=1, learning_rate=1e-12)
+    started = load_model(tmp_path / "second" / "model")
+    pieces = {
+        model: [model.sentencepiece.id_to_piece(i) for i in range(model.vocab_size)] for model in (first, started)
+    }
+    shared = set(pieces[first]) & set(pieces[started])
+    assert 50 < len(shared) < started.vocab_size
+    assert [pieces[first].index(piece) for piece in shared] != [pieces[started].index(piece) for piece in shared]
+    for row, piece in enumerate(pieces[started]):
+        if piece in shared:
+            np.testing.assert_allclose(started.weight[row], first.weight[pieces[first].index(piece)], atol=1e-6)
+    assert report["initialised_from"] == {"pieces": started.vocab_size, "taken_over": len(shared)}
+    assert f"took over the rows of {len(shared)} of {started.vocab_size} pieces" in caplog.text
+
+
+def test_taking_over_helps(tmp_path: Path, made: Made) -> None:
+    run(tmp_path / "first", made)
+    run(tmp_path / "again", made, init_from=tmp_path / "first" / "model", epochs=1, learning_rate=1e-4)
+    run(tmp_path / "fresh", made, epochs=1, learning_rate=1e-4)
+    assert error(tmp_path / "again" / "model", made.unseen) < 15 < error(tmp_path / "fresh" / "model", made.unseen)
+
+
+def test_another_width_cannot_be_taken_over(tmp_path: Path, made: Made) -> None:
+    save_model(
+        tmp_path / "wide",
+        np.ones((load_sentencepiece(made.sentencepiece).get_piece_size(), 48)),
+        made.sentencepiece,
+        CONFIG,
+    )
+    with pytest.raises(ConfigError, match="Write `dim: 48`"):
+        run(tmp_path, made, init_from=tmp_path / "wide")
+
+
+def test_the_held_out_slice_is_scored_without_segmenting_it_again(tmp_path: Path, made: Made) -> None:
+    seen: list[tuple[Any, Any]] = []
+
+    class Watching:
+        def score(self, scorer: Any, heldout_scorer: Any = None) -> dict[str, float]:
+            seen.append((scorer.model.config["segment"], heldout_scorer.model.config["segment"]))
+            return {"score": 1.0}
+
+    segment = {"zh": {"name": "jieba", "cut_all": True}}
+    train(
+        made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", {**SETTINGS, "epochs": 1}, Watching(),
+        threads=1, model_config={**CONFIG, "segment": segment},
+    )  # fmt: skip
+    assert seen == [(segment, {})]
+    assert read_json(tmp_path / "m" / "config.json")["segment"] == segment

@@ -1,0 +1,267 @@
+"""An objective and an encoder that psp has not, added here alone: trained, stopped, gone on with, saved and scored."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from psp.core.errors import ConfigError
+from psp.evaluation.development import Development
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.models.folder import save_model
+from psp.models.model import load_model
+from psp.models.static import StaticModel
+from psp.text.tokenizer import Tokenizer
+from psp.training import trainer as trainer_module
+from psp.training.batches import Epoch
+from psp.training.encoders import kinds
+from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
+from psp.training.loop import train
+from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
+from psp.training.reads import unused
+from psp.training.saving.checkpoint import Stopped
+from psp.training.saving.csv_log import MetricsLog
+from psp.training.settings import PAPER, TrainSettings, When
+from psp.training.torch_state import torch_state
+from psp.training.trainer import Trainer
+from tests.conftest import rows_of
+from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
+from tests.training.pairwise_sigmoid import PairwiseSigmoid, registered
+from tests.training.training_process import Job
+
+SIGMOID: dict[str, Any] = {
+    **PAPER, "objective": "sigmoid", "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def objective() -> Iterator[None]:
+    with registered():
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    data = make(folder, corpus(600, seed=1), 300)
+    (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
+    return data
+
+
+@pytest.fixture
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
+    """The trainers that came to their ends."""
+    found: list[Trainer] = []
+    run = Trainer.run
+
+    def noted(self: Trainer) -> dict[str, torch.Tensor]:
+        kept = run(self)
+        found.append(self)
+        return kept
+
+    monkeypatch.setattr(Trainer, "run", noted)
+    return found
+
+
+def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
+    return train(
+        made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
+        threads=1, model_config=CONFIG, checkpoints=When(minutes=None, steps=5), warn_pairs=0, encoder_kind=kind,
+    )  # fmt: skip
+
+
+def error(folder: Path, made: Made) -> float:
+    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+
+
+def own_parameters(trainer: Trainer) -> dict[str, float]:
+    return {name: float(value) for name, value in trainer._objective.state_dict().items()}
+
+
+def test_it_is_trained_saved_loaded_and_scored(tmp_path: Path, made: Made, ended: list[Trainer]) -> None:
+    report = run(tmp_path, made, Development(None, made.unseen), epochs=8)
+    assert report["settings"]["objective"] == "sigmoid" and report["without_negative"] == 0
+    model = load_model(tmp_path / "model")
+    assert model.embed_raw_text(["baneki"]).shape == (1, 32)
+    assert report["best"]["error"] == error(tmp_path / "model", made) < 20
+    (trainer,) = ended
+    start, end = PairwiseSigmoid(True).state_dict(), own_parameters(trainer)
+    assert end.keys() == start.keys() and all(abs(end[name] - float(start[name])) > 0.1 for name in start)
+    assert unused(report["settings"]) >= {"margin", "scale", "candidates", "directions", "negatives", "megabatch"}
+
+
+def test_it_equals_plain_torch(tmp_path: Path) -> None:
+    """Each step's gradients, of the embeddings and of the objective's own parameters, by way of Adam's steps."""
+    small = {
+        "epochs": 1,
+        "batch_size": 8,
+        "dim": 12,
+        "learning_rate": 0.02,
+        "objective": "sigmoid",
+        "mask_equal": False,
+    }
+    settings, pairs = TrainSettings(**{**SIGMOID, **small}), translated(101, seed=4)
+    with torch_state(1), MetricsLog(tmp_path, 10) as records:
+        table = normal_table(2 * CONCEPTS, 12, 1)
+        trainer = Trainer(pairs, *mean_encoder(table.clone(), settings.as_dict()), settings, None, records)
+        found = trainer.run()["table"]
+    expected, plain = table.double().requires_grad_(), PairwiseSigmoid(False).double()
+    adam = torch.optim.Adam(
+        [{"params": [expected], "lr": 0.02}, {"params": list(plain.parameters()), "lr": plain.learning_rate}]
+    )
+    order = Epoch(pairs, settings.seed, epoch=1).take(101)
+    sides = [rows_of(order.source), rows_of(order.target)]
+    for start in range(0, 101, 8):
+        source, target = (torch.stack([expected[row].mean(dim=0) for row in side[start : start + 8]]) for side in sides)
+        logits = plain.scale.exp() * functional.cosine_similarity(source[:, None], target[None], dim=2) + plain.bias
+        signs = 2 * torch.eye(len(source)) - 1
+        adam.zero_grad()
+        (-functional.logsigmoid(signs * logits).sum() / len(source)).backward()
+        adam.step()
+    np.testing.assert_allclose(found.numpy(), expected.detach().numpy(), rtol=0, atol=2e-4)
+    assert (expected.detach() - table).abs().max() > 0.1
+    for name, value in own_parameters(trainer).items():
+        assert value == pytest.approx(float(plain.state_dict()[name]), abs=1e-4)
+
+
+class Stopping:
+    """Development data; it asks the process to stop when it is scored for the ``at``-th time."""
+
+    def __init__(self, made: Made, at: int | None) -> None:
+        self._development, self._at = Development(None, made.unseen), at
+
+    def score(self, *scorers: Any) -> Mapping[str, Any]:
+        if self._at is not None:
+            self._at -= 1
+            if self._at == 0:
+                os.kill(os.getpid(), signal.SIGTERM)
+        return self._development.score(*scorers)
+
+
+@pytest.mark.parametrize("kind", ["mean", "projected"])
+@pytest.mark.parametrize("changes", [{"dropout": 0.1, "clip": 0.5}, {"average": 4, "average_part": 0.9}], ids=str)
+def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
+    tmp_path: Path,
+    made: Made,
+    ended: list[Trainer],
+    monkeypatch: pytest.MonkeyPatch,
+    changes: dict[str, Any],
+    kind: str,
+) -> None:
+    monkeypatch.setattr(trainer_module, "CATCH_UP_EVERY", 5)
+    monkeypatch.setitem(kinds.ENCODERS, "projected", projected)
+    run(tmp_path / "whole", made, Stopping(made, None), kind, **changes)
+    with pytest.raises(Stopped):
+        run(tmp_path / "stopped", made, Stopping(made, 2), kind, **changes)
+    (checkpoint,) = sorted((tmp_path / "stopped/train/checkpoints").iterdir())[-1:]
+    names = {path.name.removesuffix(".safetensors") for path in checkpoint.glob("*.safetensors")}
+    assert {"objective.scale", "objective.bias", "encoder.table"} <= names
+    assert ("average.objective.scale" in names) == ("average" in changes)
+    run(tmp_path / "stopped", made, Stopping(made, None), kind, **changes)
+    for name in ("model/model.safetensors", "train/metrics.csv", "train/train.json"):
+        assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    whole, again = ended
+    assert own_parameters(again) == own_parameters(whole)
+    assert again.encoder.state_dict().keys() == whole.encoder.state_dict().keys()
+
+
+def test_killed_and_started_again_it_ends_with_the_same_bytes(tmp_path: Path, made: Made) -> None:
+    settings = {**SIGMOID, "dim": 16, "epochs": 2}
+    whole, killed = (
+        Job(made.store, made.sentencepiece, made.store.with_name("heldout.tsv"), tmp_path / name, settings,
+            when={"minutes": None, "steps": 5}, die_at=die_at, within="tests.training.pairwise_sigmoid")
+        for name, die_at in (("whole", None), ("killed", 60))
+    )  # fmt: skip
+    assert whole.run() == 0
+    assert killed.run() == -signal.SIGKILL
+    assert killed.checkpoints()
+    again = Job(**{**vars(killed), "die_at": None})
+    assert again.run() == 0
+    assert "going on from step " in again.log()
+    assert again.results() == whole.results()
+
+
+def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(ConfigError) as refused:
+        run(tmp_path, made, None, objective="triplet")
+    message = str(refused.value)
+    assert "'triplet'" in message and "margin or infonce or sigmoid" in message and "\n" not in message
+    assert not (tmp_path / "train").exists()
+
+
+# ---------------------------------------------------------------------------------- an encoder with further parameters
+
+
+class Unfinished(MeanEncoder):
+    """The mean, times a matrix; whoever wrote it forgot that a plain mean is not what is to be scored and saved."""
+
+    def __init__(self, table: torch.Tensor, dropout: float, seed: int) -> None:
+        super().__init__(table, dropout, seed)
+        self.projection = torch.nn.Parameter(torch.eye(table.shape[1]))
+
+    def encode(self, sentences: Any) -> torch.Tensor:
+        with torch.no_grad():
+            return super().encode(sentences) @ self.projection
+
+    def forward(self, *arguments: Any) -> torch.Tensor:
+        return super().forward(*arguments) @ self.projection
+
+
+class Projected(Unfinished):
+    def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
+        return StaticModel(_product(self.state_dict()), tokenizer, config, accelerate=False)
+
+    def save(
+        self, folder: Path, weights: Mapping[str, torch.Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
+    ) -> None:
+        save_model(folder, _product(weights), tokenizer, config)
+
+
+def _product(weights: Mapping[str, torch.Tensor]) -> np.ndarray:
+    return (weights["table"] @ weights["projection"]).detach().numpy()
+
+
+def projected(
+    table: torch.Tensor, train: Mapping[str, Any], kind: type[Unfinished] = Projected
+) -> tuple[Unfinished, JointOptimiser]:
+    encoder = kind(table, train["dropout"], train["seed"])
+    rows = DeferredAdam([encoder.table], lr=train["learning_rate"])
+    encoder.before_read = rows.prepare
+    return encoder, JointOptimiser([rows, DenseAdam([encoder.projection], lr=1e-3)])
+
+
+def test_an_encoder_says_how_it_is_scored_and_saved(
+    tmp_path: Path, made: Made, ended: list[Trainer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(kinds.ENCODERS, "projected", projected)
+    report = run(tmp_path, made, Development(None, made.unseen), "projected", objective="infonce", epochs=8)
+    assert report["best"]["error"] == error(tmp_path / "model", made) < 20
+    (trainer,) = ended
+    weights = trainer.encoder.state_dict()
+    moved = (weights["projection"] - torch.eye(32)).abs().max()
+    assert 1e-3 < moved < 1e-3 * trainer.step  # at its own learning rate, a twentieth of the table's
+    np.testing.assert_array_equal(load_model(tmp_path / "model").weight, _product(weights))
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_no_encoder_is_taken_for_a_plain_mean(
+    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, scored: bool
+) -> None:
+    monkeypatch.setitem(kinds.ENCODERS, "unfinished", lambda table, train: projected(table, train, Unfinished))
+    development = Development(None, made.unseen) if scored else None
+    with pytest.raises(TypeError, match=r"further weights \(projection\) is no plain mean"):
+        run(tmp_path, made, development, "unfinished", epochs=1)
+    assert not (tmp_path / "model").exists()
+
+
+def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path, made: Made) -> None:
+    with pytest.raises(ConfigError, match=r"'lstm' is not allowed; allowed is mean$"):
+        run(tmp_path, made, None, "lstm")

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from psp.core.errors import ConfigError
+from psp.training.settings import PAPER, TrainSettings
+
+
+def test_the_papers_are_those_of_its_recipe() -> None:
+    settings = TrainSettings(**PAPER)
+    assert (settings.epochs, settings.batch_size, settings.megabatch, settings.anneal) == (25, 128, 60, 150)
+    assert (settings.margin, settings.learning_rate, settings.dim, settings.clip) == (0.4, 1e-3, 1024, None)
+    assert (settings.objective, settings.directions, settings.select) == ("margin", "source", "best")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("epochs", 0), ("epochs", 1.5), ("epochs", True), ("batch_size", 1), ("megabatch", "60"), ("anneal", 0),
+        ("margin", -0.1), ("margin", 3), ("margin", float("nan")), ("dropout", 1), ("learning_rate", 0), ("clip", 0),
+        ("directions", "target"), ("negatives", "same"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
+        ("init", "zeros"), ("objective", "triplet"), ("candidates", "all"), ("scale", 0), ("schedule", "cosine"),
+        ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_spelling", 1.1), ("select", "first"),
+        ("dev_every", 0),
+        ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
+        ("matryoshka", ["8"]), ("average", -1), ("average", 1.5), ("average_part", 0), ("average_part", 1.1),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"train\.{key}: .* is not allowed; allowed is .* Write `{key}: "):
+        TrainSettings.from_mapping({key: value})
+
+
+def test_an_unknown_key_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"train\.marginn: no such key"):
+        TrainSettings.from_mapping({"marginn": 0.4})
+
+
+def test_whole_numbers_serve_as_numbers() -> None:
+    assert TrainSettings.from_mapping({"clip": 5, "device": "cuda:1"}).as_dict()["clip"] == 5.0

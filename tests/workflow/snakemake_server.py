@@ -1,0 +1,33 @@
+"""Runs Snakemake in forks of one process that has it imported, which takes longer than most of what tests ask of it.
+
+Each line of standard input asks for a run, in JSON: the ``folder`` to run in, a copy of the project with the ``psp`` to
+import; the ``arguments`` of the command line; the ``environment``; the file that all ``output`` goes to. A line answers
+with the run's exit status.
+"""
+
+import json
+import os
+import sys
+
+from snakemake.cli import main
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        break
+    sys.stdout.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+    sys.stdout.flush()
+else:
+    sys.exit()
+
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+os.dup2(os.open(asked["output"], os.O_WRONLY), 1)
+os.dup2(1, 2)
+os.chdir(asked["folder"])
+os.environ.clear()
+os.environ.update(asked["environment"])
+assert "psp" not in sys.modules, "it must be imported from the copy"
+sys.path.insert(0, asked["folder"])
+sys.argv = ["snakemake", *asked["arguments"]]
+main()

@@ -1,0 +1,108 @@
+"""The wheel that `make dist` builds, in an environment that has nothing else, outside the checkout."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import psp
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = (
+    "plan", "pin", "languages", "train", "show", "watch", "info", "embed", "score", "search", "mine", "quantize",
+    "serve", "import-checkpoint", "export",
+)  # fmt: skip
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder with the wheel and the source archive, built of a copy of what git has or would take."""
+    copy, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode:
+        pytest.skip("no git checkout: what would be built is not known")
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    # The setuptools that is here: no index is asked for another.
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
+    subprocess.run(build, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""})
+    return out
+
+
+@pytest.fixture(scope="module")
+def bare(built, tmp_path_factory):
+    """A function that runs a program of an environment with the wheel and what it requires, and nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    (wheel,) = built.glob("*.whl")
+    install = [
+        folder / "venv/bin/python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        ROOT / "constraints.txt",
+        wheel,
+    ]
+    subprocess.run(install, check=True)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+
+    def run(program, *arguments, **options):
+        return subprocess.run(
+            [folder / "venv/bin" / program, *arguments],
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=120, **options,
+        )  # fmt: skip
+
+    return run
+
+
+def test_what_is_in_the_wheel_and_in_the_source_archive(built):
+    (wheel,) = built.glob("*.whl")
+    (archive,) = built.glob("*.tar.gz")
+    assert wheel.name.startswith(f"psp-{psp.__version__}-")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    tracked = {path.relative_to(ROOT).as_posix() for path in (ROOT / "psp").rglob("*") if path.is_file()}
+    assert {name for name in names if name.startswith("psp/")} == {
+        name for name in tracked if "__pycache__" not in name
+    }
+    assert not {name for name in names if re.match(r"(tests|rules|config|benchmarks)/", name)}
+    with tarfile.open(archive) as file:
+        held = {name.partition("/")[2] for name in file.getnames()}
+    assert {"Snakefile", "rules/train.smk", "config/config.yaml", "CHANGELOG.md", "tests/workflow/test_dist.py"} <= held
+
+
+def test_two_sentences_by_the_demos_model(bare, finished):
+    code = "import psp, sys; print(psp.load_model(sys.argv[1]).embed_raw_text(['a red car', 'une voiture']).shape)"
+    result = bare("python", "-c", code, finished.folder / "results/demo/model")
+    assert result.stdout == "(2, 16)\n", result.stderr
+    result = bare("psp", "score", finished.folder / "results/demo/model", input="a red car\tune voiture\n")
+    assert re.fullmatch(r"a red car\tune voiture\t-?\d\.\d+\n", result.stdout), result.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_its_help(bare, command):
+    result = bare("psp", command, "--help")
+    assert result.returncode == 0 and result.stdout.startswith(f"usage: psp {command}"), result.stderr
+
+
+def test_no_command_is_forgotten(bare):
+    assert set(re.findall(r"^    ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [["plan", "fr"], ["pin", "fr"], ["languages", "suggest", "sw"]])
+def test_commands_of_a_project_say_that_they_need_one(bare, arguments):
+    result = bare("psp", *arguments)
+    assert result.returncode == 1 and result.stderr.count("\n") == 1
+    assert "needs a checkout of psp" in result.stderr and "--folder" in result.stderr

@@ -1,0 +1,99 @@
+"""Fingerprints reach what shapes a rule's output and no more: an edit to a page must never retrain a model."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from psp.core import fingerprint as module
+
+ROOT = Path(__file__).parents[2]
+
+STREAM = {"core", "core.schemas", "text"}
+PAIRS = STREAM | {"pairs"}
+FILTER = PAIRS | {"corpora", "pairs.filters"}
+MODEL = STREAM | {"models"}
+TRAIN = PAIRS | MODEL | {"config", "evaluation", "training", "training.encoders", "training.losses"}
+TRAIN |= {"training.negatives", "training.saving"}
+#: A search asks each objective what it reads, and their register names their losses. These rules run after training, so
+#: what changes a loss has run them again anyway.
+OBJECTIVES = {"training", "training.losses", "training.negatives"}
+EVALUATE = MODEL | {"config", "evaluation", "evaluation.tasks"}
+#: For each rule the packages that its fingerprint may reach.
+MAY_REACH = {
+    "phrasebook": STREAM | {"corpora", "corpora.phrasebook"},
+    "filter": FILTER | MODEL | {"evaluation"},  # test sets are read there; the similarity filter takes a model
+    "dedupe": PAIRS,
+    "mix": PAIRS,
+    "neardup": PAIRS,
+    "subword": PAIRS,
+    "store": PAIRS,
+    "train": TRAIN,
+    "tune_point": TRAIN,
+    "tune": PAIRS | OBJECTIVES,
+    "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
+    "compare": EVALUATE | PAIRS,
+    "quantize": EVALUATE,
+    "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
+    "variants": EVALUATE | {"evaluation.speed"},
+    "variant_curves": STREAM | {"report"},
+    "curve": STREAM | {"report"},
+    "data": PAIRS | {"report"},
+    "card": STREAM | {"models"},
+}
+#: Modules that are about people, other services or figures: no step on the way to a model depends on them.
+BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
+          "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
+ON_THE_WAY = ("filter", "dedupe", "mix", "neardup", "subword", "store", "train", "tune_point")
+
+
+def fingerprinted():
+    """The modules that each rule's fingerprint begins with, by the rule's name."""
+    found = {}
+    for file in sorted((ROOT / "rules").glob("*.smk")):
+        for rule, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", file.read_text(), re.MULTILINE | re.DOTALL):
+            if match := re.search(r"\bfingerprint\((.*?)\)", body, re.DOTALL):
+                found[rule] = re.findall(r'"([\w.*]+)"', match[1])
+    return found
+
+
+RULES = fingerprinted()
+
+
+def package(name):
+    """The package that a module lies in, without ``psp.``; a package lies in itself."""
+    below = name.removeprefix("psp.")
+    return below if (ROOT / "psp" / below.replace(".", "/")).is_dir() else below.rpartition(".")[0]
+
+
+def test_each_rule_with_code_is_in_the_table():
+    assert RULES.keys() == MAY_REACH.keys()
+
+
+@pytest.mark.parametrize("rule", sorted(MAY_REACH))
+def test_a_fingerprint_reaches_what_it_may(rule):
+    reached = module.reached(*RULES[rule])
+    assert {package(name) for name in reached} <= MAY_REACH[rule]
+    if rule in ON_THE_WAY:
+        assert not [name for name in reached if name.startswith(BESIDE)]
+
+
+def test_a_new_constant_in_a_page_or_a_figure_makes_no_model_anew(copy_of_finished):
+    psp = copy_of_finished.folder / "psp"
+    edited = [
+        "models/card.py", "models/hub.py", "report/data.py", "report/curve.py", "evaluation/bootstrap.py",
+        "cli/main.py", "cli/embed.py", "inference/serve/app.py",
+    ]  # fmt: skip
+    for name in edited:
+        with (psp / name).open("a") as file:
+            file.write("\nADDED = 1\n")
+    targets = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
+    planned = copy_of_finished.planned(*targets)
+    assert planned == {"evaluate", "data", "card"}  # bootstrap is part of a figure's interval
+    for name in edited:  # one page alone
+        if name != "evaluation/bootstrap.py":
+            (psp / name).write_text((psp / name).read_text() + "ADDED_AGAIN = 1\n")
+    (psp / "evaluation/bootstrap.py").write_text(
+        (psp / "evaluation/bootstrap.py").read_text().removesuffix("\nADDED = 1\n")
+    )
+    assert copy_of_finished.planned(*targets) == {"data", "card"}

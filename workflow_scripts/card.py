@@ -1,0 +1,14 @@
+"""Write a model's card, with its scores and its data."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.models.card import write_with_scores
+
+with job(snakemake.log[0]):
+    write_with_scores(
+        Path(snakemake.input.model[0]).parent,
+        Path(snakemake.input.evaluate),
+        Path(snakemake.input.data),
+        Path(snakemake.output[0]),
+    )
