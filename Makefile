@@ -4,6 +4,8 @@ VENV ?= .venv
 CORES ?= 2
 BIN = $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
+# Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo install test lint dist settings clean
 
