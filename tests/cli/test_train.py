@@ -140,6 +140,7 @@ def test_a_finished_model_is_replaced_by_force_alone(
     assert files()[tmp_path / "model/model.safetensors"] != before[tmp_path / "model/model.safetensors"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_and_the_same_command_again_give_the_same_model(tmp_path: Path, data: Path) -> None:
     options = [*QUICK, "--set", "epochs=60", "dropout=0.1", "--checkpoint", "minutes=60", "keep=1"]
     train(data, tmp_path / "whole/model", "store.h5", *options)

@@ -228,7 +228,7 @@ def task(trained, tmp_path):
     return {"folder": str(trained[0]), "task": str(tmp_path)}
 
 
-@pytest.mark.parametrize("name", [NUMPY, NUMBA])
+@pytest.mark.parametrize("name", [NUMPY, pytest.param(NUMBA, marks=pytest.mark.slow)])
 def test_one_core_is_one_core_for_every_thread(task, name):
     core = usable_cores()[-1]
     with Process(name, [core], **task) as process:

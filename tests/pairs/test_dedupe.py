@@ -299,6 +299,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure a process's peak memory")
 def test_memory_does_not_grow_with_the_corpus(tmp_path):
     def peak(rows: int, distinct: int) -> float:

@@ -173,6 +173,7 @@ def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     assert again.encoder.state_dict().keys() == whole.encoder.state_dict().keys()
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_ends_with_the_same_bytes(tmp_path: Path, made: Made) -> None:
     settings = {**SIGMOID, "dim": 16, "epochs": 2}
     whole, killed = (

@@ -117,6 +117,7 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
     assert masks[1].sum() == (kinds[:, None] != kinds[None, :]).sum()
 
 
+@pytest.mark.slow
 def test_no_exponential_is_several_threads_first(tmp_path: Path) -> None:
     """See psp.training.torch_state._choose_kernels: which code they then run is a matter of luck."""
     code = """

@@ -90,11 +90,14 @@ class Workflow:
 
     def run(self, *arguments, check=True, **options):
         """Run Snakemake to its end; what it printed is in ``output``."""
-        line = self.command(*arguments, **options)
+        return self.run_line(*self.command(*arguments, **options)[3:], check=check)
+
+    def run_line(self, *arguments, check=True):
+        """Run Snakemake with exactly these arguments."""
         with tempfile.NamedTemporaryFile() as file:
-            status = Snakemake.run(self.folder, line[3:], self.environment, file.name)
+            status = Snakemake.run(self.folder, list(arguments), self.environment, file.name)
             output = Path(file.name).read_text()
-        result = subprocess.CompletedProcess(line, status)
+        result = subprocess.CompletedProcess(["snakemake", *arguments], status)
         result.output = output
         assert not check or result.returncode == 0, result.output
         return result

@@ -1,5 +1,7 @@
 """The rule that writes the model card."""
 
+import pytest
+
 from psp.core.files import read_json
 from psp.models.card import is_generated
 
@@ -29,6 +31,7 @@ def test_a_card_that_a_person_edited_is_kept(copy_of_finished):
     assert copy_of_finished.planned(CARD) == set()
 
 
+@pytest.mark.slow
 def test_a_new_card_in_the_place_of_one_that_was_not_edited(copy_of_finished):
     results = copy_of_finished.folder / "results/demo"
     (results / "model/README.md").unlink()

@@ -1,9 +1,12 @@
 """A filter that drops much, and a model with few pairs, are told where people look; telling drops no pair."""
 
+import pytest
+
 DATA, EVAL = "results/demo/data.json", "results/demo/eval.json"
 SAID = "    filters: {warn_share: 0.01}\n    mix: {warn_pairs: 100000}\n"
 
 
+@pytest.mark.slow
 def test_what_is_worth_a_warning_is_said_at_the_end_and_reruns_no_filter(copy_of_finished):
     run, config = copy_of_finished, copy_of_finished.folder / "tiny.yaml"
     folder = run.folder / "results/demo"

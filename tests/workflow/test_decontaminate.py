@@ -3,6 +3,8 @@
 import json
 import zipfile
 
+import pytest
+
 from psp.text.keys import normalised_key
 
 CONFIG = """
@@ -22,6 +24,7 @@ def sides_in(path, keys):
     return sum(any(normalised_key(side) in keys for side in pair) for pair in pairs)
 
 
+@pytest.mark.slow
 def test_pairs_that_the_model_is_scored_on_are_dropped_and_counted(copy_of_finished):
     project = copy_of_finished
     archive = project.folder / "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip"

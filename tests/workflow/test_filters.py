@@ -25,6 +25,7 @@ def own(copy_of_finished):
     return copy_of_finished
 
 
+@pytest.mark.slow
 def test_they_run_and_a_change_of_them_reruns_the_filter(own):
     assert "filter" in own.planned(REPORT)
     own.run(REPORT)

@@ -56,7 +56,7 @@ def wait_for(process, folder, pattern):
         # The job outlives Snakemake and goes on writing.
         pytest.param("logs/filter/Phrasebook.en-fr.log", False, marks=pytest.mark.slow),
         pytest.param("logs/subword.log", True, marks=pytest.mark.slow),
-        ("logs/train.log", False),
+        pytest.param("logs/train.log", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes(project, finished, log, whole_group):

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 EVAL = "results/demo/eval.json"
 TINY = "    mix: {near_duplicates: {enabled: true}}\n"
 
 
+@pytest.mark.slow
 def test_near_duplicates_go_where_the_config_asks_for_it(copy_of_finished):
     project = copy_of_finished
     results = project.folder / "results/demo"

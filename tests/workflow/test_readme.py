@@ -115,12 +115,7 @@ def test_snakemake_commands_can_be_planned(project):
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
     assert len(commands) == 8
     for _, *arguments in commands:
-        result = subprocess.run(
-            [sys.executable, "-m", "snakemake", "--dry-run", *arguments],
-            cwd=project.folder, env=project.environment, capture_output=True, text=True,
-        )  # fmt: skip
-        assert result.returncode == 0, result.stdout + result.stderr
-        assert "evaluate" in result.stdout + result.stderr
+        assert "evaluate" in project.run_line("--dry-run", *arguments).output
 
 
 def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 EVAL = "results/demo/eval.json"
 
 
@@ -48,8 +50,6 @@ def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     planned = copy_of_finished.planned(EVAL)
     assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "evaluate"}
-    copy_of_finished.run(EVAL)
-    assert copy_of_finished.planned(EVAL) == set()
 
 
 def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
@@ -72,6 +72,7 @@ def test_another_mirror_fetches_nothing_again(copy_of_finished):
     assert copy_of_finished.planned(EVAL) == set()
 
 
+@pytest.mark.slow
 def test_shards_do_not_change_the_bytes(copy_of_finished):
     names = ("store.h5", "sentencepiece.model", "pairs/heldout.tsv", "pairs/mix.json")
     before = copy_of_finished.digests(*names)
@@ -79,8 +80,10 @@ def test_shards_do_not_change_the_bytes(copy_of_finished):
     (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {shards: 7}\n")
     copy_of_finished.run("results/demo/store.h5")
     assert copy_of_finished.digests(*names) == before
+    assert copy_of_finished.planned("results/demo/store.h5") == set()
 
 
+@pytest.mark.slow
 def test_a_removed_corpus_leaves_nothing_among_the_pairs(copy_of_finished):
     stages = [copy_of_finished.folder / "results/demo/pairs" / name for name in ("filter", "dedupe")]
 

@@ -78,6 +78,7 @@ def test_the_live_screen(toy):
     assert not list((toy / "results").rglob("*.progress"))
 
 
+@pytest.mark.slow
 def test_lines_where_there_is_no_terminal(toy):
     result = subprocess.run(
         command("--logger-psp-every", "1"), cwd=toy, env=environment(), capture_output=True, text=True
