@@ -1,6 +1,6 @@
 """The names of the files that make up a model: the only list, for all code that writes, reads or copies models.
 
-The model card, README.md, is not one of them: another card does not make another model. This module imports next to
+The model card, README.md, is not one of them: editing it does not change the model. This module imports next to
 nothing, so that rules can use it at every start.
 """
 

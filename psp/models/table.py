@@ -1,8 +1,8 @@
 """A matrix of subword embeddings in 32, 16 or 8 bits, and the means of its rows.
 
 A mean adds up a sentence's rows one after another, in order, in float32 (8 bits with a scale per dimension: in
-integers), and then divides. This module uses NumPy, :mod:`psp.models.pooling` compiled code; the results are bitwise
-equal.
+integers), and then divides. This module uses NumPy, and :mod:`psp.models.pooling` compiled code; the results are
+bitwise equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Table:
         by_row: for int8, whether the scale is per row.
 
     Raises:
-        ValueError: the type is another, or the shapes do not match.
+        ValueError: the dtype is not supported, or the shapes do not match.
     """
 
     def __init__(self, values: np.ndarray, scale: np.ndarray | None = None, *, by_row: bool = True) -> None:
