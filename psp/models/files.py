@@ -1,7 +1,7 @@
-"""The files that are a model, by their names: THE list, for whoever writes, reads, copies or waits for one.
+"""The names of the files that make up a model: the only list, for all code that writes, reads or copies models.
 
-The model card, README.md, is not among them: a model is the same with another card. Nothing is imported for it, so
-that rules may ask at every start.
+The model card, README.md, is not one of them: editing it does not change the model. This module imports next to
+nothing, so that rules can use it at every start.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 
 CONFIG, WEIGHTS, SENTENCEPIECE = "config.json", "model.safetensors", "sentencepiece.model"
-#: The file names of a sentencepiece mean, which is what the workflow trains, by what they hold.
+#: The files of a mean of sentencepiece embeddings, which is what the workflow trains, by content.
 NAMES = {"weights": WEIGHTS, "sentencepiece": SENTENCEPIECE, "config": CONFIG}
 
 
 def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, str]:
-    """The files of a model's tokenizer and their SHA-256, of any kind: its config.json tells.
+    """The files of a model's tokenizer, of any kind, and their SHA-256, as its config.json lists them.
 
     Raises:
-        DataError: it does not, or names what is no file of a model's own; ``path`` is that of config.json.
+        DataError: it does not list them, or lists a name that no tokenizer's file can have; ``path`` is that of
+            config.json.
     """
     if not isinstance(config, Mapping):
         raise DataError("not the config of a psp model", path)
@@ -35,7 +36,7 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
     if not isinstance(found, Mapping):
         raise DataError("does not name its tokenizer's files; copy the model's folder again", path)
     for name, digest in found.items():
-        # Names come from elsewhere: one with a slash would be read, or written, outside of the folder.
+        # The config is not ours to trust: a name with a slash would be read, or written, outside the folder.
         if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name) or name in (CONFIG, WEIGHTS, "README.md"):
             raise DataError(f"{name!r} is no name of a tokenizer's file; get the model again", path)
         if not isinstance(digest, str):
@@ -44,7 +45,7 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
 
 
 def file_names(config: Any, path: Path | str | None = None) -> list[str]:
-    """The names of a model's files by its config.json, which is the first.
+    """The names of a model's files according to its config.json, which comes first.
 
     Raises:
         DataError: as :func:`tokenizer_files`.
@@ -53,9 +54,9 @@ def file_names(config: Any, path: Path | str | None = None) -> list[str]:
 
 
 def model_files(folder: Path | str) -> list[str]:
-    """The paths of a model's files; of one that is not there yet, or damaged, those of a sentencepiece mean.
+    """The paths of a model's files; if it is missing or damaged, those of a mean of sentencepiece embeddings.
 
-    Who reads a damaged one says what is wrong: asking for its files is no reading.
+    Damage is reported when the model is loaded, not here.
     """
     try:
         names = file_names(read_json(Path(folder) / CONFIG))

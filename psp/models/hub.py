@@ -30,7 +30,7 @@ _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
 
 def fetch(address: str) -> Path:
-    """Download a model of the hub, unless it is in the cache; return its local folder.
+    """Download a model from the hub, unless it is cached; return its local folder.
 
     Without network, or with HF_HUB_OFFLINE=1, the cached files of that revision are used.
 
@@ -38,7 +38,7 @@ def fetch(address: str) -> Path:
         address: ``hf://user/name``, or ``hf://user/name@revision`` with a branch, a tag or a commit.
 
     Raises:
-        DataError: the address is malformed, there is no such model or revision, or it is not a psp model.
+        DataError: the address is malformed, the model or revision does not exist, or it is not a psp model.
         PspError: huggingface_hub is missing, the hub cannot be reached, or the cache cannot be written.
     """
     match = _ADDRESS.fullmatch(address)
@@ -97,7 +97,7 @@ def push(
         commit_message: default: "A model of psp VERSION".
 
     Returns:
-        The commit's address.
+        The commit's URL.
 
     Raises:
         DataError: the folder does not hold a complete model, or ``repo_id`` is not a repository name.
@@ -146,7 +146,7 @@ def _huggingface_hub() -> ModuleType:
 
 
 def _card(folder: Path) -> str:
-    """Return the card to upload: the folder's, or one without scores if it has none, or one of other weights."""
+    """Return the card to upload: the folder's, or one without scores if it has none or the weights are newer."""
     path = folder / card.NAME
     if path.is_file():
         there = path.read_bytes().decode("utf-8", "replace")
@@ -212,7 +212,7 @@ def _problem(errors: ModuleType, library: type[Exception], error: BaseException)
         return PspError(f"the hub cannot be reached ({_first_line(lost)}), and the cache is incomplete; try again")
     if isinstance(error, OSError) and error.errno is not None:
         return PspError(f"cannot be written to the cache: {error.strerror}; free space, or set HF_HOME elsewhere")
-    if isinstance(error, OSError):  # a truncated download: its size differs from that announced
+    if isinstance(error, OSError):  # a truncated download: its size is not the one announced
         return PspError(f"the download failed ({_first_line(error)}); try again")
     return None
 

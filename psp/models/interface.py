@@ -7,8 +7,8 @@ Differences, and their reasons:
   numpy unless tensors are requested or given; only then is torch imported.
 - An empty list of texts gives an array of shape (0, dim), not (0,).
 - A ``truncate_dim`` larger than the model's dimension is an error; it is not ignored.
-- What an embedding matrix on a CPU cannot do raises an error with the reason: :data:`UNAVAILABLE`, and the arguments
-  ``device`` and ``pool``.
+- Whatever an embedding matrix on a CPU cannot do raises an error that says why: see :data:`UNAVAILABLE`, and the
+  arguments ``device`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ log = logging.getLogger(__name__)
 BATCH = 8192
 PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
 OUTPUTS = ("sentence_embedding", "token_embeddings", None)
-#: Ranges of int8 and uint8 that are taken from fewer vectors than this are warned of, as in sentence-transformers.
+#: int8 and uint8 ranges taken from fewer vectors than this cause a warning, as in sentence-transformers.
 FEW = 100
 _ELSEWHERE = "it runs on the CPU; for a GPU, `psp export sentence-transformers` and load that"
 _TRAINING = "a loaded model is not trained further here; `psp export sentence-transformers` gives one that can be"
 _PROCESSES = "one process does the work: load_model(path, threads=N), or `psp embed --jobs N` for files"
-#: Of a SentenceTransformer's attributes those that people use and that cannot be had, and why.
+#: Attributes of a SentenceTransformer that people use and a psp model lacks, and why.
 UNAVAILABLE = {
     "to": _ELSEWHERE,
     "cuda": _ELSEWHERE,
@@ -53,10 +53,10 @@ UNAVAILABLE = {
 
 @dataclass
 class ModelCardData:
-    """What evaluators of sentence-transformers write down about a model; the model's README.md does not show it."""
+    """What sentence-transformers' evaluators record about a model; not shown in its README.md."""
 
     language: list[str]
-    #: By evaluator, the metrics of its last run.
+    #: The metrics of each evaluator's last run.
     eval_results_dict: dict[Any, dict[str, Any]] = field(default_factory=dict)
 
     def set_evaluation_metrics(self, evaluator: Any, metrics: Mapping[str, Any], epoch: int = 0, step: int = 0) -> None:
@@ -65,17 +65,17 @@ class ModelCardData:
 
 
 class SentenceEncoder(abc.ABC):
-    """The part of :class:`psp.models.static.StaticModel` that is as in sentence-transformers."""
+    """The part of :class:`psp.models.static.StaticModel` that follows sentence-transformers."""
 
     config: dict[str, Any]
-    #: The dimension to which :meth:`encode` cuts vectors where it is not told otherwise; None: all.
+    #: The number of dimensions that :meth:`encode` keeps by default; None: all.
     truncate_dim: int | None = None
     _card: ModelCardData | None = None
 
     @property
     @abc.abstractmethod
     def dim(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of a vector."""
 
     @abc.abstractmethod
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -83,15 +83,15 @@ class SentenceEncoder(abc.ABC):
 
     @abc.abstractmethod
     def pool(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Mean of each sentence's rows."""
+        """Mean of each sentence's token embeddings."""
 
     @abc.abstractmethod
     def _texts(self, texts: Iterable[str]) -> list[str]:
-        """The texts as a list, once each is a str."""
+        """Return the texts as a list, after checking that each is a str."""
 
     @abc.abstractmethod
     def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
-        """Vectors of ``dim`` dimensions, of length 1 if they are to be ``normalize``d."""
+        """Embed texts in ``dim`` dimensions; ``normalize``: scale the vectors to unit length."""
 
     def encode(
         self,
@@ -112,40 +112,41 @@ class SentenceEncoder(abc.ABC):
         *,
         sentences: str | Sequence[str] | None = None,
     ) -> Any:
-        """Vectors of texts, as ``SentenceTransformer.encode`` gives them; see this module for what differs.
+        """Embed texts as ``SentenceTransformer.encode`` does; the module's docstring lists the differences.
 
         Args:
             inputs: a str, or a list of them.
-            prompt_name: a key of :attr:`prompts`, whose text is put before each text.
-            prompt: a text that is put before each text; then ``prompt_name`` does not count.
-            batch_size: texts encoded at a time: memory beside the result.
-            show_progress_bar: default no.
-            output_value: "sentence_embedding"; "token_embeddings", the rows of a text's subwords, whose mean its vector
-                is, neither cut nor normalised; or None, both and the subwords' ids.
-            precision: "float32"; "int8" or "uint8", each dimension in 256 steps from its least to its greatest value
-                among these very texts, so that two calls' numbers do not compare (for a smaller model:
-                ``load_model(path, dtype="int8")``); "binary" or "ubinary", a bit for each dimension, set where it is
-                positive, eight in a number.
-            convert_to_numpy: if not, and ``convert_to_tensor`` is not either, a list of tensors.
-            convert_to_tensor: one tensor in place of an array; of tokens, a list of them.
+            prompt_name: a key of :attr:`prompts`, whose text is prepended to each input.
+            prompt: text to prepend to each input; overrides ``prompt_name``.
+            batch_size: texts encoded at a time; limits the memory needed besides the result.
+            show_progress_bar: default: no.
+            output_value: "sentence_embedding"; "token_embeddings", the embeddings of a text's subwords, of which its
+                vector is the mean, neither truncated nor normalised; or None, both of these and the subword ids.
+            precision: "float32"; "int8" or "uint8", 256 steps per dimension between its minimum and maximum over these
+                very texts, so that results of different calls are not comparable (for a smaller model:
+                ``load_model(path, dtype="int8")``); "binary" or "ubinary", one bit per dimension, set if it is
+                positive, packed eight to a number.
+            convert_to_numpy: if false, and ``convert_to_tensor`` too, return a list of tensors.
+            convert_to_tensor: return one tensor instead of an array; for token embeddings, a list of tensors.
             device: None or "cpu".
-            normalize_embeddings: make each vector's length 1; one of zeros stays as it is.
-            truncate_dim: the first so many dimensions of each vector, before it is normalised (default:
+            normalize_embeddings: scale each vector to unit length; zero vectors stay zero.
+            truncate_dim: keep this many leading dimensions of each vector, before normalisation (default:
                 :attr:`truncate_dim`).
             pool: None.
-            chunk_size: of a pool, and so of no effect.
-            sentences: ``inputs`` by its name of before version 6.
+            chunk_size: ignored; it belongs to ``pool``.
+            sentences: the name of ``inputs`` before version 6.
 
         Returns:
-            float32 (n, dim), of a str (dim,); int8 or uint8 by ``precision``, of "binary" and "ubinary" with an eighth
-            of the columns. Tokens: a list of float32 (subwords, dim). None: a list of dicts with ``input_ids``, int32
-            (subwords,), ``token_embeddings`` and ``sentence_embedding``. Of a str, the one element.
+            float32 (n, dim), or (dim,) for a str; int8 or uint8 according to ``precision``, with an eighth of the
+            columns for "binary" and "ubinary". For tokens, a list of float32 (subwords, dim). For None, a list of dicts
+            with ``input_ids``, int32 (subwords,), ``token_embeddings`` and ``sentence_embedding``. For a str, the one
+            element of that list.
 
         Raises:
-            TypeError: what is given as texts or as prompt is none.
+            TypeError: the texts or the prompt are not str.
             DataError: a text is not valid Unicode (its index is named).
-            ValueError: an argument's value cannot be had; the message says why.
-            PspError: tensors are asked for, and torch is not installed.
+            ValueError: an argument has an unsupported value; the message says why.
+            PspError: tensors are requested, and torch is not installed.
         """
         given = sentences if inputs is None else inputs
         if given is None or (inputs is not None and sentences is not None):
@@ -183,7 +184,7 @@ class SentenceEncoder(abc.ABC):
     def encode_query(
         self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
     ) -> Any:
-        """:meth:`encode` with the prompt "query", where there is one and none is given."""
+        """:meth:`encode` with the prompt "query", unless another is given."""
         if prompt_name is None and prompt is None:
             prompt_name = "query"
         return self.encode(inputs, prompt_name, prompt, **options)
@@ -191,37 +192,37 @@ class SentenceEncoder(abc.ABC):
     def encode_document(
         self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
     ) -> Any:
-        """:meth:`encode` with the prompt "document", where there is one and none is given."""
+        """:meth:`encode` with the prompt "document", unless another is given."""
         if prompt_name is None and prompt is None:
             prompt_name = "document"
         return self.encode(inputs, prompt_name, prompt, **options)
 
     @property
     def prompts(self) -> Mapping[str, str]:
-        """The config's ``prompts``, to be read; "query" and "document" are empty where it does not name them."""
+        """The config's ``prompts``, read-only; "query" and "document" are empty unless it has them."""
         return MappingProxyType({"query": "", "document": ""} | checked_prompts(self.config))
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """:meth:`preprocess`, by its name of before version 6."""
+        """The name of :meth:`preprocess` before version 6."""
         return self.preprocess(texts)
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, np.ndarray]:
-        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), the place where each text begins."""
+        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), where each text begins."""
         before = self._prompt(None, prompt)
         ids, offsets = self.ids([before + text for text in self._texts(inputs)])
         return {"input_ids": ids.astype(np.int64), "offsets": offsets[:-1]}
 
     def get_embedding_dimension(self) -> int:
-        """The length of the vectors that :meth:`encode` returns."""
+        """The number of dimensions of the vectors that :meth:`encode` returns."""
         return self.dim if self.truncate_dim is None else min(self.dim, self.truncate_dim)
 
     def get_sentence_embedding_dimension(self) -> int:
-        """:meth:`get_embedding_dimension`, by its name of before version 6."""
+        """The name of :meth:`get_embedding_dimension` before version 6."""
         return self.get_embedding_dimension()
 
     @property
     def max_seq_length(self) -> float:
-        """Infinite: texts are read whole."""
+        """Infinite: texts are never truncated."""
         return float("inf")
 
     @max_seq_length.setter
@@ -236,7 +237,7 @@ class SentenceEncoder(abc.ABC):
 
     @property
     def similarity_fn_name(self) -> str:
-        """What ``similarity`` is: "cosine"."""
+        """The function that ``similarity`` computes: "cosine"."""
         return "cosine"
 
     @similarity_fn_name.setter
@@ -248,17 +249,17 @@ class SentenceEncoder(abc.ABC):
 
     @property
     def model_card_data(self) -> ModelCardData:
-        """Where evaluators of sentence-transformers leave their metrics."""
+        """Where sentence-transformers' evaluators store their metrics."""
         if self._card is None:
             self._card = ModelCardData(list(self.config.get("languages") or []))
         return self._card
 
     def evaluate(self, evaluator: Any, output_path: str | None = None) -> Any:
-        """What an evaluator of sentence-transformers says of the model."""
+        """Run an evaluator of sentence-transformers on the model; return its result."""
         return evaluator(self, output_path)
 
     def __getattr__(self, name: str) -> Any:
-        # Only what is not there comes here.
+        # Called only for attributes that do not exist.
         reason = f": {UNAVAILABLE[name]}" if name in UNAVAILABLE else ""
         raise AttributeError(f"a psp model has no {name}{reason}", name=name, obj=self)
 
@@ -277,7 +278,7 @@ class SentenceEncoder(abc.ABC):
         return self.prompts[name]
 
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
-        """The rows of each text; with ``vectors``, dicts of these and the ids too."""
+        """The token embeddings of each text; with ``vectors``, dicts of ids, token embeddings and vector."""
         ids, offsets = self.ids(texts)
         rows = quantized(self.pool(ids, np.arange(len(ids) + 1)), precision)
         found = []
@@ -300,7 +301,7 @@ def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
     """The prompts of a config, by name.
 
     Raises:
-        DataError: they are something else than texts with names.
+        DataError: they are not a mapping from names to texts.
     """
     prompts = config.get("prompts") or {}
     if not isinstance(prompts, Mapping) or not all(isinstance(part, str) for item in prompts.items() for part in item):
@@ -309,10 +310,10 @@ def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
-    """Vectors in fewer bits, as sentence-transformers makes them; see :meth:`SentenceEncoder.encode`.
+    """Quantize vectors as sentence-transformers does; see :meth:`SentenceEncoder.encode`.
 
     Raises:
-        ValueError: one vector alone has no range for int8 or uint8.
+        ValueError: int8 or uint8 of a single vector, which has no range.
     """
     if precision == "float32":
         return vectors
@@ -337,7 +338,7 @@ def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
 
 
 def tensor(array: np.ndarray) -> Any:
-    """An array as a tensor of torch; the two share memory.
+    """Convert an array to a torch tensor, which shares its memory.
 
     Raises:
         PspError: torch is not installed.
@@ -352,7 +353,7 @@ def tensor(array: np.ndarray) -> Any:
 
 
 def as_given(found: np.ndarray, *given: Any) -> Any:
-    """What was found, as a tensor if any of what was given is one, or a list of them."""
+    """Return ``found``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
     first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
     return tensor(found) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else found
 

@@ -33,7 +33,7 @@ def pool(table: Table, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) ->
 
 @compiled(parallel=False)
 def fit(ids, offsets, rows):  # type: ignore[no-untyped-def]
-    """Tell whether offsets rise from 0 to the number of ids, and all ids are valid: in 1 us, where NumPy takes 15."""
+    """Check that offsets rise from 0 to the number of ids, and that all ids are valid: in 1 us; NumPy takes 15."""
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(ids):
         return False
     good = True
@@ -48,7 +48,7 @@ def fit(ids, offsets, rows):  # type: ignore[no-untyped-def]
 def _float(typing: Any, number: Any) -> Any:
     """Convert a float32 (unchanged), an int8, or a float16, given as its 16 bits, to float32.
 
-    numba has no float16 type on CPUs; this conversion is one instruction for many numbers.
+    numba has no float16 type on CPUs; one instruction converts many numbers.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -69,7 +69,7 @@ def _scale(scales, row):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False, fuse=False)
 def _in_floats(table, scales, ids, offsets, out):  # type: ignore[no-untyped-def]
-    """Average rows, for int8 each times its scale."""
+    """Average rows; each int8 row is multiplied by its scale."""
     dim = table.shape[1]
     for i in range(len(offsets) - 1):
         first, last = offsets[i], offsets[i + 1]
@@ -100,7 +100,7 @@ def _in_floats(table, scales, ids, offsets, out):  # type: ignore[no-untyped-def
 
 @compiled(parallel=False, fuse=False)
 def _in_whole_numbers(table, scale, ids, offsets, out):  # type: ignore[no-untyped-def]
-    """Average int8 rows in integers, and multiply the sums by the scale of each dimension."""
+    """Sum int8 rows as integers, multiply by the scale of each dimension, and average."""
     dim = table.shape[1]
     total = np.empty(dim, np.int32)
     for i in range(len(offsets) - 1):

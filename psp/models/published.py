@@ -5,7 +5,7 @@ first appearance, so rows are not sentencepiece ids), ``vocab_fr``, ``args`` (a 
 two thirds of the file. Its vectors are means over the pieces that have an embedding, like ours. Reordered to
 sentencepiece's ids, the embeddings make an ordinary model; pieces without one are left out, like unknown pieces.
 
-There are two differences. An empty text has zeros here, but the unknown word's embedding there. And the published code
+There are two differences. An empty text gets zeros here, but the unknown word's embedding there. And the published code
 looks up a character unknown to sentencepiece by its spelling, after lower-casing: if only normalisation turns a
 character into a capital (the M of U+2122, the trade mark sign), it may count an additional piece.
 """
@@ -32,7 +32,7 @@ from psp.text.sentencepiece import load_sentencepiece
 log = logging.getLogger(__name__)
 
 UNKNOWN = "UUUNKKK"
-#: The published code's arguments that our models support (its defaults, for checkpoints without them).
+#: The arguments of the published code that our models support (its defaults, if a checkpoint lacks them).
 _ARGUMENTS = {"model": "avg", "pool": "mean", "ngrams": 0, "tokenize": 0, "zero_unk": 1, "share_vocab": 1}
 
 
@@ -118,7 +118,7 @@ def _unpickle(path: Path) -> Any:
         with torch.serialization.safe_globals([argparse.Namespace]):
             # Memory-mapped if possible, so that the optimizer's state is never read.
             return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except Exception as error:  # which class it is depends on where the file is cut
+    except Exception as error:  # its class depends on where the file is truncated
         # Do not pass on PyTorch's advice to load it anyway.
         found = re.search(r"GLOBAL (\S+)", str(error)) if isinstance(error, pickle.UnpicklingError) else None
         if found:

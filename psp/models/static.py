@@ -1,4 +1,4 @@
-"""A trained model as people use it: text in, vectors out, with only numpy, sentencepiece and safetensors.
+"""A trained model: text in, vectors out, with only numpy, sentencepiece and safetensors.
 
 A sentence's vector is the mean of its subwords' embeddings (paper, section 2). On disk a model is a folder:
 :mod:`psp.models.folder`.
@@ -26,23 +26,23 @@ from psp.text.encoded import Encoded
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
 from psp.text.tokenizer import Tokenizer
 
-#: The number of sentences from which another thread pays.
+#: Sentences per thread from which another thread pays.
 MIN_PART = 512
 
 
 class StaticModel(SentenceEncoder):
     """An embedding matrix and the tokenizer whose ids index its rows.
 
-    ``encode`` and the rest of sentence-transformers' interface: :class:`psp.models.interface.SentenceEncoder`.
+    ``encode`` and the rest of sentence-transformers' interface are in :class:`psp.models.interface.SentenceEncoder`.
 
     Args:
-        weight: float32 (vocab_size, dim), or a :class:`psp.models.table.Table`; kept, not copied.
+        weight: float32 (vocab_size, dim), or a :class:`psp.models.table.Table`; not copied.
         sentencepiece_model: the path of a sentencepiece model, or a tokenizer of any kind.
-        config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
-            decide how text is read, and ``prompts`` (default {}) are those of ``encode``.
+        config: ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default []) decide how text
+            is read; ``prompts`` (default {}) are those of ``encode``.
         threads: threads of the tokenizer and of compiled pooling.
-        accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. By default, if it
-            is installed and there is enough text for it to pay.
+        accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. Default: if it is
+            installed and there is enough text for it to pay.
 
     Raises:
         DataError: the embedding matrix and the tokenizer do not match, or the config names two segmenters, leaves out
@@ -83,8 +83,8 @@ class StaticModel(SentenceEncoder):
             folder: the folder.
             dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
             dim: keep only the first ``dim`` dimensions (default: all).
-            threads: as of the class.
-            accelerate: as of the class.
+            threads: as for the class.
+            accelerate: as for the class.
 
         Raises:
             DataError: a file is missing, damaged, of another version, or does not fit the others.
@@ -124,12 +124,12 @@ class StaticModel(SentenceEncoder):
 
     @property
     def dim(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of a vector."""
         return self.table.dim
 
     @property
     def vocab_size(self) -> int:
-        """The number of subwords, which is that of the embedding matrix's rows."""
+        """The number of subwords, and of rows of the embedding matrix."""
         return len(self.table)
 
     @property
@@ -144,23 +144,23 @@ class StaticModel(SentenceEncoder):
 
     @property
     def weight(self) -> np.ndarray:
-        """The embedding matrix as float32 (vocab_size, dim); converted anew at each call from float16 and int8."""
+        """The embedding matrix as float32 (vocab_size, dim); float16 and int8 are converted at each call."""
         return self.table.rows()
 
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
-        """Embed sentences, float32 (n, dim), in order; a vector depends on neither the others nor ``batch_size``.
+        """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text.
 
         Unknown pieces, and those of the config's ``left_out``, are left out; a text without other pieces gets the
         unknown piece's embedding. A text without pieces (empty, white space, invisible characters) gets zeros. If the
-        model names a segmenter, it splits the texts that hold Han ideographs, whatever their language.
+        model names a segmenter, it splits texts that contain Han ideographs, whatever their language.
 
         Args:
             texts: a list of str.
-            batch_size: texts encoded at a time: memory beside the result.
+            batch_size: texts encoded at a time; limits the memory needed besides the result.
 
         Raises:
-            TypeError: ``texts`` is a str, or holds something that is not (its index is named).
-            DataError: a text holds half a surrogate pair, which no UTF-8 can express (its index is named).
+            TypeError: ``texts`` is a str, or an element is not (its index is named).
+            DataError: a text contains half a surrogate pair, which UTF-8 cannot encode (its index is named).
             ValueError: ``batch_size`` is not positive.
         """
         texts = _checked_texts(texts)
@@ -184,12 +184,12 @@ class StaticModel(SentenceEncoder):
         return vectors
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Cosines of all vectors of ``a`` (n, dim) with all of ``b`` (m, dim): float32 (n, m); 0 for vectors of zeros.
+        """Cosines of all vectors of ``a`` (n, dim) with all of ``b`` (m, dim): float32 (n, m); 0 for zero vectors.
 
-        One vector, (dim,), counts as (1, dim). Tensors of torch, or lists of them, give a tensor.
+        A single vector, (dim,), counts as (1, dim). For torch tensors, or lists of them, the result is a tensor.
 
         Raises:
-            ValueError: vectors of ``a`` and of ``b`` differ in length.
+            ValueError: ``a`` and ``b`` differ in the number of dimensions.
         """
         left, right = unit(_vectors(a)), unit(_vectors(b))
         if left.shape[1] != right.shape[1]:
@@ -202,10 +202,10 @@ class StaticModel(SentenceEncoder):
     def similarity_pairwise(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The cosine of each vector of ``a`` with the same row of ``b``, both (n, dim): float32 (n,); 0 for zeros.
 
-        Tensors of torch, or lists of them, give a tensor.
+        For torch tensors, or lists of them, the result is a tensor.
 
         Raises:
-            ValueError: their numbers differ.
+            ValueError: the shapes differ.
         """
         left, right = _vectors(a), _vectors(b)
         if left.shape != right.shape:
@@ -213,11 +213,11 @@ class StaticModel(SentenceEncoder):
         return as_given(fast_cosines(left, right).astype(np.float32), a, b)
 
     def score_raw_text(self, pairs: Iterable[tuple[str, str]], batch_size: int = BATCH // 2) -> list[float]:
-        """The cosine of each pair of texts, -1 to 1; 0 where a text has no pieces.
+        """The cosine of each pair of texts, -1 to 1; 0 if a text has no pieces.
 
         Raises:
             TypeError: an element is not a pair of str (its index is named).
-            DataError: as :meth:`embed_raw_text`; pair i holds the texts 2i and 2i + 1.
+            DataError: as :meth:`embed_raw_text`; pair i consists of texts 2i and 2i + 1.
             ValueError: ``batch_size``, in pairs, is not positive.
         """
         flat: list[str] = []
@@ -237,7 +237,7 @@ class StaticModel(SentenceEncoder):
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Subword ids of texts: flat int32 ids and int64 offsets; text i has ``ids[offsets[i]:offsets[i + 1]]``.
 
-        What is left out, lower-cased and segmented, and what is raised: as in :meth:`embed_raw_text`.
+        Texts are read as by :meth:`embed_raw_text`, with the same errors.
         """
         encoded = self._ids(_checked_texts(texts), 0)
         return encoded.ids, encoded.offsets
@@ -265,10 +265,10 @@ class StaticModel(SentenceEncoder):
             )
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """A model with a smaller embedding matrix of the same pieces; itself if nothing changes.
+        """Return a model with a smaller embedding matrix of the same pieces, or itself if nothing changes.
 
         Args:
-            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision does not come back.
+            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
             dim: the number of leading dimensions to keep (default: all).
 
         Raises:
@@ -277,18 +277,18 @@ class StaticModel(SentenceEncoder):
         table = self.table.converted(dtype, dim)
         if table is self.table:
             return self
-        made = object.__new__(type(self))  # sentencepiece, and what is compiled, are shared
+        made = object.__new__(type(self))  # shares sentencepiece and compiled code
         made.__dict__.update(self.__dict__)
-        made.table, made.config, made._card = table, dict(self.config), None  # whose metrics are of this one
+        made.table, made.config, made._card = table, dict(self.config), None  # the card has metrics of this model
         if made.truncate_dim is not None and made.truncate_dim >= table.dim:
             made.truncate_dim = None
-        if "dim" in made.config:  # it was read from a file
+        if "dim" in made.config:  # the config was read from a file
             made.config |= {"dim": table.dim, "dtype": table.dtype}
         return made
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        state["_accelerator"] = self._accelerator.wanted  # what is compiled, and the words, stay behind
+        state["_accelerator"] = self._accelerator.wanted  # compiled code and its words are not pickled
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -326,10 +326,10 @@ class StaticModel(SentenceEncoder):
 
 
 def load(folder: Path | str, **options: Any) -> StaticModel:
-    """Load a model's folder, whatever its kind of encoder; the options are those of :meth:`StaticModel.load`.
+    """Load a model's folder, with any kind of encoder; the options are those of :meth:`StaticModel.load`.
 
     Raises:
-        DataError, PspError, ValueError: as there.
+        DataError, PspError, ValueError: as :meth:`StaticModel.load`.
     """
     made: StaticModel = (loader(Path(folder)) or StaticModel.load)(folder, **options)
     return made
@@ -345,7 +345,7 @@ def _batches(count: int, size: int) -> Iterator[slice]:
 def _checked_texts(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, str | bytes):
         raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
-    if (columns := getattr(texts, "columns", None)) is not None:  # pandas' and polars' tables
+    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
         names = [str(name) for name in columns]
         raise TypeError(
             f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"

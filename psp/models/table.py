@@ -1,7 +1,8 @@
 """A matrix of subword embeddings in 32, 16 or 8 bits, and the means of its rows.
 
 A mean adds up a sentence's rows one after another, in order, in float32 (8 bits with a scale per dimension: in
-integers), and then divides. NumPy does so here, compiled code in :mod:`psp.models.pooling`; both give the same bytes.
+integers), and then divides. This module uses NumPy, and :mod:`psp.models.pooling` compiled code; the results are
+bitwise equal.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ DTYPES = ("float32", "float16", "int8")
 # Rows are gathered into a buffer and added up from there, and the buffer must stay in a core's own cache. Measured at
 # 1024 dimensions (2 MB of L2), sentences/s for 128 KB to 1 MB: 132k 150k 170k (384 KB) 178k 180k (768 KB) 173k.
 BUFFER_BYTES = 768 << 10
-#: Rows processed at a time in passes over the whole table, so that no second table is made.
+#: Rows processed at a time in passes over the whole matrix, so that it is never copied as a whole.
 CHUNK = 1024
 
 
 class Table:
-    """Rows of equal length.
+    """An embedding matrix.
 
     Args:
-        values: float32, float16 or int8, (rows, dim), read and never written; kept, not copied.
+        values: float32, float16 or int8, (rows, dim); neither copied nor written to.
         scale: for int8, float32 (rows,) or (dim,): multiplies each row or dimension.
         by_row: for int8, whether the scale is per row.
 
     Raises:
-        ValueError: they have another type, or do not match.
+        ValueError: the dtype is not supported, or the shapes do not match.
     """
 
     def __init__(self, values: np.ndarray, scale: np.ndarray | None = None, *, by_row: bool = True) -> None:
@@ -57,7 +58,7 @@ class Table:
 
     @property
     def dim(self) -> int:
-        """The length of a row."""
+        """The number of dimensions of a row."""
         return int(self.values.shape[1])
 
     @property
@@ -66,7 +67,7 @@ class Table:
         return int(self.values.nbytes) + (0 if self.scale is None else int(self.scale.nbytes))
 
     def rows(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Rows as float32, (stop - start, dim); a view if the table is float32."""
+        """Rows as float32, (stop - start, dim); a view if the matrix is float32."""
         part = self.values[start:stop]
         if self.scale is None:
             return part.astype(np.float32, copy=False)
@@ -79,12 +80,12 @@ class Table:
         return all(np.isfinite(self.values[start : start + CHUNK]).all() for start in range(0, len(self), CHUNK))
 
     def converted(self, dtype: str | None = None, dim: int | None = None) -> Table:
-        """A table of the first ``dim`` dimensions, as ``dtype``; itself if nothing changes.
+        """Convert to ``dtype`` and the first ``dim`` dimensions; returns itself if nothing changes.
 
         For int8, the scale is per row or per dimension, whichever has the smaller squared error.
 
         Raises:
-            ValueError: ``dtype`` or ``dim`` is not available; or a number is too large for 16 bits.
+            ValueError: ``dtype`` or ``dim`` is not available, or a number is too large for float16.
         """
         dtype, dim = dtype or self.dtype, self.dim if dim is None else dim
         if dtype not in DTYPES:
@@ -142,18 +143,18 @@ class Table:
                 chosen = order[low : min(low + step, stop)]
                 flat = ids[(offsets[chosen][:, None] + within).ravel()]
                 gathered = buffer[: len(flat)]
-                # mode="clip" gathers straight into the buffer, "raise" by way of a copy; the ids are known to be good.
+                # mode="clip" gathers straight into the buffer, "raise" copies first; the ids are known to be valid.
                 np.take(self.values, flat, axis=0, out=gathered, mode="clip")
                 sums = self._sums(gathered, flat, len(chosen))
                 sums /= np.float32(pieces)
                 out[chosen] = sums
 
     def _long_sum(self, ids: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """The sum of more rows than the buffer holds, float32 (dim,): a text of 10 MB would gather 9 GB at once.
+        """Sum more rows than the buffer holds, float32 (dim,): gathered at once, a text of 10 MB would take 9 GB.
 
-        Rows are added one after another, as everywhere, so that the bytes are those of a single sum.
+        Rows are added one after another, as everywhere, so that the result is bitwise that of a single sum.
         """
-        by_dimension = None if self.by_row else self.scale  # whole numbers, whose sum is scaled
+        by_dimension = None if self.by_row else self.scale  # integers, whose sum is scaled
         total: np.ndarray = np.zeros(self.dim, np.float32 if by_dimension is None else np.int64)
         for start in range(0, len(ids), len(buffer)):
             flat = ids[start : start + len(buffer)]
@@ -175,13 +176,13 @@ class Table:
         if self.scale is not None:
             parts = parts * self.scale[flat].reshape(sentences, -1, 1)
         parts = parts.astype(np.float32, copy=False)
-        if self.dim == 1:  # numbers that lie side by side are not added one after another by reduce
+        if self.dim == 1:  # reduce does not add contiguous numbers in order
             return np.add.accumulate(parts, axis=1)[:, -1]
         return np.add.reduce(parts, axis=1)
 
 
 def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, Table]:
-    """Convert rows to int8; return the squared error and the table."""
+    """Convert rows to int8; return the squared error and the matrix."""
     largest = np.zeros(len(rows) if by_row else rows.shape[1], np.float32)
     for start in range(0, len(rows), CHUNK):
         part = np.abs(rows[start : start + CHUNK])
@@ -190,7 +191,7 @@ def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, Table]:
         else:
             np.maximum(largest, part.max(axis=0), out=largest)
     scale: np.ndarray[Any, np.dtype[np.float32]] = largest / np.float32(127)
-    scale[scale == 0] = 1  # rows of zeros; and of numbers that are too small to be told from zero
+    scale[scale == 0] = 1  # zeros, or numbers so small that the scale is zero
     table = Table(np.empty(rows.shape, np.int8), scale, by_row=by_row)
     error = 0.0
     for start in range(0, len(rows), CHUNK):
@@ -214,23 +215,23 @@ def write_table(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
             safetensors.numpy.save_file(
                 {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}, temporary
             )
-        except safetensors.SafetensorError as error:  # this, and no OSError, where the disk is full
+        except safetensors.SafetensorError as error:  # raised instead of OSError when the disk is full
             raise DataError(f"cannot be written: {error}; free space or choose another folder", path) from error
-        temporary.chmod(mode)  # the library makes it for its owner alone
+        temporary.chmod(mode)  # safetensors gives access to the owner alone
 
 
-_POPULATE_READ = 22  # of Linux 5.14 and later; Python 3.11 has no name for it
+_POPULATE_READ = 22  # Linux 5.14 and later; Python 3.11 has no constant for it
 _FORMATS = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 
 
 def read_table(path: Path) -> dict[str, np.ndarray]:
-    """Map the float32, float16 and int8 tensors of a safetensors file into memory, to be read only.
+    """Memory-map the float32, float16 and int8 tensors of a safetensors file, read-only.
 
-    Nothing is read until it is used, and processes that map one file share its pages. The library's own reading makes
-    a copy. Our files are replaced, never written over, so that what is mapped stays as it was.
+    Processes that map the same file share its pages; safetensors' own reader makes a copy. Our files are replaced,
+    never overwritten, so mapped tensors do not change.
 
     Raises:
-        DataError: no such file, or it is truncated or damaged.
+        DataError: the file does not exist, or is truncated or damaged.
     """
     try:
         with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
@@ -244,7 +245,7 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
     except (OSError, safetensors.SafetensorError) as error:
         raise DataError(f"truncated or damaged ({error}); copy it again", path) from None
     with contextlib.suppress(OSError, AttributeError):  # an older kernel, or another system
-        # All pages at once, in a twentieth of the time of a fault for every few of them (2 ms and 40 for 205 MB).
+        # Map all pages at once, 20 times as fast as one page fault for every few of them (2 against 40 ms for 205 MB).
         mapped.madvise(_POPULATE_READ)
     tensors = {}
     for name in names:

@@ -1,7 +1,7 @@
-"""Averaged word vectors, with which the paper scores paraphrases (section 3.1).
+"""Averaged word vectors, which the paper uses to score paraphrases (section 3.1).
 
 Reads word2vec's text and binary formats, GloVe's and PARAGRAM's text without a header, and fastText's ``.vec``, each
-optionally gzipped. Memory holds one float32 matrix of the wanted words, whatever the file's size.
+optionally gzipped. Memory holds one float32 matrix, of the wanted words only, whatever the file's size.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ def read_vectors(
 ) -> WordVectors:
     """Read a file of word vectors, detecting its format.
 
+    The first of duplicate words is kept. Words that are not UTF-8 are left out, with a warning.
+
     Args:
         path: the file; decompressed if its name ends in ``.gz``.
         limit: read only the first ``limit`` words; files list frequent words first.
         vocabulary: keep only these words.
-
-    The first of duplicate words is kept. Words that are not UTF-8 are left out, with a warning.
 
     Raises:
         DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths; the
@@ -228,7 +228,7 @@ def _numbers(rows: list[tuple[int, bytes]], dim: int, path: Path) -> Floats:
 
 def _parse(numbers: bytes) -> Floats:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # NumPy warns, and stops, at an invalid number
+        warnings.simplefilter("error")  # at an invalid number, NumPy warns and stops
         try:
             return np.fromstring(numbers.decode("ascii"), np.float32, sep=" ")
         except DeprecationWarning as error:

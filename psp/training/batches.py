@@ -1,8 +1,8 @@
-"""Pairs in a seeded order, with memory that does not grow with the corpus.
+"""Pairs in a seeded random order, with memory that does not grow with the corpus.
 
-The store is read block by block in a permuted order into a buffer of many blocks, which is shuffled. The order depends
-on the seed, the epoch and the store alone, so that any epoch's can be had again, from any place in it. A thread reads
-and shuffles the next buffer while the present one is used.
+The store is read block by block, in a permuted order, into a buffer of many blocks, which is shuffled. The order
+depends only on the seed, the epoch and the store, so any epoch can be reproduced from any position. A thread reads and
+shuffles the next buffer while the current one is used.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buff
 
 
 class Epoch:
-    """One epoch's pairs, handed out in as large portions as are asked for.
+    """One epoch's pairs, in portions of any requested size.
 
-    Each pair comes exactly once. Beside the portion that is being put together, two buffers of ``buffer_blocks *
-    block_pairs`` pairs are held: the present one, and the next, which a thread reads meanwhile. The thread lives for
-    one buffer. To end it early, as when training stops by an exception, use the epoch as a context manager, or
+    Each pair comes exactly once. Besides the portion being assembled, two buffers of ``buffer_blocks * block_pairs``
+    pairs are in memory: the current one, and the next, which a thread reads meanwhile. A thread lives for one buffer.
+    To end it early, for example when an exception stops training, use the epoch as a context manager, or
     :meth:`close` it.
 
     Attributes:
-        left: pairs that are still to come.
-        then: the epoch after this one, where there is one: its first buffer is read while this epoch's last is used.
+        left: the number of pairs still to come.
+        then: the next epoch, if any: its first buffer is read while this epoch's last is used.
     """
 
     def __init__(
@@ -41,18 +41,18 @@ class Epoch:
         self._generator = np.random.default_rng([seed, epoch])
         self._block_pairs, self._buffer_blocks = block_pairs, buffer_blocks
         blocks = -(-len(source) // block_pairs)
-        self._blocks: npt.NDArray[np.int64] = self._generator.permutation(blocks)  # those that nobody reads yet
+        self._blocks: npt.NDArray[np.int64] = self._generator.permutation(blocks)  # not yet assigned to a buffer
         self._buffer: Pairs | None = None
-        self._place = 0  # pairs of the buffer that have been handed out
+        self._place = 0  # pairs of the buffer already handed out
         self._coming: _Buffer | None = None
         self.left = len(source)
         self.then: Epoch | None = None
 
     def take(self, count: int) -> Pairs:
-        """The next ``count`` pairs, fewer where the epoch ends (none are left when it has ended).
+        """Return the next ``count`` pairs; fewer at the end of the epoch, none after it.
 
         Raises:
-            PspError: as the source's ``read`` raised it in the thread, or anything else that it raised.
+            PspError: or anything else that the source's ``read`` raised in the thread.
         """
         parts = []
         count = min(count, self.left)
@@ -65,7 +65,7 @@ class Epoch:
         return Pairs.join(parts) if parts else _NONE
 
     def skip(self, count: int) -> None:
-        """Pass over ``count`` pairs, as :meth:`take` would; buffers that are passed over whole are not read."""
+        """Skip ``count`` pairs that :meth:`take` would return; buffers skipped as a whole are not read."""
         count = min(count, self.left)
         while count:
             if self._buffer is None and (coming := self._drawn()).size <= count:
@@ -80,9 +80,9 @@ class Epoch:
             self._pass_to(stop)
 
     def prefetch(self) -> None:
-        """Begin to read the next buffer in a thread, unless that is under way; :meth:`take` does so by itself.
+        """Start reading the next buffer in a thread, unless this is under way; :meth:`take` calls this itself.
 
-        Where this epoch has none left to be read, the buffer is the first of the epoch after it.
+        If this epoch has no buffer left to read, the first of the next epoch is read.
         """
         if self._coming is not None or len(self._blocks):
             self._drawn().start()
@@ -92,7 +92,7 @@ class Epoch:
     def close(self) -> None:
         """Stop reading ahead, and wait for the thread to end; no pairs are left.
 
-        The epoch after this one is closed too, unless this one has come to its end.
+        The next epoch is closed too, unless this one has reached its end.
         """
         if self.left and self.then is not None:
             self.then.close()
@@ -102,7 +102,7 @@ class Epoch:
             self._coming = None
 
     def _drawn(self) -> _Buffer:
-        """The next buffer, whether anything of it has been read or not."""
+        """The next buffer, whether or not it has been read."""
         if self._coming is None:
             blocks, self._blocks = np.split(self._blocks, [self._buffer_blocks])
             starts = blocks * self._block_pairs
@@ -112,7 +112,7 @@ class Epoch:
         return self._coming
 
     def _next(self) -> Pairs:
-        """Make the next buffer the present one, and begin to read the one after it."""
+        """Make the next buffer the current one, and start reading the one after it."""
         self._buffer = self._drawn().pairs()
         self._coming = None
         self.prefetch()
@@ -123,7 +123,7 @@ class Epoch:
         self.left -= place - self._place
         self._place = place
         if place == len(self._buffer):
-            self._buffer, self._place = None, 0  # let go of it before another is read
+            self._buffer, self._place = None, 0  # free it before another is read
 
     def __enter__(self) -> Epoch:
         return self
@@ -137,8 +137,8 @@ class Epoch:
 class _Buffer:
     """Ranges of pairs, to be read and shuffled by a thread.
 
-    The thread knows this buffer, but not the epoch, so that it cannot keep an epoch alive that nobody closed. As a
-    daemon it does not keep Python from ending either.
+    The thread refers to this buffer but not to the epoch, so it cannot keep alive an epoch that was never closed. It is
+    a daemon, so it does not keep Python from exiting either.
     """
 
     def __init__(self, source: Source, ranges: list[tuple[int, int]], order: npt.NDArray[np.int64]) -> None:
@@ -154,12 +154,12 @@ class _Buffer:
             self._thread.start()
 
     def pairs(self) -> Pairs:
-        """The pairs when they are there, or the error that there was instead."""
+        """Wait for the pairs and return them, or raise the thread's error."""
         self.start()
         return self._result.result()
 
     def stop(self) -> None:
-        """Wait for the thread to end, at the next range; the pairs are wanted no more."""
+        """Stop the thread after its current range, and wait for it; the pairs are no longer needed."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
@@ -175,26 +175,26 @@ class _Buffer:
                 targets.append(block.target)
                 kinds.append(block.paraphrase)
             source = _shuffled(sources, self._order)
-            sources.clear()  # they are half as large as a buffer
+            sources.clear()  # they take half as much memory as a buffer
             target = _shuffled(targets, self._order)
             self._result.set_result(Pairs(source, target, np.concatenate(kinds)[self._order]))
-        except BaseException as error:  # whatever it is, it is the caller's
+        except BaseException as error:  # raised again in the caller's thread
             self._result.set_exception(error)
 
 
 def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Encoded:
-    """The sentences of ``parts``, one part after another, put into ``order``; ids keep their type, often half as wide.
+    """Concatenate the sentences of ``parts`` and reorder them by ``order``; ids keep their type, often half as wide.
 
-    Once for the whole buffer, in the thread: portions of it are then slices, which take a tenth of the time.
+    Done once for the whole buffer, in the thread: portions are then slices, which take a tenth of the time.
     """
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     offsets = np.zeros(len(order) + 1, dtype=np.int64)
     np.cumsum(lengths[order], out=offsets[1:])
     starts = np.empty_like(order)
-    starts[order] = offsets[:-1]  # where each sentence goes, in the order of the parts
+    starts[order] = offsets[:-1]  # where each sentence goes, in the original order
     ids = np.empty(offsets[-1], dtype=parts[0].ids.dtype)
     row = 0
-    for part in parts:  # one by one: the places of all ids at once would be four times the size of the ids
+    for part in parts:  # one by one: the places of all ids would take four times the memory of the ids
         rows = slice(row, row + len(part.offsets) - 1)
         row = rows.stop
         shifts = starts[rows] - (part.offsets[:-1] - part.offsets[0])
@@ -203,7 +203,7 @@ def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Encoded:
 
 
 def _portion(pairs: Pairs, start: int, stop: int) -> Pairs:
-    """Some consecutive pairs of a buffer; copies, so that the buffer can be let go."""
+    """Copy consecutive pairs of a buffer, so that the buffer can be freed."""
     source, target = (
         Encoded(
             side.ids[side.offsets[start] : side.offsets[stop]].astype(np.int32),

@@ -1,4 +1,4 @@
-"""The table before training: drawn at random, or taken over from a model that there is."""
+"""The embeddings before training: drawn at random, or copied from an existing model."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ COUNTED = 65_536  # pairs read at a time, 5 MB
 def initial_table(
     pieces: list[str], settings: TrainSettings, init_from: Path | None, source: Source
 ) -> tuple[Tensor, dict[str, Any] | None]:
-    """The initial table, float32 on the CPU, and what was taken over (None without ``init_from``).
+    """Return the initial embedding table, float32 on the CPU, and how much was copied (None without ``init_from``).
 
     ``init: zipf`` reads all pairs once, to count their pieces.
 
-    Rows are taken over by the piece's text, whatever its number in either vocabulary; a piece that the other model
-    lacks keeps the row that ``init`` gives it.
+    Embeddings are copied by the piece's text, whatever its id in either vocabulary; pieces that the other model lacks
+    keep the embedding that ``init`` gave them.
 
     Raises:
-        ConfigError: the other model has another width.
+        ConfigError: the other model has another number of dimensions.
     """
     table = normal_table(len(pieces), settings.dim, settings.seed)
     if share := settings.init_spelling:
@@ -66,7 +66,7 @@ def initial_table(
 
 
 def count_pieces(source: Source, pieces: int) -> npt.NDArray[np.int64]:
-    """How often each piece stands in the pairs, both sides together, int64 (pieces,)."""
+    """Count how often each piece occurs in the pairs, both sides together, int64 (pieces,)."""
     counts = np.zeros(pieces, np.int64)
     with Progress("counting pieces", "pairs", len(source)) as progress:
         for start in range(0, len(source), COUNTED):

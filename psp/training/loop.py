@@ -1,4 +1,4 @@
-"""Training a model: a store and its tokenizer in, a model folder and its metrics out."""
+"""Train a model: a store and its tokenizer in, a model folder and metrics out."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ log = logging.getLogger(__name__)
 
 
 class DevelopmentSet(Protocol):
-    """What models are chosen by; :class:`psp.evaluation.development.Development` is one."""
+    """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class."""
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
-        """A mapping with ``score``, larger is better; ``heldout_scorer`` is for text that is already segmented."""
+        """Return a mapping with ``score``, larger is better; ``heldout_scorer`` is for text already segmented."""
         ...
 
 
@@ -58,37 +58,37 @@ def train(
     replace: bool = True,
     encoder_kind: str = "mean",
 ) -> dict[str, Any]:
-    """Train a model and write it; or go on with its training, where that was stopped or killed.
+    """Train a model and write it, or resume its training if that was stopped or killed.
 
-    A process that torchrun has started as one of several trains together with them; process 0 writes the files.
+    Processes started by torchrun train together; process 0 writes the files.
 
     Args:
-        store: the pairs, encoded with ``tokenizer``; or text, one pair a line (:mod:`psp.pairs.text_pairs`).
+        store: the pairs, encoded with ``tokenizer``; or text, one pair per line (:mod:`psp.pairs.text_pairs`).
         tokenizer: becomes part of the model folder; or the path of a sentencepiece model.
         out_dir: the model folder: weights, the tokenizer's files and config.json; None = only the scores are wanted.
-        train_dir: metrics.csv and dev.csv (rows as training goes on), timing.csv, tensorboard/, and in the end
+        train_dir: metrics.csv and dev.csv (written during training), timing.csv, tensorboard/, and at the end
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
-        development: development data, for the choice between the tables along the way; None keeps the last one.
-        threads: of each process. The same number gives the same bytes.
+        development: development data, which selects the best weights; None = keep the last ones.
+        threads: per process. The same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
-        init_from: a model folder to take over rows from, for the pieces that both vocabularies have.
-        checkpoints: when they are written. One is gone on from when all that the result depends on is as it was.
-        identity: what else the result depends on: names and versions, such as of the code and of the development data.
-        warn_pairs: fewer pairs get a warning.
-        replace: whether a finished model in ``out_dir``, or a finished training's metrics in ``train_dir``, may be
+        init_from: a model folder from which to copy the embeddings of pieces that both vocabularies have.
+        checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
+        identity: what else the result depends on: names and versions, for example of code and development data.
+        warn_pairs: warn if there are fewer pairs.
+        replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
         encoder_kind: a key of :data:`psp.training.encoders.kinds.ENCODERS`.
 
     Returns:
-        What train.json holds.
+        The content of train.json.
 
     Raises:
-        DataError: the store is missing or damaged, or was encoded with another tokenizer; or there is a
-            finished model or training that must not be replaced.
-        ConfigError: a setting is not allowed, or asks for a device that is not there.
-        PspError: training diverged; without ``out_dir``, a loss that is finite though is only a warning.
-        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+        DataError: the store is missing or damaged, or was encoded with another tokenizer; or a finished model or
+            training run must not be replaced.
+        ConfigError: a setting is not allowed, or requests a device that is not available.
+        PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
+        Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
     """
     settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
     if threads < 1:
@@ -118,7 +118,7 @@ def train(
         saved = Checkpoints(
             train_dir / "checkpoints",
             {
-                # Neither rows of metrics.csv that come more often nor `device: cpu` for `auto` train another model.
+                # Neither more frequent rows of metrics.csv nor `device: cpu` instead of `auto` changes the model.
                 "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
                 "threads": threads,
                 "processes": 1 if group is None else group.size,
@@ -134,12 +134,12 @@ def train(
         )
         if first:
             stack.enter_context(sole(train_dir))
-            if not replace:  # another process may have finished it while this one waited
+            if not replace:  # another process may have finished while this one waited
                 check_unfinished(out_dir, train_dir)
         found = saved.latest() if first else None
         if group is not None and group.first(found is not None) and not first:
             found = saved.latest()
-        # One process writes; the others' metrics go nowhere.
+        # One process writes; the others' metrics are discarded.
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
@@ -174,15 +174,15 @@ def train(
 
 
 def choose_device(name: str) -> torch.device:
-    """The device that a setting means: ``auto`` is the GPU where torch sees one, else the CPU.
+    """Resolve a device setting: ``auto`` is the GPU if torch sees one, else the CPU.
 
     Raises:
-        ConfigError: a GPU is asked for that torch does not see.
+        ConfigError: the setting names a GPU that torch does not see.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and ProcessGroup.wanted():
-        name = f"cuda:{os.environ['LOCAL_RANK']}"  # each process has its own
+        name = f"cuda:{os.environ['LOCAL_RANK']}"  # one per process
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ConfigError(
@@ -193,7 +193,7 @@ def choose_device(name: str) -> torch.device:
 
 
 def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
-    # The held-out slice is text that was prepared for training: it must not be segmented a second time.
+    # The held-out text was already prepared for training: it must not be segmented again.
     prepared = {**config, "segment": {}}
 
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:

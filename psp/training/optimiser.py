@@ -1,11 +1,11 @@
-"""Adam for tables of embeddings: exactly dense Adam, without touching the whole table at every step.
+"""Adam for embedding tables: exactly dense Adam, without touching the whole table at every step.
 
-A mini-batch names few rows of the table; the gradient of all others is zero. Dense Adam moves those too: their moments
-decay, and the first moment still pulls. :class:`DeferredAdam` postpones that work until a row is used again and then
-makes up for all missed steps at once; :class:`DenseAdam` is torch's own fused Adam, the fast path on a GPU.
+A mini-batch uses few rows of the table; the gradient of all others is zero. Dense Adam updates those too: their moments
+decay, and the first moment still moves them. :class:`DeferredAdam` postpones that work until a row is used again, and
+then makes up for all missed steps at once; :class:`DenseAdam` is torch's fused Adam, the fast path on a GPU.
 
-Both take the gradient as ``torch.nn.Embedding(sparse=True)`` gives it: a coalesced sparse tensor of the rows in use.
-The loop calls :meth:`prepare` before it reads rows, and never reads a row that was not prepared.
+Both take the gradient as produced by ``torch.nn.Embedding(sparse=True)``: a coalesced sparse tensor of the rows in use.
+The training loop calls :meth:`prepare` before it reads rows, and never reads a row that was not prepared.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from torch import Tensor
 
 from psp.core.jit import compiled
 
-WINDOW = 1024  # steps after which every row is brought up to date, whatever the caller does
-ORDER = 10  # terms of the series: a step takes no longer than with 6, and they suffice from about step 100, not 500
-ACCURACY = 1e-8  # of a made-up move, relative to itself: below float32's rounding
-SWEEP_EVERY = 100  # steps; a sweep takes as long as about two
+WINDOW = 1024  # steps after which all rows are brought up to date, whatever the caller does
+ORDER = 10  # terms of the series: a step is as fast as with 6, and they suffice from about step 100 on, not 500
+ACCURACY = 1e-8  # relative error of a caught-up move: below float32's rounding
+SWEEP_EVERY = 100  # steps; a sweep takes about as long as two
 SWEEP_ROWS = 2048
-# Moments below these are nothing: against eps = 1e-8 the first moves a value by 1e-22 learning rates, and the root of
-# the second is 1e-18. Left alone they end as subnormal numbers, for ever (0.9 of the smallest rounds to itself), on
-# which a step takes 13 times as long.
+# Moments below these are negligible: against eps = 1e-8, the first moves a value by 1e-22 learning rates, and the root
+# of the second is 1e-18. Left alone, they become subnormal and stay so (0.9 of the smallest rounds to itself), which
+# makes a step 13 times as slow.
 NOTHING = {"exp_avg": 1e-30, "exp_avg_sq": 1e-36}
 
 
 class RowOptimiser(Protocol):
-    """A ``torch.optim.Optimizer`` that may lag behind on rows without gradient."""
+    """A ``torch.optim.Optimizer`` that may defer updates of rows without a gradient."""
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """The parameters, ``params``, in groups, each with its learning rate, ``lr``, which may be changed."""
+        """Groups of parameters, ``params``, each with its learning rate, ``lr``, which may be changed."""
         ...
 
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
@@ -46,46 +46,46 @@ class RowOptimiser(Protocol):
         ...
 
     def step(self) -> None:
-        """One step with the gradients that the parameters hold."""
+        """Take one step with the parameters' gradients."""
         ...
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Reset the gradients."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """The state, all rows up to date."""
+        """The state, with all rows up to date."""
         ...
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state."""
         ...
 
 
 class DeferredAdam(torch.optim.Optimizer):
-    r"""Dense Adam on the CPU, at the price of the rows in use.
+    r"""Dense Adam on the CPU, at the cost of only the rows in use.
 
-    A row last touched at step :math:`\tau` with moments m, v has, by the steps :math:`u = \tau+1 \dots t` without
-    gradient, to move by
+    A row last touched at step :math:`\tau`, with moments m and v, moves in the steps :math:`u = \tau+1 \dots t` without
+    a gradient by
 
     .. math:: -m \sum_u \frac{A_u}{\sqrt v\, c_u + \epsilon}, \quad
         A_u = \frac{lr_u \beta_1^{u-\tau}}{1-\beta_1^u}, \quad c_u = \sqrt{\frac{\beta_2^{u-\tau}}{1-\beta_2^u}}.
 
-    eps cannot be left out: in training here :math:`\sqrt v` is about 1e-8 itself. But c_u hardly changes while
-    :math:`\beta_1^{u-\tau}` dies away. With :math:`C = c_{\tau+1}`, :math:`x_u = 1 - c_u/C`,
+    eps cannot be neglected: in our training :math:`\sqrt v` is itself about 1e-8. But c_u hardly changes while
+    :math:`\beta_1^{u-\tau}` decays. With :math:`C = c_{\tau+1}`, :math:`x_u = 1 - c_u/C`,
     :math:`D = \sqrt v\,C + \epsilon` and :math:`q = \sqrt v\,C / D`, each term is
-    :math:`A_u / (D (1 - q x_u))`, a geometric series, so that the sum is a polynomial in q,
+    :math:`A_u / (D (1 - q x_u))`, a geometric series, so the sum is a polynomial in q,
 
     .. math:: \frac1D \sum_{p} q^p M_p, \qquad M_p = \sum_u A_u x_u^p ,
 
-    whose coefficients depend on :math:`\tau` and t alone and are kept up from step to step. A row then costs one root
-    and one division an element, however many steps it missed. The terms left out are at most
-    :math:`M_P / (1 - x_t)`, since 0 <= q, x < 1: where that is not below :data:`ACCURACY` of M_0 (the first hundred
-    steps of a training, where the bias correction changes fast) the steps are replayed one by one.
+    whose coefficients depend only on :math:`\tau` and t and are updated from step to step. A row then costs one root
+    and one division per element, however many steps it missed. The omitted terms are at most
+    :math:`M_P / (1 - x_t)`, since 0 <= q, x < 1: where that exceeds :data:`ACCURACY` times M_0 (in the first hundred
+    steps of training, where the bias correction changes fast), the steps are replayed one by one.
 
     Args:
-        params: tables on the CPU, float32 or float64, contiguous, of two dimensions; or groups of them, as in torch.
-        lr: learning rate; ``param_groups[i]["lr"]`` may change at every step, and each missed step counts with its own.
+        params: contiguous two-dimensional tensors on the CPU, float32 or float64; or groups of them, as in torch.
+        lr: learning rate; ``param_groups[i]["lr"]`` may change at every step, and missed steps use their own.
         betas, eps: as in ``torch.optim.Adam``.
     """
 
@@ -114,7 +114,7 @@ class DeferredAdam(torch.optim.Optimizer):
 
     @torch.no_grad()
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
-        """Make up for the steps that these rows have missed; distinct row numbers, or None for all rows."""
+        """Catch up on the steps that these rows missed; distinct row numbers, or None for all rows."""
         window = self._window(table)
         window.catch_up(rows)
 
@@ -140,7 +140,7 @@ class DeferredAdam(torch.optim.Optimizer):
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch's Adam; all rows of all tables are brought up to date first."""
+        """As for torch's Adam; all rows of all tables are brought up to date first."""
         for group in self.param_groups:
             for table in group["params"]:
                 self.prepare(table, None)
@@ -148,7 +148,7 @@ class DeferredAdam(torch.optim.Optimizer):
         return super().state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state; the tables themselves are the caller's to restore."""
+        """Restore a state; the caller restores the tables themselves."""
         super().load_state_dict(state_dict)
         self._windows.clear()
 
@@ -168,7 +168,7 @@ class DeferredAdam(torch.optim.Optimizer):
 
 
 class _Window:
-    """One table, its moments, and what a row that was last touched at a given step has to make up for."""
+    """One table, its moments, and what a row last touched at a given step has missed."""
 
     def __init__(
         self,
@@ -181,13 +181,13 @@ class _Window:
     ) -> None:
         self._weight, self._first, self._second = weight, first, second
         self._beta1, self._beta2, self._eps = float(betas[0]), float(betas[1]), eps
-        self._number = weight.dtype.type  # the loops do all arithmetic in the table's own precision
+        self._number = weight.dtype.type  # all loops compute in the table's precision
         self.now = self._base = step
-        # The step at which each row was last brought up to date. A row whose moments are zero has nothing to miss.
+        # The step at which each row was last brought up to date. Rows whose moments are zero miss nothing.
         self._last = np.full(len(weight), step, dtype=np.int64)
         self._moved = np.zeros(len(weight), dtype=np.bool_) if step == 0 else np.ones(len(weight), dtype=np.bool_)
-        # By step - base: M_p and M_ORDER of rows last touched then; C; x of the latest step; A and c as for direct
-        # replay, which depend on the step alone but for powers of the betas.
+        # By step - base: M_p and M_ORDER of rows last touched then; C; x of the latest step; and for direct replay, A
+        # and c without the powers of the betas, so that they depend only on the step.
         self._sums = np.zeros((WINDOW + 1, ORDER + 1))
         self._reference = np.zeros(WINDOW + 1)
         self._latest = np.zeros(WINDOW + 1)
@@ -203,11 +203,11 @@ class _Window:
         if rows is None:
             rows = np.flatnonzero(self._moved & (self._last < self.now))
         elif (self._last[rows] == self.now).all():
-            return  # prepared before they were read, and about to be stepped
+            return  # already prepared, before they were read
         count = self.now - self._base + 1
         with np.errstate(over="ignore"):
             sums = self._sums[:count, :ORDER].astype(self._number)
-        # 1 - x > 0: c_t / C. The bound on what the series leaves out, relative to M_0.
+        # A bound on the terms that the series omits; 1 - x = c_t / C > 0.
         left_out = self._sums[:count, ORDER] / (1.0 - self._latest[:count])
         series = left_out <= ACCURACY * self._sums[:count, 0]
         _catch_up(
@@ -236,7 +236,7 @@ class _Window:
     def step(self, rows: npt.NDArray[np.int64], gradient: npt.NDArray[Any], learning_rate: float) -> None:
         if self.now - self._base == WINDOW:
             self.catch_up(None)
-        self.catch_up(rows)  # nothing to do where the caller has prepared them
+        self.catch_up(rows)  # nothing to do if the caller has prepared them
         self.now += 1
         correction1, correction2 = 1 - self._beta1**self.now, 1 - self._beta2**self.now
         self._rate[self.now - self._base] = learning_rate / correction1
@@ -251,7 +251,7 @@ class _Window:
             self._decay1,
             self._decay2,
         )
-        with np.errstate(over="ignore"):  # a learning rate of 1e38: training finds out that it diverged
+        with np.errstate(over="ignore"):  # a learning rate of 1e38: the training loop detects the divergence
             step_scale = self._number(learning_rate / correction1)
         _step(
             rows,
@@ -273,9 +273,9 @@ class _Window:
 class DenseAdam(torch.optim.Adam):
     """torch's fused Adam over whole tables, given the same sparse gradients: the fast path on a GPU.
 
-    The gradient's buffer is as large as the table and is reused: only the rows of the step are set to zero again. The
-    moments of rows that are rarely touched are set to zero before they become subnormal; see :data:`NOTHING`.
-    (torch.set_flush_denormal would not do: it reaches only threads that start after it.)
+    The gradient buffer is as large as the table and is reused: only the rows of the step are reset to zero. The moments
+    of rarely used rows are set to zero before they become subnormal; see :data:`NOTHING`.
+    (torch.set_flush_denormal would not suffice: it affects only threads started after it.)
     """
 
     def __init__(
@@ -290,7 +290,7 @@ class DenseAdam(torch.optim.Adam):
         self._steps = 0
 
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
-        """Nothing to do: every row is moved at every step."""
+        """Nothing to do: every row is updated at every step."""
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -316,7 +316,7 @@ class DenseAdam(torch.optim.Adam):
         return loss
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state; the next sweep comes when it would have come."""
+        """Restore a state; the next sweep comes when it would have come."""
         super().load_state_dict(state_dict)
         self._steps = max((int(state["step"]) for state in self.state.values()), default=0)
 
@@ -328,14 +328,14 @@ class DenseAdam(torch.optim.Adam):
 
 
 class JointOptimiser:
-    """Several optimisers as one, each for parameters of its own."""
+    """Several optimisers as one, each with its own parameters."""
 
     def __init__(self, parts: Sequence[RowOptimiser]) -> None:
         self._parts = list(parts)
 
     @property
     def param_groups(self) -> list[dict[str, Any]]:
-        """Those of all parts."""
+        """The groups of all parts."""
         return [group for part in self._parts for group in part.param_groups]
 
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
@@ -345,17 +345,17 @@ class JointOptimiser:
                 part.prepare(table, rows)
 
     def step(self) -> None:
-        """One step of all parts."""
+        """Take one step with all parts."""
         for part in self._parts:
             part.step()
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Reset the gradients."""
         for part in self._parts:
             part.zero_grad()
 
     def state_dict(self) -> dict[str, Any]:
-        """As torch's optimisers have it, the parameters numbered through from the first part's to the last one's."""
+        """As for torch's optimisers, with the parameters numbered consecutively over all parts."""
         state: dict[int, Any] = {}
         groups: list[dict[str, Any]] = []
         first = 0
@@ -368,7 +368,7 @@ class JointOptimiser:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Restore a state."""
         groups = iter(state_dict["param_groups"])
         for part in self._parts:
             own = [next(groups) for _ in part.param_groups]
@@ -378,19 +378,19 @@ class JointOptimiser:
 
 
 def rows_and_values(gradient: Tensor) -> tuple[Tensor, Tensor]:
-    """The distinct rows (int64, shape (n,)) of a sparse gradient, or all of a dense one, and their values (n, dim)."""
+    """The distinct rows of a sparse gradient, or all rows of a dense one, int64 (n,), and their values (n, dim)."""
     if not gradient.is_sparse:
         return torch.arange(len(gradient), device=gradient.device), gradient
-    # Autograd drops the mark that a gradient is coalesced. Ascending rows say the same, and adding up takes 2 ms.
+    # Autograd drops the flag that a gradient is coalesced. Ascending rows prove the same; coalescing takes 2 ms.
     if not (gradient._indices()[0].diff() > 0).all():
         gradient = gradient.coalesce()
     return gradient._indices()[0], gradient._values()
 
 
 def clip_gradient(gradients: Sequence[Tensor], largest: float) -> float:
-    """Scale gradients in place so that the norm of all together is at most ``largest``; their norm before.
+    """Scale gradients in place so that their total norm is at most ``largest``; return the norm before.
 
-    A sparse gradient must have distinct rows. Those that it does not have are zero, so it counts as the dense one.
+    A sparse gradient must have distinct rows. Its missing rows are zero, so its norm is that of the dense gradient.
     """
     values = [gradient._values() if gradient.is_sparse else gradient for gradient in gradients]
     norm = math.hypot(*(float(torch.linalg.vector_norm(value)) for value in values))
@@ -402,7 +402,7 @@ def clip_gradient(gradients: Sequence[Tensor], largest: float) -> float:
 
 @compiled(parallel=False)
 def _advance(now, sums, reference, latest, rate, scale, decay1, decay2):  # type: ignore[no-untyped-def]
-    """Add the step ``now`` (counted from the window's base) to what rows last touched before it will make up for."""
+    """Add the step ``now`` (counted from the window's base) to what rows last touched before it have missed."""
     for last in range(now):
         gap = now - last
         amount = rate[now] * decay1[gap]
@@ -434,7 +434,7 @@ def _catch_up(  # type: ignore[no-untyped-def]
         place = since - base
         w, m, v = weight[row], first[row], second[row]
         decay_m, decay_v = number(decay1[gap]), number(decay2[gap])
-        # Compared before they decay, so that no subnormal number is ever made.
+        # Compared before they decay, so that no subnormal number is ever produced.
         smallest_m, smallest_v = nothing1 / decay_m, nothing2 / decay_v
         if series[place]:
             c = reference[place]

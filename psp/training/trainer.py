@@ -1,4 +1,4 @@
-"""The steps of training, from pairs to an encoder; the only files it knows are checkpoints, through their class."""
+"""The training steps, from pairs to an encoder; the only files it handles are checkpoints, through their class."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from psp.training.settings import TrainSettings
 log = logging.getLogger(__name__)
 
 ADVICE = "lower learning_rate, set clip, or start from other weights"
-#: Shares of the untrained weights' loss. Above the first a training has diverged, above the second it has learnt next
-#: to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it under learning rates of 0.05 to 5, whatever the
-#: objective, at 0.7 to 0.95 under 0.001, at 0.995 and more under 1e-5, and from 1e4 on at 0.9 to 1.14.
+#: Multiples of the untrained weights' loss: above the first, training has diverged; above the second, it has learnt
+#: next to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it with learning rates of 0.05 to 5, whatever the
+#: objective, at 0.7 to 0.95 with 0.001, at 0.995 and more with 1e-5, and at 0.9 to 1.14 from 1e4 on.
 DIVERGED, HARDLY = 1.01, 0.97
-#: So few steps, of a handful of pairs, may end above the untrained loss however sound the settings are.
+#: With so few steps, on a handful of pairs, even sound settings may end above the untrained loss.
 FEW_STEPS = 10
-#: Steps after which all rows are brought up to date, at the next start of a mega-batch. Only then are checkpoints
-#: written: catching up in two parts rounds otherwise than in one, so it must not depend on the clock when it is done.
+#: Steps after which all rows are brought up to date, at the start of the next mega-batch. Checkpoints are written only
+#: then: catching up in two parts rounds differently than in one, so the clock must not decide when it happens.
 CATCH_UP_EVERY = 100
-#: Scores an encoder (None: it is as good as any other); the mapping has the key ``score``, larger is better.
+#: Scores an encoder; the mapping has the key ``score``, larger is better.
 Evaluate = Callable[[Encoder], Mapping[str, Any]]
 
 
@@ -56,23 +56,23 @@ class Trainer:
 
     Args:
         source: the pairs.
-        encoder: ids in, one vector a sentence out.
-        optimiser: of the encoder's parameters, with their highest learning rates. Where the objective has parameters
-            of its own, torch's Adam moves them beside it.
-        settings: everything that can be set.
+        encoder: ids in, one vector per sentence out.
+        optimiser: for the encoder's parameters, with their peak learning rates. The objective's own parameters, if any,
+            are optimised by torch's Adam alongside it.
+        settings: all training settings.
         evaluate: gives the validation score; None = there is no development data, and the last weights are kept.
         metrics: the log that metrics are written to.
-        checkpoints: where to go on from, and where to write; None = nowhere.
+        checkpoints: where to write and resume from checkpoints; None = no checkpoints.
         group: the processes that share the work.
-        folder: on whose disk the best weights so far and the average are kept; None = where temporary files are.
+        folder: the disk on which to keep the best weights so far and the average; None = that of temporary files.
 
     Attributes:
         step: mini-batches so far.
         pairs: pairs seen so far.
-        passed_over: pairs that were a mega-batch of their own: they could only be their own negatives.
+        passed_over: pairs that were alone in a mega-batch: they could only be their own negatives.
         without_negative: anchors (a pair has two) for which every candidate was masked: they have no loss.
         best: the evaluation whose weights were kept, or None.
-        first_loss: that of the first mini-batch, before its step; None until then.
+        first_loss: the loss of the first mini-batch, before its step; None until then.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Trainer:
         self.step = self.pairs = self.passed_over = self.without_negative = 0
         self.best: dict[str, Any] | None = None
         self.first_loss: float | None = None
-        self._first_pairs: Pairs | None = None  # of that mini-batch
+        self._first_pairs: Pairs | None = None  # of the first mini-batch
         train = settings.as_dict()
         self._device = optimiser.param_groups[0]["params"][0].device
         self._objective, self._mining = make_loss(train).to(self._device), mines(train)
@@ -103,18 +103,18 @@ class Trainer:
         self._highest_rates = [part["lr"] for part in optimiser.param_groups]
         self._best_weights, self._average = WeightSnapshot(folder), WeightSnapshot(folder)
         self._places = snapshot_places(settings.epochs * len(source), settings.average, settings.average_part)
-        self._averaged = 0  # places that have been passed
+        self._averaged = 0  # places already passed
         self._next_evaluation = settings.dev_every
-        self._rested = 0  # the step at which a checkpoint could be written
+        self._rested = 0  # the last step at which a checkpoint could be written
         self._epoch = 1
-        self._taken = 0  # pairs of the epoch
+        self._taken = 0  # pairs of the epoch so far
         self._bar: Progress | None = None
 
     def run(self) -> dict[str, Tensor]:
-        """Train for all epochs; the weights that are to be kept, by their names in the encoder.
+        """Train for all epochs; return the weights to keep, by their names in the encoder.
 
         Raises:
-            PspError: training diverged (the step is named), or no step could be made.
+            PspError: training diverged (the step is named), or no step could be taken.
             Stopped: by Ctrl-C or SIGTERM, after a checkpoint.
         """
         epochs = [Epoch(self.source, self.settings.seed, n) for n in range(self._epoch, self.settings.epochs + 1)]
@@ -146,15 +146,15 @@ class Trainer:
         return self._best_weights.tensors() if self._best_weights else self.encoder.state_dict()
 
     def check_learnt(self, refuse: bool = True) -> None:
-        """After :meth:`run`: compare the loss of the last weights with that of the untrained ones.
+        """After :meth:`run`, compare the loss of the final weights with that of the untrained ones.
 
-        Both are of the first mini-batch, with the same noise. (The last mini-batches' losses would not tell: mined
-        negatives are harder for a better encoder, and come from ever larger mega-batches.) The untrained loss counts
-        as no less than that of vectors that are all the same: training may have begun with trained weights. A loss
-        that hardly fell is a warning, and so is a divergence after the evaluation whose weights were kept.
+        Both are computed on the first mini-batch, with the same noise. (The last mini-batches' losses would tell
+        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) As training
+        may start from trained weights, the untrained loss is taken to be at least that of vectors that are all equal. A
+        loss that hardly fell gives a warning, and so does divergence after the evaluation whose weights were kept.
 
         Args:
-            refuse: make an error of a divergence; else, and after a few steps alone, it is a warning.
+            refuse: divergence is an error; otherwise, and always after only a few steps, it is a warning.
 
         Raises:
             PspError: training diverged.
@@ -178,7 +178,7 @@ class Trainer:
             log.warning("%s", message)
 
     def _first_loss_now(self) -> float:
-        """The loss of the present weights on the first mini-batch, as it was drawn at the first step."""
+        """The loss of the current weights on the first mini-batch, with the noise of the first step."""
         assert self._first_pairs is not None
         pairs, step, without_negative = self._first_pairs, self.step, self.without_negative
         sentences = Encoded.join([pairs.source, pairs.target])
@@ -191,20 +191,20 @@ class Trainer:
             self.step, self.without_negative = step, without_negative
 
     def _rest(self, stop: StopRequest) -> None:
-        """Between mega-batches: bring all rows up to date every so often, and write a checkpoint if it is time."""
+        """Between mega-batches: bring all rows up to date at intervals, and write a checkpoint if one is due."""
         if self.step - self._rested < CATCH_UP_EVERY:
             return
         self._rested = self.step
         self._catch_up()
         stopping = stop.signal is not None
         due = self._checkpoints is not None and self._checkpoints.due(self.step)
-        if self._group is not None:  # what the first process decides, all do
+        if self._group is not None:  # the first process decides for all
             stopping, due = self._group.first(stopping), self._group.first(due)
         if (due or stopping) and self._checkpoints is not None and (self._group is None or self._group.rank == 0):
             self._save()
         if stopping:
             how = "start the same training again to go on from there" if self._checkpoints else "nothing was kept"
-            number = stop.signal or signal.SIGTERM  # None: the process that was asked is another one of the group
+            number = stop.signal or signal.SIGTERM  # None: another process of the group got the signal
             raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}", number)
 
     def _catch_up(self) -> None:
@@ -228,7 +228,7 @@ class Trainer:
             rate = self._set_learning_rate(len(rows))
             loss = self._minibatch(pairs, sentences, rows, negatives)
             if self.first_loss is None:
-                self.first_loss, self._first_pairs = loss, pairs  # the first mega-batch is one mini-batch
+                self.first_loss, self._first_pairs = loss, pairs  # the first mega-batch has one mini-batch
             self.step += 1
             self.pairs += len(rows)
             self.metrics.step(
@@ -246,11 +246,11 @@ class Trainer:
                 self._development()
 
     def _mine(self, pairs: Pairs, sentences: Encoded) -> Negatives:
-        """The negatives of a mega-batch, with dropout off and the parameters of this moment."""
+        """Mine the negatives of a mega-batch with the current parameters and dropout off."""
         settings = self.settings
         with self._precision():
             vectors = self.encoder.encode(sentences).float()
-        # Unseen otherwise: NaN loses every comparison, and the cosine of a vector too long to measure is 0.
+        # Unnoticed otherwise: NaN loses every comparison, and the cosine of a vector whose norm overflows is 0.
         if not _measurable(vectors):
             raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
         source, target = vectors.chunk(2)
@@ -260,19 +260,19 @@ class Trainer:
             target,
             negatives=settings.negatives,
             mask_equal=settings.mask_equal,
-            generator=np.random.default_rng([settings.seed, 0, self.step]),  # apart from the epochs' [seed, epoch]
+            generator=np.random.default_rng([settings.seed, 0, self.step]),  # distinct from the epochs' [seed, epoch]
             group=self._group,
             reduced=True if settings.precision == "mixed" else None,
         )
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
-        """With ``precision: mixed`` products are in bfloat16; weights and their gradients stay float32."""
+        """With ``precision: mixed``, matrix products use bfloat16; weights and their gradients stay float32."""
         if self.settings.precision == "float32":
             return contextlib.nullcontext()
         return torch.autocast(self._device.type, torch.bfloat16)
 
     def _set_learning_rate(self, pairs: int) -> float:
-        """Set those of the step that takes so many pairs; returns that of the encoder's first parameters."""
+        """Set the learning rates for a step on so many pairs; return that of the encoder's first parameters."""
         settings = self.settings
         done = (self.pairs + self.passed_over + pairs / 2) / (settings.epochs * len(self.source))
         rates = [learning_rate(rate, settings.schedule, settings.warmup, done) for rate in self._highest_rates]
@@ -283,7 +283,7 @@ class Trainer:
     def _loss(
         self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> tuple[Tensor, float]:
-        """This process's share of the loss, and what it is in all processes together."""
+        """This process's share of the loss, and the total over all processes."""
         batch = MiniBatch(pairs, rows, negatives, self._device, self._group)
         with self._precision():
             loss, without_negative = self._objective(
@@ -302,7 +302,7 @@ class Trainer:
     def _minibatch(
         self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> float:
-        """One step of the optimiser; the loss before it."""
+        """Take one step of the optimiser; return the loss before it."""
         loss, value = self._loss(pairs, sentences, rows, negatives)
         self._optimiser.zero_grad()
         loss.backward()
@@ -314,7 +314,7 @@ class Trainer:
         return value
 
     def _development(self) -> None:
-        """Evaluate on development data, unless these weights have been."""
+        """Evaluate on development data, unless these weights were evaluated already."""
         if self.settings.dev_every is not None:
             self._next_evaluation = self.pairs + self.settings.dev_every
         history = self.metrics.history
@@ -323,24 +323,24 @@ class Trainer:
         self._score()
 
     def _weights(self) -> dict[str, Tensor]:
-        """Those of the encoder and the objective's own, sharing their memory."""
+        """The weights of the encoder and of the objective, sharing their memory."""
         own = {f"objective.{name}": weight for name, weight in self._objective.state_dict().items()}
         return {**self.encoder.state_dict(), **own}
 
     def _snapshot(self) -> None:
-        """Add the weights to the average, once for each place that training has passed since the last snapshot."""
+        """Add the weights to the average, once for each place passed since the last snapshot."""
         passed = bisect.bisect_right(self._places, self.pairs + self.passed_over)
         if passed == self._averaged:
             return
-        self._catch_up()  # it rounds, but at steps that are always the same, and in all processes alike
+        self._catch_up()  # it rounds, but always at the same steps and in all processes
         self._average.add(self._weights(), (passed - self._averaged) / len(self._places))
         self._averaged = passed
 
     def _take_average(self) -> None:
-        """At the end: the average takes the place of the last weights, and is evaluated."""
+        """At the end of training, replace the weights by the average, and evaluate it."""
         if not self._places:
             return
-        self._snapshot()  # if the last pair was passed over, the end has none yet
+        self._snapshot()  # the end has none yet if the last pair was passed over
         with torch.no_grad():
             weights = self._weights()
             for name, weight in self._average.tensors().items():
@@ -349,9 +349,9 @@ class Trainer:
             self._score(averaged=True)
 
     def _score(self, averaged: bool = False) -> None:
-        """Evaluate these weights on development data, and keep them where they are the best."""
+        """Evaluate the weights on development data, and keep them if they are the best so far."""
         started = time.monotonic()
-        self._catch_up()  # in all processes alike: it rounds
+        self._catch_up()  # in all processes, because it rounds
         if self._group is not None and self._group.rank:
             return  # process 0 knows the scores, and keeps the best weights
         assert self._evaluate is not None
@@ -371,7 +371,7 @@ class Trainer:
         log.info("step %d, %d pairs: validation score %.4f", self.step, self.pairs, score)
 
     def _save(self) -> None:
-        """Write a checkpoint; only when all rows are up to date."""
+        """Write a checkpoint; all rows must be up to date."""
         assert self._checkpoints is not None
         optimiser = self._optimiser.state_dict()["state"]
         tensors = {f"encoder.{name}": weight for name, weight in self.encoder.state_dict().items()}
@@ -403,7 +403,7 @@ class Trainer:
         self._checkpoints.save(self.step, tensors, state, self.metrics.files(), same="best")
 
     def resume(self, checkpoint: Checkpoint) -> None:
-        """Take over all of a checkpoint but the metrics, which went on from theirs when they were opened.
+        """Restore everything in a checkpoint but the metrics, which were restored when their log was opened.
 
         Raises:
             DataError: the checkpoint is damaged.
@@ -416,7 +416,7 @@ class Trainer:
         self._averaged, self.first_loss = state["averaged"], state["first_loss"]
         with Epoch(self.source, self.settings.seed, 1) as epoch:
             self._first_pairs = epoch.take(self.settings.batch_size)
-        # Tensors are copied into those that there are, or by clone(): one by one, and none stays a part of a file.
+        # Tensors are copied into the existing ones, or cloned: one by one, and none stays backed by a file.
         with torch.no_grad():
             for prefix, module in (("encoder", self.encoder), ("objective", self._objective)):
                 for name, weight in module.state_dict().items():
@@ -439,5 +439,5 @@ class Trainer:
 
 
 def _measurable(*tensors: Tensor) -> bool:
-    """Whether every row has a finite length in float32 (rows of 1e20 are finite, their squares are not)."""
+    """Whether every row has a finite norm in float32 (rows of 1e20 are finite, their squares are not)."""
     return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)

@@ -1,8 +1,8 @@
-"""The search for training settings: a grid of points, each a short training of its own, and the best of them.
+"""Grid search over training settings: each point of the grid is a short training run, and the best one wins.
 
-The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}. A point is a choice of
-one value for each key of the grid. Points that would be the same training step by step are refused: they cost as much
-as others and tell nothing, and a person who asked for M = 140 should learn that no mega-batch ever got so large.
+The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}. A point assigns one
+value to each key of the grid. Points whose runs would be identical step by step are rejected: they cost as much as
+others and tell nothing, and whoever asked for M = 140 should learn that no mega-batch ever became that large.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from psp.training.reads import unused
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
 
-#: Keys that shape mega-batches and nothing else: they are compared by the mega-batches that come of them.
+#: Keys that only shape mega-batches: they are compared by the resulting mega-batches.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
 
 
@@ -32,10 +32,10 @@ class Course:
     """The mega-batches of a training, in order.
 
     Attributes:
-        runs: (pairs of a mega-batch, how many such come one after another).
-        batch_size: pairs of a mini-batch; no more than the largest mega-batch has.
-        steps: mini-batches in all.
-        largest: most mini-batches of a mega-batch.
+        runs: (pairs in a mega-batch, number of consecutive mega-batches of that size).
+        batch_size: pairs in a mini-batch, at most those of the largest mega-batch.
+        steps: the total number of mini-batches.
+        largest: mini-batches in the largest mega-batch.
     """
 
     runs: tuple[tuple[int, int], ...]
@@ -45,9 +45,9 @@ class Course:
 
 
 def course(pairs: int, settings: Mapping[str, Any]) -> Course:
-    """The mega-batches that training with these settings has over a store of that many pairs.
+    """The mega-batches of a training run with these settings over a store of ``pairs`` pairs.
 
-    The end of an epoch cuts a mega-batch short; one of a single pair is passed over.
+    The last mega-batch of an epoch may be shorter; one of a single pair is skipped.
     """
     epochs, batch_size, megabatch, anneal = (settings[key] for key in SHAPE)
     return _course(pairs, epochs, batch_size, 1 if "megabatch" in unused(settings) else megabatch, anneal)
@@ -75,13 +75,13 @@ def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: in
 
 
 def tunable() -> dict[str, dict[str, Any]]:
-    """For each key of the block ``train`` that changes what is learned, its place in the schema."""
+    """For each key of the block ``train`` that affects what is learned, a reference to its place in the schema."""
     declared = TrainSettings.declared()
     return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key, setting in declared.items() if setting.tunable}
 
 
 def _grid() -> dict[str, Any]:
-    # A value of the grid is checked as the key of `train` is that it is for.
+    # Values in the grid are validated like the key of `train` that they are for.
     properties = {
         key: listing(items=place, at_least=1, distinct=True, help="the values to try").node
         for key, place in tunable().items()
@@ -111,11 +111,11 @@ SECTION = Section(
 
 @dataclass(frozen=True)
 class Tuning:
-    """A search, as the config's block ``tune`` has it.
+    """A search, as configured in the block ``tune``.
 
     Attributes:
-        grid: for each key of the block ``train`` that is searched, the values to try.
-        epochs, anneal: of each point, where they are not keys of the grid.
+        grid: the values to try for each key of the block ``train`` that is searched.
+        epochs, anneal: those of each point, unless they are keys of the grid.
     """
 
     grid: Mapping[str, Sequence[Any]]
@@ -124,18 +124,18 @@ class Tuning:
 
     @property
     def points(self) -> dict[str, dict[str, Any]]:
-        """All points by their names (``dropout=0.1+megabatch=60``); the grid's last key changes fastest.
+        """All points by name (``dropout=0.1+megabatch=60``); the grid's last key changes fastest.
 
-        A name is fit for a file's, and without commas: Snakemake cannot hand a wildcard with one to a cluster's job.
+        Names are valid file names without commas: Snakemake cannot pass a wildcard with a comma to a cluster job.
         """
         choices = [dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())]
         return {"+".join(f"{key}={_text(value)}" for key, value in point.items()): point for point in choices}
 
     def settings(self, train: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """The settings of a point's training: those of the block ``train``, with its own values over them.
+        """The training settings of a point: those of the block ``train``, overridden by its own values.
 
         Raises:
-            ConfigError: there is no such point.
+            ConfigError: the point does not exist.
         """
         if name not in self.points:
             raise ConfigError(f"tune.grid: {name} is not a point of it; there are {', '.join(self.points)}")
@@ -149,17 +149,17 @@ class Tuning:
         paraphrase: Collection[bool] = (False, True),
         where: str = "tune",
     ) -> None:
-        """Make sure that each point is a training that no other is.
+        """Check that no two points are the same training run.
 
         Args:
             train: the settings of the block ``train``.
-            pairs: of the store; None = not known yet, and sizes of mega-batches are compared only where they cannot
-                depend on it.
-            paraphrase: the kinds of pairs that there are: with only one, ``negatives: auto`` is what it stands for.
+            pairs: the number of pairs in the store; None = not known yet, and sizes of mega-batches are compared only
+                if they cannot depend on it.
+            paraphrase: the kinds of pairs in the data: with only one, ``negatives: auto`` is what it stands for.
             where: the block's place in the config, for the error.
 
         Raises:
-            ConfigError: two points are the same.
+            ConfigError: two points are the same run.
         """
         seen: dict[str, str] = {}
         for name in self.points:
@@ -192,7 +192,7 @@ class Tuning:
             why = f"`auto` is `{_negatives('auto', paraphrase)}` for these corpora"
         key = keys[-1]
         left = [value for value in self.grid[key] if value != second[key]]
-        if len(keys) == 1:  # other values may be as useless
+        if len(keys) == 1:  # other values may be redundant too
             found = {
                 _same_for_same_training({**self.settings(train, one), key: value}, pairs, paraphrase): value
                 for value in reversed(self.grid[key])
@@ -204,7 +204,7 @@ class Tuning:
         return f"{where}.grid: {one} and {other} would be the same training, {why}; {write}"
 
     def _smaller_anneal(self, train: Mapping[str, Any], pairs: int) -> int | None:
-        """An ``anneal`` with which all points differ, found by halving; None where there is none."""
+        """An ``anneal`` for which all points differ, found by halving; None if there is none."""
         anneal = min(self.anneal, course(pairs, self.settings(train, next(iter(self.points)))).steps)
         while anneal := anneal // 2:
             faster = Tuning(self.grid, self.epochs, anneal)
@@ -215,18 +215,18 @@ class Tuning:
         return None
 
     def gather(self, reports: Mapping[str, Path], out: Path, *, model: str) -> dict[str, Any]:
-        """Choose the winner, the point whose ``best.score`` is highest (the first of equals), and write tune.json.
+        """Choose the winner, the point with the highest ``best.score`` (the first of equals), and write tune.json.
 
         Args:
             reports: the train.json of each point, by the point's name.
             out: tune.json.
-            model: the model's name, for the record.
+            model: the model's name, to be recorded.
 
         Returns:
-            What tune.json holds.
+            The content of tune.json.
 
         Raises:
-            DataError: a report is missing or damaged, has no validation score, or is another point's.
+            DataError: a report is missing or damaged, has no validation score, or belongs to another point.
         """
         points = []
         for name, values in self.points.items():
@@ -268,10 +268,10 @@ class Tuning:
 
 
 def winner(tune_json: Path | str) -> dict[str, Any]:
-    """The values of the grid's keys with which a search has found a model to be best.
+    """The winning values of the grid's keys.
 
     Raises:
-        DataError: the file is missing, or is not as its schema says.
+        DataError: the file is missing, or does not match its schema.
     """
     found = read_json(tune_json)
     schemas.check(found, "tune", tune_json)
@@ -279,18 +279,18 @@ def winner(tune_json: Path | str) -> dict[str, Any]:
 
 
 def differences(known: Mapping[str, Any], recipe: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
-    """What eval.json tells of a tuned model: the keys that differ from its recipe, with the values that were found.
+    """What eval.json says about a tuned model: the keys that differ from its recipe, with the values found.
 
     Args:
-        known: the differences that the config alone tells (dotted keys), without those of the grid.
-        recipe: for each key of the grid, the recipe's value; empty for a model that is not tuned.
+        known: the differences known from the config alone (dotted keys), without those of the grid.
+        recipe: the recipe's value for each key of the grid; empty for a model that is not tuned.
         used: the settings that the model was trained with.
     """
     return {**known, **{f"train.{key}": used[key] for key, value in recipe.items() if used[key] != value}}
 
 
 def _same_for_same_training(settings: Mapping[str, Any], pairs: int | None, kinds: Collection[bool] = ()) -> str:
-    """A text that two settings share if and only if they train alike, as far as that is known."""
+    """A string that is equal for two settings if and only if, as far as is known, they train identically."""
     shape: Any = {key: settings[key] for key in SHAPE}
     if pairs is not None:
         whole = course(pairs, settings)
@@ -314,7 +314,7 @@ def _negatives(name: str, paraphrase: Collection[bool]) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as a part of a file's name: 0 for 0.0, so that both ways to write it in a config are one point."""
+    """Format a value for a file name: 0 for 0.0, so that both spellings in a config are one point."""
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
@@ -323,5 +323,5 @@ def _text(value: Any) -> str:
 
 
 def _list(values: Sequence[Any]) -> str:
-    """A list as a config has it."""
+    """Format a list as in a config."""
     return f"[{', '.join(_list(value) if isinstance(value, list | tuple) else _text(value) for value in values)}]"

@@ -1,7 +1,7 @@
 """Export a model to formats that other libraries load, each in its own module with a function ``write``.
 
-If a format has another tokenizer than sentencepiece, the two are compared on a sample of sentences; the result is
-returned, and written to the export's README.md.
+If a format's tokenizer is not sentencepiece, the two are compared on a sample of sentences; the result is returned, and
+written to the export's README.md.
 """
 
 from __future__ import annotations

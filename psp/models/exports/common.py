@@ -15,12 +15,12 @@ from psp.models.static import StaticModel
 
 
 def rows(model: StaticModel) -> np.ndarray:
-    """The vector of each piece, float32 (vocab_size, dim), whatever the model's table is made of."""
+    """The embedding of each piece, float32 (vocab_size, dim), whatever the dtype of the model's embedding matrix."""
     return model.pool(np.arange(model.vocab_size), np.arange(model.vocab_size + 1))
 
 
 def library(name: str) -> ModuleType:
-    """Import a package that exports need and the rest of psp does not."""
+    """Import a package that only exports need."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
@@ -28,7 +28,7 @@ def library(name: str) -> ModuleType:
 
 
 def readme(folder: Path, model: StaticModel, code: str, text: str) -> None:
-    """Say in the folder what it is, how it is loaded, and how it differs."""
+    """Write a README.md that says what the folder is, how to load it, and how it differs from psp."""
     languages = ", ".join(model.config.get("languages") or []) or "languages that are not on record"
     with atomic_text(folder / "README.md") as file:
         file.write(

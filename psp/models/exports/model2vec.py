@@ -15,7 +15,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
         "model_type": "model2vec",
         "architectures": ["StaticModel"],
         "normalize": False,
-        "max_length": None,  # by default it would cut texts at 512 pieces
+        "max_length": None,  # the default truncates texts to 512 pieces
         "hidden_dim": model.dim,
         "embedding_dtype": "float32",
     }

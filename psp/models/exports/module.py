@@ -1,4 +1,4 @@
-"""The module of sentence-transformers that the export to it names; importing this needs sentence-transformers."""
+"""The module that our sentence-transformers export names; importing it needs sentence-transformers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from psp.models.static import StaticModel
 
 
 class SubwordMean(InputModule):
-    """The mean of subword vectors, by the model's own sentencepiece; the table can be trained further.
+    """The mean of subword embeddings, with the model's own sentencepiece; the embeddings can be trained further.
 
-    ``SentenceTransformer(modules=[SubwordMean.load(folder)])`` makes one of any model's folder, without an export.
+    ``SentenceTransformer(modules=[SubwordMean.load(folder)])`` works with any model's folder, without an export.
 
     Args:
-        model: how text becomes ids, and the table to begin with.
+        model: its tokenizer and initial embeddings.
     """
 
     def __init__(self, model: StaticModel) -> None:
@@ -33,24 +33,24 @@ class SubwordMean(InputModule):
         self.embedding = torch.nn.EmbeddingBag.from_pretrained(torch.from_numpy(rows(model)), freeze=False)
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Texts to flat ids and the place where each text begins, both int64."""
+        """Turn texts into flat ids and the offset at which each text begins, both int64."""
         ids, offsets = self.model.ids([prompt + text for text in inputs] if prompt else inputs)
         return {"input_ids": torch.from_numpy(ids).long(), "offsets": torch.from_numpy(offsets[:-1])}
 
     def tokenize(self, texts: Sequence[str], **kwargs: Any) -> dict[str, torch.Tensor]:
-        """:meth:`preprocess`, by its name of before version 6."""
+        """The name of :meth:`preprocess` before version 6."""
         return self.preprocess(texts, **kwargs)
 
     def forward(self, features: dict[str, torch.Tensor], **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Ids to ``sentence_embedding``, float32 (n, dim); zeros for a text without ids."""
+        """Turn ids into ``sentence_embedding``, float32 (n, dim); zeros for a text without ids."""
         features["sentence_embedding"] = self.embedding(features["input_ids"], features["offsets"])
         return features
 
     def get_embedding_dimension(self) -> int:
-        """The length of a vector."""
+        """The number of dimensions of a vector."""
         return self.model.dim
 
-    get_sentence_embedding_dimension = get_embedding_dimension  # its name of before version 6
+    get_sentence_embedding_dimension = get_embedding_dimension  # its name before version 6
 
     @property
     def max_seq_length(self) -> float:
@@ -58,7 +58,7 @@ class SubwordMean(InputModule):
         return float("inf")
 
     def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """Save an ordinary model's folder, with the table as it is now."""
+        """Save an ordinary model folder with the current embeddings."""
         save(self.model, self.embedding.weight.detach().cpu().numpy(), Path(output_path))
 
     @classmethod
@@ -72,7 +72,7 @@ class SubwordMean(InputModule):
         local_files_only: bool = False,
         **kwargs: Any,
     ) -> SubwordMean:
-        """Load a model's folder, from disk or from the hub."""
+        """Load a model's folder from disk or from the hub."""
         folder = cls.load_dir_path(
             model_name_or_path,
             subfolder=subfolder,

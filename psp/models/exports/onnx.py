@@ -1,6 +1,6 @@
 """Export a graph for onnxruntime and others: flat ids and offsets in, vectors out. Sentencepiece turns text into ids.
 
-A Loop gathers and sums each sentence on its own. Measured in onnxruntime 1.31 at 1024 dimensions on one core: 85,000
+A Loop gathers and sums one sentence at a time. Measured in onnxruntime 1.31 at 1024 dimensions on one core: 85,000
 sentences/s in batches of 64, 75,000 in batches of 2,048. One ScatterND for all sentences (117,000 and 50,000) gives
 wrong sums as soon as onnxruntime has two threads, because they add into the same row.
 """
@@ -20,7 +20,7 @@ from psp.models.files import SENTENCEPIECE
 from psp.models.static import StaticModel
 
 OPSET, IR = 18, 9
-LARGEST = 2**31 - 2**20  # bytes; of protobuf
+LARGEST = 2**31 - 2**20  # bytes; protobuf's limit
 CODE = """
 import numpy as np, onnxruntime, sentencepiece
 
@@ -34,11 +34,10 @@ offsets = np.cumsum([0] + [len(text) for text in ids])
 
 
 def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
-    """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` are not needed: there is no tokenizer in
-    it.
+    """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: the graph has no tokenizer.
 
     Raises:
-        PspError: the table is larger than such a file may be.
+        PspError: the embedding matrix is too large for an ONNX file.
     """
     table = rows(model)
     if table.nbytes > LARGEST:
@@ -68,7 +67,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
 
 
 def graph(table: np.ndarray) -> Any:
-    """The ``onnx.ModelProto`` of means over rows of a table, float32 (rows, dim)."""
+    """Build the ``onnx.ModelProto`` that averages rows of an embedding matrix, float32 (rows, dim)."""
     onnx = library("onnx")
     helper, numbers = onnx.helper, onnx.numpy_helper
     integer, real, boolean = (getattr(onnx.TensorProto, name) for name in ("INT64", "FLOAT", "BOOL"))
@@ -98,7 +97,7 @@ def graph(table: np.ndarray) -> Any:
         node("Size", "starts", "sentences"),
         helper.make_node("Loop", ["sentences", ""], ["sums"], body=body),
         node("Sub", "stops starts", "lengths"),
-        node("Max", "lengths one", "divisors"),  # a sentence without ids has zeros
+        node("Max", "lengths one", "divisors"),  # a sentence without ids gets zeros
         node("Cast", "divisors", "real", to=real),
         node("Unsqueeze", "real second", "column"),
         node("Div", "sums column", "vectors"),

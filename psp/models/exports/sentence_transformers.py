@@ -1,4 +1,4 @@
-"""Export to a sentence-transformers model that runs on psp: with sentencepiece itself, and so the same vectors.
+"""Export to a sentence-transformers model that runs on psp, with sentencepiece itself, and so gives the same vectors.
 
 The folder is an ordinary model folder with three more files; ``psp.load_model`` loads it too.
 """

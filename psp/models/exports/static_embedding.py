@@ -19,7 +19,7 @@ MODULES = [{"idx": 0, "name": "0", "path": "", "type": CLASS}]
 
 
 def library_config(model: StaticModel) -> dict[str, Any]:
-    """Return the library's settings beside the modules."""
+    """Return sentence-transformers' settings other than the modules."""
     return {"prompts": checked_prompts(model.config), "default_prompt_name": None, "similarity_fn_name": "cosine"}
 
 

@@ -1,7 +1,7 @@
 """Convert sentencepiece's unigram model to a tokenizer of Hugging Face's ``tokenizers``, and compare the two.
 
 Both find the best path through the same pieces and scores. With an English-French model of 50,000 pieces, 2 of 577,754
-real sentences (documentation, interfaces, news, Tatoeba in 112 languages) get other pieces; with a model of 32,000
+real sentences (documentation, interfaces, news, Tatoeba in 112 languages) are split differently; with a model of 32,000
 pieces for all these languages, 3 of 357,597: ties in score, with the same pieces in another order. Control pieces and
 the unknown piece are renamed, since text such as "<s>" would match them.
 
@@ -58,7 +58,7 @@ def convert(model: StaticModel) -> Any:
     normalizers, Regex = tokenizers.normalizers, tokenizers.Regex
     steps: list[Any] = []
     if model.config.get("lower_case"):
-        # Python has a special rule for lower-casing a final sigma, Rust has not.
+        # Python has a special rule for lower-casing a final sigma; Rust does not.
         steps.append(normalizers.Replace(Regex(r"(?<=\p{L})Σ(?!\p{L})"), "ς"))
         steps.append(normalizers.Lowercase())
     if normalised.precompiled_charsmap:

@@ -1,6 +1,6 @@
-"""The paper's encoder (section 3.2): a sentence is the mean of its subwords' embeddings.
+"""The paper's encoder (section 3.2): a sentence's vector is the mean of its subword embeddings.
 
-Flat ids and offsets go in; there is no padding, no dense gradient, and no copy of the tokens' vectors.
+The input is flat ids and offsets; there is no padding, no dense gradient, and no copy of the token embeddings.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
 
 
 def mean_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[MeanEncoder, RowOptimiser]:
-    """The encoder over ``table`` with the keys of ``train``, and the optimiser that is fast on the table's device."""
+    """Make the encoder of ``table`` with the settings ``train``, and the optimiser that is fast on its device."""
     encoder = MeanEncoder(table, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
     optimiser = adam(encoder.parameters(), lr=train["learning_rate"])
@@ -37,15 +37,16 @@ def mean_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[MeanEncoder, 
 
 
 class MeanEncoder(torch.nn.Module):
-    """The mean of the rows of a table that a sentence's ids name.
+    """The mean of the embeddings of a sentence's ids.
 
     Args:
-        table: shape (rows, dim); becomes a parameter that shares its memory. Its gradient is sparse and coalesced.
-        dropout: probability with which an element of a token's vector is zeroed, each occurrence by itself; what is
-            kept is divided by 1 - dropout, so that the expectation is the plain mean.
-        seed: of dropout's noise.
-        before_read: told the table and the rows that are about to be read; a lagging optimiser's ``prepare``.
-        token_dropout: probability with which a token is left out of the mean; see :func:`drop_tokens`.
+        table: embeddings, shape (rows, dim); becomes a parameter that shares its memory. Its gradient is sparse and
+            coalesced.
+        dropout: probability of zeroing an element of a token embedding, independently for each occurrence; kept
+            elements are divided by 1 - dropout, so that the expectation is the plain mean.
+        seed: of the dropout noise.
+        before_read: called with the table and the rows that are about to be read; ``prepare`` of a deferring optimiser.
+        token_dropout: probability of leaving a token out of the mean; see :func:`drop_tokens`.
     """
 
     def __init__(
@@ -84,14 +85,14 @@ class MeanEncoder(torch.nn.Module):
         ids, offsets = tensors(sentences, self.table.device)
         used, local = torch.unique(ids, return_inverse=True)
         self.before_read(self.table, used.cpu().numpy())
-        values = functional.embedding(used, self.table, sparse=True)  # the gradient is that of the rows in use alone
+        values = functional.embedding(used, self.table, sparse=True)  # the gradient has only the rows in use
         if keys is None:
             return mean_vectors(values, local, offsets)
         kept = kept_elements(torch.from_numpy(keys).to(ids.device), self.table.shape[1], self._dropout)
         return dropped_mean_vectors(values, local, offsets, kept, self._dropout)
 
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
-        # New each time, and for few sentences: nothing to compile or to load compiled code for.
+        # New each time, and for few sentences: not worth loading compiled code.
         return StaticModel(_only_table(self.state_dict()), tokenizer, config, accelerate=False)
 
     def save(
@@ -101,10 +102,10 @@ class MeanEncoder(torch.nn.Module):
 
 
 def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
-    """The embedding matrix as numpy sees it: on a CPU the same memory, not a copy.
+    """The embedding table as a NumPy array; on a CPU it shares the memory.
 
     Raises:
-        TypeError: there are other weights, without which the encoder's vectors would be others.
+        TypeError: there are other weights, without which the encoder's vectors would differ.
     """
     if others := sorted(weights.keys() - {"table"}):
         raise TypeError(
@@ -115,15 +116,15 @@ def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
 
 
 def mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor) -> Tensor:
-    """Mean of the rows of ``table`` that each sentence names, by torch: on any device, with torch's gradient.
+    """Average each sentence's embeddings in torch: on any device, with torch's gradient.
 
     Args:
-        table: shape (rows, dim).
-        ids: row numbers of all sentences, one after another; int32 or int64, shape (tokens,).
-        offsets: sentence i is ``ids[offsets[i]:offsets[i + 1]]``; as ``ids``, shape (sentences + 1,).
+        table: embeddings, shape (rows, dim).
+        ids: concatenated ids of all sentences; int32 or int64, shape (tokens,).
+        offsets: sentence i is ``ids[offsets[i]:offsets[i + 1]]``; same dtype as ``ids``, shape (sentences + 1,).
 
     Returns:
-        Shape (sentences, dim); a sentence without tokens is the zero vector.
+        Shape (sentences, dim); a sentence without tokens has the zero vector.
     """
     return functional.embedding_bag(ids, table, offsets, mode="mean", include_last_offset=True)
 
@@ -131,24 +132,24 @@ def mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor) -> Tensor:
 def dropped_mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor, kept: Tensor, dropout: float) -> Tensor:
     """Like :func:`mean_vectors`, with a mask: bool, shape (tokens, dim), False where an element is dropped."""
     tokens = functional.embedding(ids, table) * kept * scale_of_kept(dropout)
-    # Each token is now a row of its own: the mean over a sentence is a bag over consecutive rows (4 times as fast on a
-    # CPU as index_add, and deterministic on a GPU).
+    # Each token now has its own row, so a sentence's mean is a bag of consecutive rows (4 times as fast as index_add on
+    # a CPU, and deterministic on a GPU).
     return mean_vectors(tokens, torch.arange(len(ids), device=ids.device, dtype=ids.dtype), offsets)
 
 
 def tensors(sentences: Encoded, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids (int64) and offsets as tensors on a device."""
+    """Ids (as int64) and offsets as tensors on a device."""
     return torch.from_numpy(sentences.ids).to(device, torch.int64), torch.from_numpy(sentences.offsets).to(device)
 
 
 def normal_table(rows: int, dim: int, seed: int) -> Tensor:
-    """A table drawn from N(0, 1), float32 on the CPU: the same for every device."""
+    """Draw an embedding table from N(0, 1), float32 on the CPU: the same for every device."""
     return torch.randn(rows, dim, generator=torch.Generator().manual_seed(seed))
 
 
-# Noise. Element e of a token and element e + half share a 32-bit hash of the token's key and e; each has 16 bits of it.
-# Hashing again is cheaper than keeping the mask of the forward pass (7 MB a mini-batch) for the backward one, and a
-# counter in place of a generator's state needs no checkpoint.
+# Noise. Elements e and e + half of a token share a 32-bit hash of the token's key and e; each uses 16 bits of it.
+# Hashing again is cheaper than keeping the forward pass's mask (7 MB per mini-batch) for the backward pass, and a
+# counter, unlike a generator's state, needs no checkpoint.
 _LEVELS = 1 << 16
 
 
@@ -167,14 +168,14 @@ def noise_keys(
 def drop_tokens(
     sentences: Encoded, dropout: float, seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
 ) -> Encoded:
-    """Token dropout: sentences with tokens left out at random; one that would lose all of them keeps them all.
+    """Token dropout: leave out tokens at random; a sentence that would lose all its tokens keeps them all.
 
     Args:
         sentences: the sentences.
-        dropout: the probability with which a token is left out.
-        seed, step, slots: on what chance depends, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
+        dropout: the probability of leaving out a token.
+        seed, step, slots: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
     """
-    # Other bits of the key than those that dropout's elements are drawn from: that noise is a hash of the whole key.
+    # These are the upper bits of the key itself; element dropout draws from a hash of the whole key instead.
     keep = (noise_keys(sentences.offsets, seed, step, slots) >> np.uint32(16)) >= _threshold(dropout)
     lengths = np.diff(sentences.offsets)
     before = np.zeros(len(keep) + 1, np.int64)
@@ -186,7 +187,7 @@ def drop_tokens(
 
 
 def kept_elements(keys: Tensor, dim: int, dropout: float) -> Tensor:
-    """Which elements dropout keeps: bool, shape (tokens, dim), on the device of ``keys`` (shape (tokens,))."""
+    """The elements that dropout keeps: bool, shape (tokens, dim), on the device of ``keys`` (shape (tokens,))."""
     half = (dim + 1) // 2
     word = 0xFFFFFFFF
     x = (keys.to(torch.int64)[:, None] + torch.arange(half, device=keys.device) * 0x9E3779B9) & word
@@ -197,7 +198,7 @@ def kept_elements(keys: Tensor, dim: int, dropout: float) -> Tensor:
 
 
 def scale_of_kept(dropout: float) -> float:
-    """What kept elements are multiplied with: one over the share that is kept (dropout in steps of 2**-16)."""
+    """The factor for kept elements: one over the share that is kept (dropout in steps of 2**-16)."""
     return _LEVELS / (_LEVELS - _threshold(dropout))
 
 
@@ -206,10 +207,10 @@ def _threshold(dropout: float) -> int:
 
 
 class _Bag:
-    """The tokens of some sentences by the table's rows.
+    """The tokens of some sentences, grouped by row of the embedding table.
 
-    ``rows`` are the distinct rows in ascending order, int64; the tokens ``order[starts[i]:starts[i + 1]]`` are those
-    of ``rows[i]``, and token t belongs to sentence ``owner[t]``.
+    ``rows`` are the distinct rows in ascending order, int64; the tokens of ``rows[i]`` are
+    ``order[starts[i]:starts[i + 1]]``, and token t belongs to sentence ``owner[t]``.
     """
 
     __slots__ = ("ids", "offsets", "order", "owner", "rows", "starts")
@@ -220,7 +221,7 @@ class _Bag:
 
 
 class _Grouping:
-    """Groups tokens by row with a counter for each row of the table, in time proportional to the tokens."""
+    """Groups tokens by row, with a counter per row of the table, in time proportional to the number of tokens."""
 
     def __init__(self, rows: int) -> None:
         self._slot = np.full(rows, -1, dtype=np.int32)
@@ -246,7 +247,7 @@ class _Mean(torch.autograd.Function):
         bag = ctx.bag
         upstream = gradient.contiguous().numpy()
         values = np.empty((len(bag.rows), upstream.shape[1]), dtype=upstream.dtype)
-        # A sentence's share for each of its tokens. A sentence without tokens has none to share with.
+        # Each token's share of its sentence's gradient; the 1 is for sentences without tokens.
         share = (1.0 / np.maximum(np.diff(bag.offsets), 1)).astype(upstream.dtype)
         if ctx.keys is None:
             _row_gradients(upstream, share, bag.starts, bag.order, bag.owner, values)
@@ -281,7 +282,7 @@ def _means(table, ids, offsets, vectors):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _draw(key, noise):  # type: ignore[no-untyped-def]
-    """A token's noise: for element e the low half of noise[e], for element e + len(noise) its high half."""
+    """A token's noise: the low half of noise[e] for element e, the high half for element e + len(noise)."""
     for e in range(len(noise)):
         x = np.uint32(key + np.uint32(e) * np.uint32(0x9E3779B9))
         x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
@@ -291,7 +292,7 @@ def _draw(key, noise):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _add_kept(vector, row, factor, noise, limit):  # type: ignore[no-untyped-def]
-    """Add the kept elements of ``row``, times ``factor``. Two loops, because one over both halves is not vectorised."""
+    """Add the kept elements of ``row``, times ``factor``, in two loops: one over both halves is not vectorised."""
     half = len(noise)
     zero = row.dtype.type(0.0)
     for e in range(half):
@@ -317,7 +318,7 @@ def _dropped_means(table, ids, offsets, keys, threshold, scale, vectors):  # typ
 
 @compiled(parallel=False)
 def _distinct(ids, slot):  # type: ignore[no-untyped-def]
-    """The distinct ids; each has slot 0 afterwards."""
+    """The distinct ids; their slots are 0 afterwards."""
     rows = np.empty(len(ids), dtype=np.int64)
     count = 0
     for row in ids:
@@ -330,7 +331,7 @@ def _distinct(ids, slot):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _order_tokens(ids, offsets, rows, slot):  # type: ignore[no-untyped-def]
-    """A counting sort of the tokens by their row; every slot is -1 again afterwards."""
+    """Sort the tokens by row with a counting sort; all slots are -1 again afterwards."""
     for i in range(len(rows)):
         slot[rows[i]] = i
     starts = np.zeros(len(rows) + 1, dtype=np.int64)

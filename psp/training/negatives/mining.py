@@ -1,4 +1,4 @@
-"""Mining: for each sentence of a mega-batch, the most similar one that is not its own pair (paper, section 3.2)."""
+"""Hard negatives: for each anchor of a mega-batch, the most similar sentence not of its pair (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from psp.training.hashing import mix
 from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
 from psp.training.process_group import ProcessGroup
 
-DRAWS = 20  # random draws before a sentence's candidates are listed
+DRAWS = 20  # random draws before an anchor's candidates are listed
 
 
 @dataclass(frozen=True)
 class Negatives:
-    """The negative of each sentence, by its number among all 2n sentences: sources 0..n-1, targets n..2n-1.
+    """The negative of each anchor, by its number among all 2n sentences: sources 0..n-1, targets n..2n-1.
 
     Attributes:
-        source: the negative of each source, int64, shape (n,); -1 where every candidate was masked.
+        source: the negative of each source, int64, shape (n,); -1 if every candidate was masked.
         target: the negative of each target, likewise.
     """
 
@@ -33,15 +33,15 @@ class Negatives:
 
 
 class Excluded:
-    """Which pairs of a mega-batch must not serve as each other's negatives.
+    """Which pairs of a mega-batch must not provide each other's negatives.
 
-    A pair never serves itself. With ``mask_equal``, neither do two pairs that share a text, on whichever sides: where
-    sources are equal, the other target is a translation too; where targets are equal, it is the positive itself; and
-    where a source equals a target (same-language data, or "OK" in two languages), it is the anchor or its paraphrase.
-    Without it such pairs would be pushed apart although they mean the same.
+    A pair never provides its own. With ``mask_equal``, neither do two pairs that share a text, on whichever sides: if
+    sources are equal, the other target is a translation too; if targets are equal, it is the positive itself; and if a
+    source equals a target (same-language data, or "OK" in two languages), it is the anchor or its paraphrase. Without
+    masking, such pairs would be pushed apart although they mean the same.
 
-    Texts are compared by 64-bit hashes of their ids, and the excluded places are listed, so that nothing is compared
-    with everything.
+    Texts are compared by 64-bit hashes of their ids, and only excluded places are listed, which avoids comparing all
+    pairs of texts.
     """
 
     def __init__(self, source: Encoded, target: Encoded, mask_equal: bool) -> None:
@@ -53,14 +53,14 @@ class Excluded:
         ordered = keys[order]
         self._pairs = pairs
         self._keys = keys
-        self._members = order % max(pairs, 1)  # pairs in the order of their texts' hashes: equal texts are neighbours
+        self._members = order % max(pairs, 1)  # pairs sorted by their texts' hashes: equal texts are adjacent
         self._starts = np.searchsorted(ordered, keys, side="left")
         self._stops = np.searchsorted(ordered, keys, side="right")
 
     def places(self, rows: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Excluded (index into ``rows``, column) of the n x n similarities; some come twice.
+        """Excluded places (index into ``rows``, column) of the n x n similarities; some come twice.
 
-        The relation is symmetric: the same places serve sources against targets and either side against itself.
+        The relation is symmetric: the same places hold for sources against targets and for either side against itself.
         """
         texts = np.concatenate([rows, rows + self._pairs])
         starts, lengths = self._starts[texts], self._stops[texts] - self._starts[texts]
@@ -70,7 +70,7 @@ class Excluded:
         return np.repeat(np.tile(np.arange(len(rows)), 2), lengths), self._members[places]
 
     def allowed(self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether pair ``columns[i]`` may serve pair ``rows[i]``."""
+        """Whether pair ``columns[i]`` may provide negatives for pair ``rows[i]``."""
         pairs = self._pairs
         keys = [(self._keys[rows + a], self._keys[columns + b]) for a in (0, pairs) for b in (0, pairs)]
         return (rows != columns) & np.logical_and.reduce([mine != theirs for mine, theirs in keys])
@@ -79,8 +79,8 @@ class Excluded:
 def text_hashes(sentences: Encoded) -> npt.NDArray[np.uint64]:
     """A 64-bit hash of each sentence's ids, shape (sentences,).
 
-    The sum of a strongly mixed (id, position), which needs no loop over sentences. Among the 15,360 texts of a large
-    mega-batch two unequal ones share a hash with a probability of about 1e-11.
+    The hash is the sum of well-mixed (id, position), which needs no loop over sentences. The probability that any two
+    different texts of a large mega-batch, of 15,360 texts, have the same hash is about 1e-11.
     """
     positions = np.arange(len(sentences.ids)) - np.repeat(sentences.offsets[:-1], np.diff(sentences.offsets))
     mixed = mix(sentences.ids.astype(np.uint64) + (positions.astype(np.uint64) << np.uint64(32)))
@@ -101,20 +101,20 @@ def mine_by_kind(
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
-    """The negatives of a mega-batch in which bitext and paraphrases may stand side by side.
+    """Mine the negatives of a mega-batch that may mix bitext and paraphrases.
 
-    An anchor's candidates are sentences of its own kind of pairs: beside a French sentence, an English one's
-    paraphrase would be a candidate of the wrong language. So each kind is mined by itself, which is also less work
-    than one product with the other kind masked.
+    An anchor's candidates come from pairs of its own kind: for a French anchor, an English sentence's paraphrase would
+    be a candidate in the wrong language. So each kind is mined separately, which is also less work than one product
+    with the other kind masked.
 
     Args:
         pairs: the mega-batch.
         source, target: its vectors, shape (pairs, dim); scaled to unit length in place.
-        negatives: ``auto``: paraphrases take any sentence, bitext the opposite side (the paper); ``opposite`` or
-            ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, whatever the vectors.
+        negatives: ``auto``: any sentence for paraphrases, the opposite side for bitext (as in the paper); ``opposite``
+            or ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, ignoring the vectors.
         mask_equal: as in :class:`Excluded`.
-        generator: of random negatives.
-        group: the processes that share this mega-batch; each has all of its vectors and gets all of its negatives.
+        generator: for random negatives.
+        group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
     found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
@@ -133,7 +133,7 @@ def mine_by_kind(
         else:
             candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
             part = mine(*vectors, excluded, candidates, group=group, reduced=reduced, chunk_rows=chunk_rows)
-        # Numbers among the 2m sentences of this kind to numbers among all 2n; -1, for none, is the last and stays.
+        # From numbers among this kind's 2m sentences to numbers among all 2n; -1 (none) indexes the last, which is -1.
         numbers = np.concatenate([rows, rows + len(pairs), [-1]])
         found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
     return found
@@ -149,15 +149,15 @@ def mine(
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
-    """The most similar allowed sentence for each source and each target, by cosine.
+    """Find the most similar allowed sentence for each source and each target, by cosine.
 
     Args:
-        source, target: vectors of the mega-batch's pairs, shape (n, dim), float32, made with dropout off. They are
-            scaled to unit length in place: at 12,800 pairs of 1,024 dimensions a copy would be 100 MB.
+        source, target: vectors of the mega-batch's pairs, shape (n, dim), float32, computed with dropout off. They are
+            scaled to unit length in place: for 12,800 pairs of 1,024 dimensions, a copy would be 100 MB.
         excluded: what must not be chosen.
-        negatives: ``opposite``: a source's negative is a target and the other way round (bitext). ``any``: from
-            either side (paraphrase data, in the paper).
-        group: as in :func:`mine_by_kind`: each process compares its share of the rows with everything.
+        negatives: ``opposite``: a source's negative is a target and vice versa (bitext). ``any``: from either side
+            (paraphrase data, in the paper).
+        group: as in :func:`mine_by_kind`: each process compares its share of the rows with all sentences.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
     pairs = len(source)
@@ -184,7 +184,7 @@ def mine(
 
 
 def _joined(found: Nearest, group: ProcessGroup) -> Nearest:
-    """The nearest that any process has found; of equals, the one of the lowest rank, which has the first rows."""
+    """The nearest that any process found; ties go to the lowest rank, which has the first rows."""
     joined = Nearest.none(len(found.value))
     for value, index in zip(group.gather(found.value), group.gather(found.index), strict=True):
         joined.offer(slice(None), Nearest(value, index))
@@ -192,7 +192,7 @@ def _joined(found: Nearest, group: ProcessGroup) -> Nearest:
 
 
 def draw(excluded: Excluded, pairs: int, generator: np.random.Generator) -> Negatives:
-    """Random negatives: for each sentence one of the other side, all that are allowed being equally likely."""
+    """Draw each sentence's negative from the other side, uniformly among those allowed."""
     columns = np.arange(pairs)
     sides = []
     for shift in (pairs, 0):
@@ -201,7 +201,7 @@ def draw(excluded: Excluded, pairs: int, generator: np.random.Generator) -> Nega
         for _ in range(DRAWS):
             chosen[left] = generator.integers(0, pairs, len(left))
             left = left[~excluded.allowed(left, chosen[left])]
-        for row in left:  # nearly all are excluded: choose among those that are not
+        for row in left:  # nearly all are excluded: choose among the rest
             candidates = columns[excluded.allowed(np.full(pairs, row), columns)]
             chosen[row] = generator.choice(candidates) if len(candidates) else -1
         sides.append(np.where(chosen < 0, -1, chosen + shift))

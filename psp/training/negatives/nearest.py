@@ -1,9 +1,9 @@
-"""The nearest of many vectors, exactly: one matrix product, chunk by chunk, for both of its sides.
+"""Exact nearest neighbours: one matrix product, chunk by chunk, serves rows and columns.
 
-On a CPU that multiplies bfloat16 in hardware the product is made in that precision, which is 15 times as fast on AMX
-and twice on AVX512-BF16. Its rounding error is bounded for the vectors at hand, so that all candidates that float32
-might prefer are known: usually one to four a query. Those few are compared in float32. The result is that of a product
-in float32, up to ties within float32's own rounding.
+On a CPU that multiplies bfloat16 in hardware, the product is computed in that precision, which is 15 times as fast on
+AMX and twice as fast on AVX512-BF16. Its rounding error is bounded for the given vectors, so all candidates that might
+win in float32 are known: usually one to four per query. Only these are compared in float32. The result is that of a
+float32 product, up to ties within float32's own rounding.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from torch import Tensor
 from psp.core.jit import compiled, dot
 
 CHUNK_ROWS = 512  # of 12,800 columns: 13 MB in bfloat16; 256 to 2,048 are equally fast
-CAPACITY = 32  # candidates a query; one with more (near-copies of one text) is compared with everything in float32
-RANKED = 1 << 16  # candidates compared at a time by torch alone: at 1,024 dimensions 800 MB on a GPU
-BLOCK = 64  # similarities looked at together: 128 or 256 bytes
-ROUNDING = 2.0**-9  # of a number to bfloat16, relative
-SLACK = 1e-5  # of sums of 1,024 products in float32
+CAPACITY = 32  # candidates per query; one with more (near-copies of one text) is compared with all vectors in float32
+RANKED = 1 << 16  # candidates compared at a time by torch alone: 800 MB on a GPU at 1,024 dimensions
+BLOCK = 64  # similarities scanned together: 128 or 256 bytes
+ROUNDING = 2.0**-9  # relative error of rounding to bfloat16
+SLACK = 1e-5  # error of float32 sums of 1,024 products
 
-#: Given row numbers, the places (index into them, column) that must not be chosen; the relation is symmetric.
+#: Given row numbers, the excluded places (index into them, column); the relation is symmetric.
 Places = Callable[[npt.NDArray[np.int64]], tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 
 
 @dataclass
 class Nearest:
-    """For each query the cosine (float32) and number (int64) of its nearest candidate.
+    """The cosine (float32) and index (int64) of each query's nearest candidate.
 
-    Where all candidates are excluded the cosine is -inf and the number means nothing. Of equals the first is taken.
+    If all candidates are excluded, the cosine is -inf and the index meaningless. Of equal candidates, the first wins.
     """
 
     value: npt.NDArray[np.float32]
@@ -48,14 +48,14 @@ class Nearest:
         return Nearest(np.full(count, -np.inf, dtype=np.float32), np.full(count, -1, dtype=np.int64))
 
     def offer(self, rows: Any, other: Nearest, shift: int = 0) -> None:
-        """Take over for ``rows`` what is nearer; of equals, what was there first stays."""
+        """Update ``rows`` where ``other`` is nearer; ties keep the old candidate."""
         better = other.value > self.value[rows]
         self.value[rows] = np.where(better, other.value, self.value[rows])
         self.index[rows] = np.where(better, other.index + shift, self.index[rows])
 
 
 def reduced_precision(device: torch.device) -> bool:
-    """Whether products in bfloat16 are made in hardware here, and so pay."""
+    """Whether the device is a CPU that multiplies bfloat16 in hardware, so that it pays."""
     if device.type != "cpu":
         return False
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
@@ -76,14 +76,15 @@ def nearest(
     Args:
         rows: unit vectors, float32, shape (m, dim).
         columns: unit vectors, float32, shape (n, dim).
-        places: what is excluded, given row numbers; row i of ``rows`` is number ``first + i``.
-        first: the number of the first row, where the rows are a share of all.
-        both: also look for the nearest rows of columns (among the rows given).
-        reduced: candidates by bfloat16; None = where the hardware has it.
-        chunk_rows: rows of the product that are held at a time.
+        places: what is excluded, given row numbers; row i of ``rows`` has number ``first + i``.
+        first: the number of the first row, if the rows are a share of all.
+        both: also find the nearest row of each column (among the given rows).
+        reduced: find candidates in bfloat16; None = if the hardware supports it.
+        chunk_rows: rows of the product held at a time.
 
     Returns:
-        Of the rows (indices are column numbers) and of the columns (indices are row numbers, counted with ``first``).
+        The nearest of the rows (indices are column numbers) and of the columns (indices are row numbers, which begin
+        with ``first``).
     """
     if reduced is None:
         reduced = reduced_precision(rows.device)
@@ -92,10 +93,10 @@ def nearest(
 
 
 class _TorchSearch:
-    """By torch alone, on any device: in float32, or in bfloat16 with candidates compared in float32.
+    """Search with torch alone, on any device: in float32, or in bfloat16 with candidates compared in float32.
 
-    The second is what tensor cores are for. It is not the default on a GPU: there the product is a small part of
-    training either way.
+    bfloat16 makes use of tensor cores. It is not the default on a GPU: there the product is a small part of training
+    either way.
     """
 
     def __init__(
@@ -109,8 +110,8 @@ class _TorchSearch:
         rows, columns = self.rows, self.columns
         if self.reduced:
             rows, columns = rows.bfloat16(), columns.bfloat16()
-            # As in _Search, where both vectors are rounded as much as they can be; and tensor cores cut off what others
-            # round, at each of the additions.
+            # As in _Search, for the largest possible rounding of both vectors; and tensor cores truncate at each
+            # addition, where others round.
             self._error = 2.02 * (2.02 * ROUNDING + rows.shape[1] * 2.0**-22)
         for start in range(0, len(rows), self.chunk_rows):
             these = slice(start, min(start + self.chunk_rows, len(rows)))
@@ -124,7 +125,7 @@ class _TorchSearch:
         return of_rows, of_columns
 
     def _best(self, similarity: Tensor, queries: Tensor, candidates: Tensor) -> Nearest:
-        """The best candidate of each query, given their similarities: -inf where excluded, maybe in bfloat16."""
+        """The best candidate of each query, given their similarities: -inf if excluded, possibly in bfloat16."""
         largest = similarity.max(dim=1)
         if not self.reduced:
             return _found(largest)
@@ -158,11 +159,11 @@ def _found(maxima: Any) -> Nearest:
 
 
 class _Search(_TorchSearch):
-    """By torch's product and compiled scans of it.
+    """Search with torch's product and compiled scans of it.
 
-    The scans compare numbers of 16 or 32 bits by their bit patterns, as integers: for two of which at least one is
-    not negative that is the order of the numbers. A query whose best similarity is not well above zero is left to
-    :meth:`_all`, which compares with everything in float32.
+    The scans compare 16-bit or 32-bit floats by their bit patterns, as integers, which gives the right order unless
+    both are negative. A query whose best similarity is not well above zero is left to :meth:`_all`, which compares it
+    with all candidates in float32.
     """
 
     def run(self) -> tuple[Nearest, Nearest]:
@@ -206,7 +207,7 @@ class _Search(_TorchSearch):
             _collect_from_columns(bits, start, thresholds, found.index, found.value, found.count)
 
     def _thresholds(self, largest: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Bits of the smallest similarity that may be the largest one; the largest integer where that is not > 0."""
+        """Bits of the lowest similarity that may be the true maximum; the largest integer if that is not > 0."""
         value = _numbers(largest)
         threshold = (value * np.float32(self._keep) - np.float32(self._error)).astype(np.float32)
         bits = threshold.view(np.int32)
@@ -243,23 +244,23 @@ class _Search(_TorchSearch):
         similarity = queries[torch.from_numpy(some)] @ candidates.T
         row, place = self.places(some + query_first)
         place = place - candidate_first
-        here = (place >= 0) & (place < len(candidates))  # the candidates may be a share of all
+        here = (place >= 0) & (place < len(candidates))  # candidates may be a share of all
         similarity[torch.from_numpy(row[here]), torch.from_numpy(place[here])] = -torch.inf
         return _found(similarity.max(dim=1))
 
 
 class _Candidates:
-    """Candidates of some queries: bits of the largest similarity so far; index and bits of those that may be it."""
+    """Candidates of some queries: bits of the largest similarity so far; index and bits of those that may win."""
 
     def __init__(self, queries: int, integer: np.dtype[Any]) -> None:
         self.largest = np.full(queries, -(2 ** (8 * integer.itemsize - 1)), dtype=integer)
         self.index = np.empty((queries, CAPACITY), dtype=np.int32)
         self.value = np.empty((queries, CAPACITY), dtype=integer)
-        self.count = np.zeros(queries, dtype=np.int32)  # CAPACITY + 1: there were too many
+        self.count = np.zeros(queries, dtype=np.int32)  # CAPACITY + 1: too many
 
 
 def _numbers(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """The numbers of the bits of bfloat16 or float32."""
+    """Convert the bits of bfloat16 or float32 to numbers."""
     if bits.dtype == np.int16:
         return (bits.astype(np.int32) << 16).view(np.float32)
     return bits.view(np.float32)
@@ -267,7 +268,7 @@ def _numbers(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
 
 @contextlib.contextmanager
 def _sums_in_float32() -> Iterator[None]:
-    """Let no GPU add up parts of a product in bfloat16, as torch allows by default: no bound holds then."""
+    """Forbid bfloat16 partial sums on GPUs, which torch allows by default: no error bound would hold."""
     flags = torch.backends.cuda.matmul
     before = flags.allow_bf16_reduced_precision_reduction
     flags.allow_bf16_reduced_precision_reduction = False
@@ -278,7 +279,7 @@ def _sums_in_float32() -> Iterator[None]:
 
 
 def _rounded_off(exact: Tensor, rounded: Tensor) -> float:
-    """The largest length of what rounding to bfloat16 took off a vector."""
+    """The largest norm of a vector's rounding error in bfloat16."""
     squares = np.empty(len(exact), dtype=np.float32)
     _squares_off(exact.numpy(), rounded.view(torch.uint16).numpy(), squares)
     return math.sqrt(float(squares.max()))
@@ -286,7 +287,7 @@ def _rounded_off(exact: Tensor, rounded: Tensor) -> float:
 
 @compiled(sums=True)
 def _squares_off(exact, rounded, squares):  # type: ignore[no-untyped-def]
-    """For each vector the sum of squares of what was taken off; a bfloat16 is the upper half of a float32."""
+    """The squared norm of each vector's rounding error; a bfloat16 is the upper half of a float32."""
     for i in numba.prange(len(exact)):
         row = np.empty(exact.shape[1], dtype=np.uint32)
         for d in range(len(row)):
@@ -344,7 +345,7 @@ def _collect_from_rows(bits, thresholds, index, value, count):  # type: ignore[n
 
 @compiled()
 def _collect_from_columns(bits, first, thresholds, index, value, count):  # type: ignore[no-untyped-def]
-    """Add candidates from a chunk; where a list is full, those that have fallen behind are taken off it."""
+    """Add candidates from a chunk; from full lists, first remove those now below the threshold."""
     for block in numba.prange((bits.shape[1] + BLOCK - 1) // BLOCK):
         threshold = thresholds[block * BLOCK : (block + 1) * BLOCK]
         for i in range(len(bits)):
@@ -374,7 +375,7 @@ def _collect_from_columns(bits, first, thresholds, index, value, count):  # type
 
 @compiled()
 def _compare(queries, candidates, thresholds, index, value, count, best_value, best_index):  # type: ignore[no-untyped-def]
-    """The best of each query's candidates in float32; queries with too many are left out."""
+    """Find the best of each query's candidates in float32; queries with too many are skipped."""
     for i in numba.prange(len(queries)):
         if count[i] > CAPACITY:
             continue
@@ -384,7 +385,7 @@ def _compare(queries, candidates, thresholds, index, value, count, best_value, b
                 continue
             candidate = candidates[index[i, place]]
             cosine = dot(query, candidate)
-            # Candidates come in the order of their numbers: of equals the first stays.
+            # Candidates come in ascending order: of equals, the first wins.
             if cosine > best_value[i]:
                 best_value[i] = cosine
                 best_index[i] = index[i, place]

@@ -1,9 +1,9 @@
-"""Checkpoints: all that training needs to go on as if nothing had happened.
+"""Checkpoints: everything that training needs to resume as if nothing had happened.
 
-One folder each, ``step-000012800/``, which appears whole or not at all: a safetensors file for each tensor (written one
-by one, so that no second copy of all of them is in memory), ``state.json`` for everything else, the tables of metrics
-as they were, and ``SHA256SUMS`` over all of these. No pickle. A tensor that has not changed since the checkpoint before
-is the same file again, by a hard link.
+Each is a folder, ``step-000012800/``, which appears whole or not at all: one safetensors file per tensor (written one
+by one, so that there is never a second copy of all of them in memory), ``state.json`` for everything else, the metrics
+files as they were, and ``SHA256SUMS`` over all of these. No pickle. A tensor that has not changed since the previous
+checkpoint is a hard link to the same file.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "psp-checkpoint", 1
 STATE, SUMS = "state.json", "SHA256SUMS"
-#: Parts of a training's identity that belong to the machine rather than to what is asked for.
+#: Parts of a training run's identity that belong to the machine rather than to the request.
 CONDITIONS = ("threads", "processes", "device")
 _NAME = re.compile(r"step-(\d{9,})")
 
 
 class Damaged(DataError):
-    """A checkpoint that is not as it was written."""
+    """A checkpoint has changed since it was written."""
 
 
 class Checkpoint(NamedTuple):
-    """One that there is.
+    """An existing checkpoint.
 
     Attributes:
-        folder: where it lies.
-        state: what was saved beside tensors.
+        folder: its folder.
+        state: what was saved besides tensors.
         sums: the SHA-256 of each of its files.
     """
 
@@ -59,7 +59,7 @@ class Checkpoint(NamedTuple):
 
     @classmethod
     def read(cls, folder: Path) -> Checkpoint:
-        """Open a checkpoint and make sure that all its files are as they were written; takes 1 s for 1 GB.
+        """Open a checkpoint and verify that all its files are as written; takes 1 s per GB.
 
         Raises:
             Damaged: they are not.
@@ -84,7 +84,7 @@ class Checkpoint(NamedTuple):
         return cls(folder, read_json(folder / STATE), sums)
 
     def tensor(self, name: str) -> Tensor:
-        """The tensor saved by that name; copy it, because its memory is the file."""
+        """The tensor saved under a name; copy it, because its memory is the file."""
         path = self.folder / f"{name}.safetensors"
         try:
             return load_file(path)["data"]
@@ -92,7 +92,7 @@ class Checkpoint(NamedTuple):
             raise DataError(f"cannot be read: {error}", path) from error
 
     def files(self, names: Sequence[str]) -> dict[str, bytes]:
-        """The contents of those of the further files that it has."""
+        """The contents of those of these files that the checkpoint has."""
         return {name: (self.folder / name).read_bytes() for name in names if name in self.sums}
 
     def names(self, prefix: str) -> list[str]:
@@ -101,30 +101,30 @@ class Checkpoint(NamedTuple):
 
 
 class Checkpoints:
-    """The checkpoints of one training.
+    """The checkpoints of one training run.
 
     Args:
-        folder: where they lie.
-        identity: what the training depends on (settings, data, code, threads); JSON. A checkpoint of another identity
-            is of another training.
-        when: how often, and how many are kept.
+        folder: where they are kept.
+        identity: what the run depends on (settings, data, code, threads); JSON. A checkpoint with another identity
+            belongs to another run.
+        when: how often to write one, and how many to keep.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], when: When) -> None:
         self.folder, self.when = folder, when
-        self._identity: dict[str, Any] = json.loads(json.dumps(identity, default=str))  # as it is read again
+        self._identity: dict[str, Any] = json.loads(json.dumps(identity, default=str))  # as it will be read back
         self._last_time, self._last_step = time.monotonic(), 0
         self._before: Checkpoint | None = None  # read or written by this process
 
     def latest(self) -> Checkpoint | None:
-        """The newest checkpoint of this training, if there is one.
+        """The newest checkpoint of this training run, if any.
 
-        Those of other trainings, and damaged ones, are removed, and the log tells why: training goes on from an older
-        one, or starts anew, and its result is the same.
+        Checkpoints of other runs, and damaged ones, are removed, and the log says why: training resumes from an older
+        one, or starts again, with the same result.
 
         Raises:
-            DataError: it was made with other threads, processes or another device, and so with other rounding; or it
-                cannot be read.
+            DataError: it was made with other threads, processes or another device, and so with different rounding; or
+                it cannot be read.
         """
         for folder in reversed(self._folders()):
             try:
@@ -149,7 +149,7 @@ class Checkpoints:
         return None
 
     def due(self, step: int) -> bool:
-        """Whether it is time for the next one."""
+        """Whether the next checkpoint is due."""
         minutes, steps = self.when.minutes, self.when.steps
         by_time = minutes is not None and time.monotonic() - self._last_time >= 60 * minutes
         return by_time or (steps is not None and step - self._last_step >= steps)
@@ -160,14 +160,14 @@ class Checkpoints:
         """Write a checkpoint, then remove those that are too old.
 
         Args:
-            step: of the training.
-            tensors: by names that are fit for files.
+            step: the training step.
+            tensors: by name; names must be valid in file names.
             state: everything else, as JSON.
-            files: contents of further files, by name.
-            same: tensors whose names begin so are those of the checkpoint before it, where ``state[same]`` is equal.
+            files: contents of additional files, by name.
+            same: tensors with this prefix are unchanged since the previous checkpoint if ``state[same]`` is.
 
         Raises:
-            DataError: the disk is full; the checkpoints before it are whole.
+            DataError: the disk is full; earlier checkpoints are intact.
         """
         folder = self.folder / f"step-{step:09d}"
         partial = self.folder / f".{folder.name}.part"
@@ -178,7 +178,7 @@ class Checkpoints:
         sums: dict[str, str] = {}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for left in self.folder.glob(".step-*.part"):  # by a process that was killed while it wrote
+            for left in self.folder.glob(".step-*.part"):  # left by a process killed while writing
                 _remove(left)
             partial.mkdir()
             for name, tensor in tensors.items():
@@ -211,7 +211,7 @@ class Checkpoints:
         return folder
 
     def clear(self) -> None:
-        """Remove them all: the training has ended."""
+        """Remove all checkpoints: training has finished."""
         _remove(self.folder)
 
     def _folders(self) -> list[Path]:
@@ -221,7 +221,7 @@ class Checkpoints:
         return [found[step] for step in sorted(found)]
 
     def _changes(self, state: Mapping[str, Any]) -> list[str]:
-        """What differs from the training that a checkpoint's state is of."""
+        """The differences between this run and the one that wrote a checkpoint's state."""
         if (state["format"], state["version"]) != (FORMAT, VERSION):
             return [f"its format is {state['format']} {state['version']}, now {FORMAT} {VERSION}"]
         return list(_differences(state["identity"], self._identity))
@@ -238,7 +238,7 @@ def _differences(was: Any, now: Any, name: str = "") -> Iterator[str]:
 
 
 def _remove(folder: Path) -> None:
-    # What cannot be removed (a file that is open, on some network drives) does no harm but take space.
+    # What cannot be removed (an open file, on some network drives) only takes space.
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -260,14 +260,14 @@ def _to_disk(path: Path) -> None:
 
 @contextlib.contextmanager
 def sole(folder: Path, patience: float = 60.0) -> Iterator[None]:
-    """Be the only process that trains in ``folder``, which is made if need be.
+    """Be the only process that trains in ``folder``, which is created if needed.
 
-    A job goes on when only the Snakemake above it is killed. The one that is started next must not train beside it, or
-    each would write into the other's checkpoints; it waits ``patience`` seconds for it to end. Where the file system
-    has no locks, nothing is made sure of.
+    If only Snakemake is killed, its job goes on. The next job must not train beside it, or each would write into the
+    other's checkpoints; it waits ``patience`` seconds for it to end. On file systems without locks there is no such
+    protection.
 
     Raises:
-        DataError: another process does not end.
+        DataError: another process is still training there.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -290,7 +290,7 @@ def sole(folder: Path, patience: float = 60.0) -> Iterator[None]:
             time.sleep(0.1)
         yield
     finally:
-        os.close(handle)  # and with it the lock, as when the process is killed
+        os.close(handle)  # releases the lock, as does killing the process
 
 
 def _locked(handle: int) -> bool:
@@ -302,7 +302,7 @@ def _locked(handle: int) -> bool:
 
 
 class Stopped(PspError):
-    """Training was asked to stop by a signal; the process ends as one does that the signal has ended."""
+    """A signal stopped training; the process exits with the status of one killed by that signal."""
 
     def __init__(self, message: str, number: int) -> None:
         super().__init__(message)
@@ -310,13 +310,14 @@ class Stopped(PspError):
 
 
 class StopRequest:
-    """Ctrl-C and SIGTERM, remembered until training can stop well; a second one acts at once.
+    """Remembers Ctrl-C and SIGTERM until training can stop cleanly; a second signal acts at once.
 
-    A context manager; outside the main thread, where Python allows no handlers, it remembers nothing.
+    :meth:`listening` is a context manager; outside the main thread, where Python allows no signal handlers, it does
+    nothing.
 
     Args:
-        one_of_many: this process trains together with others. A second signal is then nothing new: the launcher,
-            torchrun and a cluster pass on the same one, and whoever is in a hurry tells the launcher.
+        one_of_many: this process trains together with others. A second signal then means nothing new, because the
+            launcher, torchrun and a cluster each pass on the same one; to stop at once, signal the launcher.
     """
 
     def __init__(self, one_of_many: bool = False) -> None:
