@@ -23,8 +23,8 @@ class Candidates:
         source: extra negatives of all sources, by their numbers among the mega-batch's sentences as in
             :class:`~psp.training.negatives.mining.Negatives`; distinct, int64, shape (k,).
         target: those of all targets, likewise, shape (l,).
-        masked: bool, shape (n, n + k + l): whether pair j of the mini-batch must not be a negative of pair i, nor
-            a extra negative of the sources, and of the targets. False on the diagonal.
+        masked: bool, shape (n, n + k + l): whether a column must not be a negative of pair i; the columns are the
+            mini-batch's pairs, then the extra sources, then the extra targets. False on the diagonal.
     """
 
     source: npt.NDArray[np.int64]
