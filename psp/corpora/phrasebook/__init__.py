@@ -48,7 +48,7 @@ terms of the MIT licence of psp.
 
 
 def generate(folder: Path | str, *, pairs: int, seed: int, noise: Noise | None = None) -> dict[str, Any]:
-    """Write corpora, evaluation sets and the truth about them; the same arguments give the same bytes.
+    """Write corpora, evaluation sets and the ground truth; the same arguments give the same bytes.
 
     - ``opus/Phrasebook/v1/moses/en-fr.txt.zip`` (``pairs`` lines) and ``opus/PhrasebookExtra/...`` (a quarter of them)
     - ``tatoeba/v1/tatoeba.fra-eng.fra`` and ``.eng``: 1,000 aligned sentences
