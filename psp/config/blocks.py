@@ -145,7 +145,7 @@ MIX = Section(
                     0.8,
                     at_least=0.3,
                     at_most=1,
-                    help="minimum estimated Jaccard similarity of the two pairs' letter trigrams (MinHash); "
+                    help="minimum estimated Jaccard similarity of the two pairs' character trigrams (MinHash); "
                     "pairs with the same letters and digits are near-duplicates at any threshold",
                 ),
             },

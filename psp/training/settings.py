@@ -288,14 +288,14 @@ class When(_Checked):
     BLOCK = "train.checkpoint"
 
     minutes: float | None = _field(
-        number(10, above=0, null=True, help="minutes between two checkpoints; null for none")
+        number(10, above=0, null=True, help="minutes between two checkpoints; null for none by time")
     )
     steps: int | None = _field(
         whole(
             None,
             at_least=1,
             null=True,
-            help="mini-batches between two checkpoints, at least 100 in effect; null for none",
+            help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
         )
     )
     keep: int = _field(whole(2, at_least=1, help="number of latest checkpoints to keep until training ends"))

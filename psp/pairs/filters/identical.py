@@ -16,7 +16,7 @@ from psp.text.words import words
 class IdenticalFilter(Filter):
     """Drops pairs whose sides have the same letters and digits (:func:`psp.text.keys.normalised_key`).
 
-    With ``near``, also pairs whose sides share at least this share of their words (:func:`shared_words`), in any order.
+    With ``near``, also pairs with at least this share of words in common (:func:`shared_words`), in any order.
     """
 
     name = "identical"
@@ -34,7 +34,7 @@ class IdenticalFilter(Filter):
             at_most=1,
             null=True,
             noun="a share",
-            help="also drop pairs whose sides share at least this part of their words, in any order; null for never",
+            help="also drop pairs with at least this share of words in common, in any order; null for never",
         ),
     }
 

@@ -113,7 +113,7 @@ class LanguageFilter(Filter):
             help="evidence: a probability of any other language above this counts against a side; also of the other "
             "side's language, if the side's own has no label",
         ),
-        "letters": whole(4, at_least=0, help="evidence: keep a side with fewer letters"),
+        "letters": whole(4, at_least=0, help="evidence: keep a side with fewer letters than this"),
         "threshold": _probability(0, help="top: minimum probability of the top label; 0 accepts any"),
         "spare": _probability(
             None,
