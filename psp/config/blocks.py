@@ -1,8 +1,8 @@
-"""Declare the config's blocks whose settings are not declared beside the code that reads them.
+"""Config blocks whose settings are not declared beside the code that reads them.
 
 Filters declare theirs in their classes (:mod:`psp.pairs.filters`), training in :mod:`psp.training.settings`;
-:mod:`psp.config.entries` puts them all together. Library functions that take one of the settings below have no default
-for it.
+:mod:`psp.config.entries` combines them all. Library functions that take one of the settings below have no default for
+it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MIRRORS = listing(
     items={"type": "string", "minLength": 1},
     at_least=1,
     help="addresses tried in order (https://, http://, file://, package://<python package>/<file>, or a "
-    "path); ~/ and ${VARIABLE} are filled in",
+    "path); ~/ and ${VARIABLE} are expanded",
 )
 
 
@@ -39,7 +39,7 @@ SOURCES = Section(
                 "api": text(
                     "https://opus.nlpl.eu/opusapi/",
                     pattern="^https?://",
-                    help="OPUS's list of its corpora, which `psp languages suggest` asks",
+                    help="OPUS's corpus API, which `psp languages suggest` queries",
                 ),
             },
         ),
@@ -76,7 +76,7 @@ SOURCES = Section(
                 "version": text(
                     "v1",
                     pattern=NAME,
-                    help="the version of the sets, also their folder under results/downloads/tatoeba",
+                    help="version of the sets, and the name of their folder under results/downloads/tatoeba",
                 ),
                 "mirrors": _mirrors(
                     "https://raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/{version}/{file}"
@@ -93,7 +93,7 @@ LICENCES = Section(
             None,
             items={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9.+: ()-]*$"},
             null=True,
-            help="SPDX ids; a model with a corpus that declares another licence, or none, is refused; null for all",
+            help="SPDX ids; a model that uses a corpus with another licence, or none, is refused; null allows all",
         )
     },
 )
@@ -101,8 +101,8 @@ LICENCES = Section(
 PHRASEBOOK = Section(
     "the demo's generated English and French",
     {
-        "pairs": whole(60000, at_least=1000, help="pairs to write, noise included"),
-        "seed": whole(1, at_least=0, help="its own seed"),
+        "pairs": whole(60000, at_least=1000, help="pairs to generate, noise included"),
+        "seed": whole(1, at_least=0, help="seed of the generator"),
     },
 )
 
@@ -113,17 +113,17 @@ SEGMENT = table(
         {
             "segmenter": choice(options=SEGMENTERS, help="jieba (Chinese)"),
             "cut_all": flag(
-                False, recipes={"code": True}, help="jieba's full mode: all words it finds, overlapping ones too"
+                False, recipes={"code": True}, help="jieba's full mode: all words found, overlapping ones included"
             ),
             "inference": flag(
                 True,
                 recipes={"paper": False, "code": False},
-                help="segment also the text that the model is used on, as it was trained",
+                help="also segment the text that the model embeds, as in training",
             ),
         },
         required=["segmenter"],
     ),
-    help="languages written without spaces, and what cuts them into words",
+    help="languages written without spaces, and the segmenter of each",
 )
 
 MIX = Section(
@@ -134,20 +134,19 @@ MIX = Section(
             at_least=1,
             at_most=4096,
             null=True,
-            help="parts on disk while sorting; null takes what fits in memory. The result does not depend on it",
+            help="parts on disk while sorting, which do not affect the result; null: as many as memory requires",
         ),
         "warn_pairs": WARN_PAIRS,
         "near_duplicates": Section(
-            "pairs that resemble an earlier one in the mixed order, which the paper keeps",
+            "pairs that resemble an earlier one in the mixed order; the paper keeps them",
             {
-                "enabled": flag(False, help="drop them; costs 30 us a pair and 300 bytes of disk"),
+                "enabled": flag(False, help="drop them; costs 30 us and 300 bytes of disk per pair"),
                 "threshold": number(
                     0.8,
                     at_least=0.3,
                     at_most=1,
-                    help="least estimated Jaccard similarity of the two pairs' runs of three letters "
-                    "(MinHash); pairs with the same letters and digits are near-duplicates at any "
-                    "threshold",
+                    help="minimum estimated Jaccard similarity of the two pairs' character trigrams (MinHash); "
+                    "pairs with the same letters and digits are near-duplicates at any threshold",
                 ),
             },
         ),
@@ -158,27 +157,27 @@ STORE = Section(
     "the encoded pairs",
     {
         "max_pieces": whole(
-            None, at_least=1, null=True, recipes={"code": 100}, help="cut a side at this many pieces; null for never"
+            None, at_least=1, null=True, recipes={"code": 100}, help="truncate sides to this many pieces; null: never"
         )
     },
 )
 
 
 DEVELOPMENT = Section(
-    "what models are chosen on, never a test set",
+    "the data for model selection, never a test set",
     {
         "sts": text(
             "auto",
             null=True,
-            help="semeval2017-en, a file with lines `score \\t sentence \\t sentence`, or null; auto takes "
-            "semeval2017-en where the model has English, else null",
+            help="semeval2017-en, a file with lines `score \\t sentence \\t sentence`, or null; auto is "
+            "semeval2017-en if the model has English, else null",
         ),
         "heldout": whole(2000, at_least=0, help="pairs held out of the training corpora for retrieval error"),
     },
 )
 
 QUANTIZE = Section(
-    "the smaller tables of results/<model>/quantized.json, each number format with each number of dimensions",
+    "the smaller embedding matrices of results/<model>/quantized.json, for each number format and number of dimensions",
     {
         "dtypes": listing(
             [*DTYPES],
@@ -191,8 +190,8 @@ QUANTIZE = Section(
             [1024, 512, 256, 128],
             items={"type": "integer", "minimum": 1},
             distinct=True,
-            help="numbers of dimensions, the first ones; the model's own is always one, and larger ones are "
-            "passed over",
+            help="numbers of dimensions to keep, from the first on; the model's own is always included, and "
+            "larger ones are ignored",
         ),
     },
 )

@@ -19,15 +19,15 @@ _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Part:
-    """One corpus of a model: which file, in which order of languages, judged how.
+    """One corpus of a model: its file, the order of its languages, and its filters.
 
     Attributes:
-        corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the file's.
-        opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue has another.
+        corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the path.
+        opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue gives another.
         kind: ``opus``, ``paranmt`` or ``local``.
         version: the release; None for a local file.
-        languages: of source and target, in the config's codes. Paraphrases if they are equal, else bitext.
-        names: the same, as the corpus names them.
+        languages: the config's codes of source and target; equal for paraphrases, different for bitext.
+        names: the same in the corpus's own codes.
         cap: the maximum number of pairs to keep.
         licence: the declared SPDX id.
         filters: the settings of all filters for this corpus.
@@ -86,11 +86,11 @@ def kind_of(corpus: Mapping[str, Any]) -> str:
 
 
 def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
-    """Check what a catalogue entry says by language pair.
+    """Check the settings of a catalogue entry by language pair.
 
     Raises:
-        ConfigError: a pair is not named like its archive, or is not one that the entry lists; or the entry is of a
-            corpus with one file, but has settings by pair.
+        ConfigError: a pair is not named like its archive, or is not listed in the entry; or the corpus has a single
+            file, but the entry has settings by pair.
     """
     for key in ("opus", "versions", "licences"):
         if kind_of(corpus) != "opus" and key in corpus:
@@ -124,7 +124,7 @@ def resolve(
 ) -> Part:
     """Resolve one item of a model's ``corpora``.
 
-    A filter's setting comes from the following, where the last wins: the model's ``filters``; the catalogue entry's;
+    A filter's setting comes from these, each overriding the one before: the model's ``filters``; the catalogue entry's;
     the entry's for the model's recipe; the item's.
 
     Args:
@@ -132,7 +132,7 @@ def resolve(
         languages: the model's.
         catalogue: the config's ``corpora``.
         filters: the model's.
-        where: the item's place, for errors, such as ``models.fr.corpora``.
+        where: the item's location, for errors, such as ``models.fr.corpora``.
 
     Raises:
         ConfigError: the corpus is unknown, its languages do not fit, or settings contradict one another.
@@ -177,7 +177,7 @@ def resolve(
 
 
 def file_name(path: str) -> str:
-    """Derive a corpus's name from its file's: without endings, and with unusual characters replaced by hyphens."""
+    """Derive a corpus's name from its path: strip the extensions, replace unusual characters with hyphens."""
     name = Path(path).name
     while (shorter := _ENDINGS.sub("", name)) != name:
         name = shorter
@@ -185,7 +185,7 @@ def file_name(path: str) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """A hint at the name that was probably meant, for errors; empty if none is close."""
+    """A "did you mean" hint for errors; empty if no known name is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 

@@ -1,10 +1,10 @@
-"""The schema of the config: its top level, the entries of corpora and models, and all blocks.
+"""The schema of the config: the top level, the entries of corpora and models, and all blocks.
 
 ``recipes``, beside a default, gives the values under recipes other than psp. ``paper`` is the method as described in
 "Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree; ``psp`` is
 our own: another loss, learning rate and initial embedding matrix, chosen on development data (docs/experiments.md),
-with correctly filtered pairs. The blocks filters ... speed may stand at the top level (for all models) and in a model's
-entry (for that model).
+with correctly filtered pairs. The blocks filters ... speed may be set at the top level (for all models) and in a
+model's entry (for that model).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ SEEDS = listing(
     items={"type": "integer", "minimum": 0},
     at_least=1,
     distinct=True,
-    help="the seeds of the trainings of which results/<model>/variants.json gives mean and deviation",
+    help="training seeds; results/<model>/variants.json gives the mean and standard deviation over them",
 )
 
 DEFAULT_SEEDS = [1, 2, 3]
 
-#: Blocks of settings that may stand at the top level of a config, for all models, and in a model's entry.
+#: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "quantize", "speed"
 )  # fmt: skip
@@ -55,36 +55,35 @@ CORPUS = Section(
         ),
         "opus": text(
             pattern=NAME,
-            help="OPUS's name of the corpus, where the entry has another: so two releases can be two corpora of one "
-            "model",
+            help="OPUS's name of the corpus, if the entry has another; lets one model use two releases",
         ),
         "version": _ref("release"),
         "versions": table(
             {},
             values=_ref("release"),
-            help="other releases for some pairs, by the archive's name, such as {en-pl: v2023}",
+            help="releases of individual language pairs, by archive name, such as {en-pl: v2023}",
         ),
         "cap": whole(
             None,
             at_least=1,
             null=True,
-            help="at most this many pairs, chosen at random after deduplication; null for all",
+            help="maximum number of pairs, chosen at random after deduplication; null for all",
         ),
         "names": table(
             {},
             values={"type": "string", "pattern": NAME},
-            help="languages that this corpus names in its own way, such as {zh: zh_cn}",
+            help="this corpus's own language codes, where they differ, such as {zh: zh_cn}",
         ),
-        "licence": text(None, null=True, help="the SPDX id of its licence, null where none is declared"),
+        "licence": text(None, null=True, help="SPDX id of the licence; null if none is declared"),
         "licences": table(
             {},
             values={"type": ["string", "null"]},
-            help="other licences for some pairs, such as {en-pl: CC-BY-4.0}",
+            help="licences of individual language pairs, such as {en-pl: CC-BY-4.0}",
         ),
-        "filters": _ref("filters", description="settings for this corpus, over the model's"),
+        "filters": _ref("filters", description="settings for this corpus, which override the model's"),
         "recipes": {
             **Section(
-                "what a recipe does otherwise with this corpus, such as {code: {filters: {length: {max: 50}}}}",
+                "settings of this corpus under a recipe, such as {code: {filters: {length: {max: 50}}}}",
                 {recipe: _ref("corpus_recipe", description="its `filters` under this recipe") for recipe in RECIPES},
             ).node,
             "default": {},
@@ -93,7 +92,7 @@ CORPUS = Section(
         "pairs": table(
             {},
             values={"type": "integer", "minimum": 0},
-            help="pairs of each archive as OPUS lists them, such as {en-fr: 2051014}; for `psp plan`",
+            help="pairs in each archive according to OPUS, such as {en-fr: 2051014}; for `psp plan`",
         ),
         "bytes": table(
             {},
@@ -106,49 +105,47 @@ CORPUS = Section(
 
 #: An item of a model's ``corpora``, unless it is just a name.
 ITEM = Section(
-    "a name, or a mapping with a name, a path of your own file, or another model",
+    "a name, or a mapping with a name, the path of your own file, or another model",
     {
-        "name": text(pattern=NAME, help="from the catalogue; beside a path, what to call that file's corpus"),
-        "model": text(
-            help="instead of a name or a path, another model, all of whose corpora are taken, in its languages"
-        ),
+        "name": text(pattern=NAME, help="a name from the catalogue; with a path, the name of that file's corpus"),
+        "model": text(help="instead of a name or path: another model, whose corpora are all used, in its languages"),
         "path": text(
             at_least=1,
             help="lines `source \\t target` or `source \\t target \\t score`; plain, or .gz, .zst, .zip",
         ),
-        "cap": whole(at_least=1, null=True, help="at most this many pairs, over the catalogue's"),
+        "cap": whole(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
         "languages": listing(
             items=LANGUAGE,
             at_least=2,
             at_most=2,
-            help="source and target, where the model has more languages; equal ones for paraphrases",
+            help="source and target, if the model has more languages; the same twice for paraphrases",
         ),
-        "licence": text(null=True, help="the SPDX id of its licence"),
-        "filters": _ref("filters", description="settings for this corpus in this model, over all others"),
+        "licence": text(null=True, help="SPDX id of the licence"),
+        "filters": _ref("filters", description="settings for this corpus in this model, which override all others"),
     },
 )
 
-#: The keys at the top level beside the catalogue, the models and the blocks.
+#: The top-level keys other than the catalogue, the models and the blocks.
 TOP: Mapping[str, Setting] = {
-    "recipe": choice("psp", RECIPES, help="which group of values unset keys take (docs/settings.md)"),
+    "recipe": choice("psp", RECIPES, help="where unset keys take their values from (docs/settings.md)"),
     "seed": training.TrainSettings.declared()["seed"],
     "offline": flag(
         False,
-        help="use only files that are here already and local mirrors; missing files are all named before anything runs",
+        help="use only existing files and local mirrors; all missing files are named before anything runs",
     ),
     "keep_intermediate": flag(
         False,
-        help="keep the text files between the data stages (results/<model>/pairs) and the models of variants, which "
-        "are removed otherwise",
+        help="keep the text files between the data stages (results/<model>/pairs) and the models of variants instead "
+        "of removing them",
     ),
     "pins": text(
-        None, null=True, help="a file that `psp pin` writes, with the size and SHA-256 that each download must have"
+        None, null=True, help="a file written by `psp pin`, with the required size and SHA-256 of each download"
     ),
 }
 
 
 def sections() -> dict[str, Section | Setting]:
-    """All blocks of the config by name, as currently declared: filters and objectives may be added."""
+    """All blocks of the config by name, including the filters and objectives registered so far."""
     return {
         "sources": blocks.SOURCES,
         "licences": blocks.LICENCES,
@@ -170,13 +167,13 @@ def sections() -> dict[str, Section | Setting]:
 def variant() -> Section:
     """An entry of a model's ``variants``."""
     return Section(
-        "settings that differ from the model's own block `train`, such as {init: normal}; null leaves out a variant of "
+        "settings that differ from the model's own block `train`, such as {init: normal}; null removes a variant of "
         "the extended model",
         {
             "recipe": choice(
-                options=RECIPES, help="take that recipe's values for all such keys, in place of the model's own"
+                options=RECIPES, help="use this recipe's values for all such keys instead of the model's own"
             ),
-            "seeds": _ref("seeds", description="seeds of this variant, over the model's"),
+            "seeds": _ref("seeds", description="seeds of this variant, which override the model's"),
             **tune.tunable(),
         },
     )
@@ -191,22 +188,22 @@ def model() -> Section:
                 items=LANGUAGE,
                 at_least=1,
                 distinct=True,
-                help="ISO 639 codes; a bitext model has two, source first, such as [en, fr]",
+                help="ISO 639 codes; two for bitext, source first, such as [en, fr]",
             ),
             "corpora": listing(
                 items={**ITEM.node, "type": ["string", "object"]},
                 at_least=1,
-                help="names from the catalogue; where two corpora hold the same pair, the earlier one keeps it",
+                help="names from the catalogue; if two corpora hold the same pair, the earlier one keeps it",
             ),
-            "extends": text(help="another model whose entry this one starts from"),
+            "extends": text(help="another model, whose entry this one starts from"),
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
             "seeds": _ref("seeds", default=DEFAULT_SEEDS),
             "variants": table(
                 {},
                 values={**variant().node, "type": ["object", "null"], "minProperties": 1},
-                help="other trainings on the model's own pairs, by name, to be compared in "
-                "results/<model>/variants.json; the model's settings are always the first, under the name of its "
+                help="other training settings for the model's pairs, by name, compared in "
+                "results/<model>/variants.json; the model's own settings always come first, under the name of its "
                 "recipe",
             ),
             **{block: _ref(block) for block in BLOCKS},
@@ -215,7 +212,7 @@ def model() -> Section:
 
 
 def document() -> dict[str, Any]:
-    """The whole config's schema: JSON Schema (draft 2020-12) with keywords of our own, ``recipes`` and ``tunable``."""
+    """The whole config's schema: JSON Schema (draft 2020-12) with two extra keywords, ``recipes`` and ``tunable``."""
     top = Section(
         "",
         {
@@ -223,7 +220,7 @@ def document() -> dict[str, Any]:
             "sources": _ref("sources"),
             "licences": _ref("licences"),
             "corpora": table({}, values=_ref("corpus"), names=NAME, help="the catalogue of corpora, by OPUS name"),
-            "models": table({}, values=_ref("model"), help="one entry a model; its name is the folder under results/"),
+            "models": table({}, values=_ref("model"), help="the models; each name is that of a folder under results/"),
             "phrasebook": _ref("phrasebook"),
             **{block: _ref(block) for block in BLOCKS},
         },

@@ -1,4 +1,4 @@
-"""Apply the config's schema: defaults by recipe, differences from them, and a one-line error for what is wrong."""
+"""Apply the config's schema: defaults by recipe, differences from them, and one-line errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
 
 
 def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """The default values of a block; ``own`` tells which entries a free-keyed table has."""
+    """The default values of a block; ``own`` gives the entries of tables with free keys."""
     node = _resolve(node, schema)
     values: dict[str, Any] = {}
     for key, child in node.get("properties", {}).items():
@@ -49,7 +49,7 @@ def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, ow
 
 
 def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
-    """Dotted keys below ``key``, with their values, where ``value`` differs from ``base``."""
+    """Dotted keys below ``key`` whose values differ from ``base``, with those values."""
     if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
         found: dict[str, Any] = {}
         for name in value:
@@ -71,7 +71,7 @@ def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Check a config against the schema.
 
     Raises:
-        ConfigError: it violates the schema; one line names the first key, what is allowed and what to write.
+        ConfigError: it violates the schema; one line names the first wrong key, what is allowed and what to write.
     """
     if problem := next(_not_yaml(raw, ()), None):
         raise ConfigError(f"config: {problem}")
@@ -83,7 +83,7 @@ def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
 
 
 def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:
-    """Yield what a schema cannot see: keys that YAML does not read as text, and non-finite numbers."""
+    """Yield problems that a schema cannot detect: keys that YAML does not read as text, and non-finite numbers."""
     where = ".".join(place) or "the top level"
     if isinstance(value, float) and not math.isfinite(value):
         yield f"{where} is {_yaml(value)}, but must be a finite number; write one, or leave the key out"
@@ -109,7 +109,7 @@ def _read_as(value: Any) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """Quote a value that YAML did not read as text so that it does."""
+    """Quote a value that YAML did not read as text."""
     if isinstance(value, bool):
         return '"yes" or "on"' if value else '"no"'
     return f'"{_yaml(value)}"'
@@ -162,7 +162,7 @@ _NAME_IN_WORDS = "letters, digits, '.', '_' and '-', a letter or digit first"
 
 
 def _instead(value: Any, types: str | list[str]) -> tuple[str, str] | None:
-    """Why YAML read text as a number, or a number as text, and what to write instead."""
+    """Return why a value has the wrong type (text for a number, or a number for text), and what to write instead."""
     types = [types] if isinstance(types, str) else types
     if isinstance(value, str) and {"number", "integer"} & set(types):
         try:
@@ -183,7 +183,7 @@ def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], sch
     places: dict[str, list[str]] = {}
     for place in _places(schema, path[:2] if path[:1] == ["models"] else ()):
         places.setdefault(place.rpartition(".")[2], []).append(place)
-    # The block may be made up while its keys exist elsewhere.
+    # The block may not exist although its keys do, elsewhere.
     for asked in (name, *(value if isinstance(value, Mapping) else ())):
         if 1 <= len(found := places.get(asked, [])) <= 3:
             return f"; {'it' if asked == name else asked} is {' or '.join(found)}"
@@ -194,7 +194,7 @@ def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], sch
 
 
 def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
-    """The dotted places of all keys; those of models' own blocks where ``model``, its path in the config, is given."""
+    """Yield the dotted paths of all keys; given ``model``, a model's path, blocks are those of the model."""
 
     def below(node: Mapping[str, Any], place: str) -> Iterator[str]:
         for key, child in node.get("properties", {}).items():
@@ -206,7 +206,7 @@ def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
         node = _resolve(node, schema)
         prefix = f"{'.'.join(model)}." if model and key in schema["$defs"]["model"]["properties"] else ""
         yield prefix + key
-        if key in blocks and key != "tune":  # whose grid has all keys of `train` once more
+        if key in blocks and key != "tune":  # its grid repeats all keys of `train`
             yield from below(node, f"{prefix}{key}.")
     for kind, place in (("corpus", "corpora.<name>"), ("model", ".".join(model) or "models.<name>")):
         for key in schema["$defs"][kind]["properties"]:

@@ -1,7 +1,7 @@
 """Variants of a model's training: the same pairs, vocabulary and development data, other settings, several seeds.
 
-They compare recipes with everything else equal, and give the deviation over seeds. The model's own settings are the
-first variant, named after its recipe.
+They compare recipes with everything else equal, and give the standard deviation over seeds. The model's own settings
+are the first variant, named after its recipe.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Variant:
     """One way to train a model.
 
     Attributes:
-        name: its folder's name.
-        recipe: gives its training the values that the config does not.
-        seeds: the seeds of its trainings.
+        name: the name of its folder.
+        recipe: the recipe, for values not set in the config.
+        seeds: its training seeds.
         train: the whole block ``train``.
         base: whether these are the model's own settings.
     """
@@ -50,20 +50,21 @@ def resolve(
 ) -> dict[str, Variant]:
     """Resolve all variants of a model, by name, its own settings first.
 
-    A variant's value comes from the following, where the last wins: the model's block ``train``; if the variant names
-    a recipe, that recipe's values for all keys that change what is learned and kept; its own keys. How a training runs
-    (its threads, say, or when it is evaluated) follows the model. A search's winner applies only to the model's own
-    settings.
+    A variant's value comes from these, each overriding the one before: the model's block ``train``; if the variant
+    names a recipe, that recipe's values for all keys that change what is learned and kept; its own keys. How a training
+    runs (such as its threads, or how often it is validated) follows the model. The winner of a grid search applies only
+    to the model's own settings.
 
     Args:
-        entries: the config's ``variants``; None leaves out a variant of the extended model.
+        entries: the config's ``variants``; None removes a variant of the extended model.
         recipe, seeds, train: the model's.
-        defaults: gives a recipe's block ``train``.
-        of_recipe: the keys of ``train`` that a recipe decides on.
-        where: the model's place in the config, for the error.
+        defaults: returns a recipe's block ``train``.
+        of_recipe: the keys of ``train`` that a recipe sets.
+        where: the model's location in the config, for errors.
 
     Raises:
-        ConfigError: a name is not usable for a folder, or is that of the model's own settings; or two variants agree.
+        ConfigError: a name is not usable for a folder, or is that of the model's own settings; or two variants are
+            equal.
     """
     found = {recipe: Variant(recipe, recipe, tuple(seeds), train, base=True)}
     for name, entry in entries.items():
@@ -90,7 +91,7 @@ def resolve(
 
 def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[Variant], where: str) -> None:
     for other in others:
-        if other.train == block:  # never if a search decides the model's own settings: they are not known yet
+        if other.train == block:  # never if a grid search sets the model's own settings, which are not known yet
             raise ConfigError(
                 f"{where}.variants.{name}: its settings are those of {other.name}, so both would be the same "
                 "training; leave it out, or give it a key of its own"

@@ -1,4 +1,4 @@
-"""What can be set about training: one declaration of each key of the config's block ``train``."""
+"""The training settings: one declaration of each key of the config's block ``train``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _field(setting: Setting) -> Any:
 
 
 class _Checked:
-    """Settings of a block of the config, ``BLOCK``, whose wrong values are told as the config's are."""
+    """Settings of the config's block ``BLOCK``; wrong values are reported as for the config."""
 
     BLOCK: ClassVar[str]
 
@@ -59,10 +59,10 @@ class _Checked:
 
 @dataclass(frozen=True)
 class TrainSettings(_Checked):
-    """Training by psp's own recipe, unless told otherwise; :data:`PAPER` has what the paper does otherwise.
+    """Training settings; the defaults are psp's own recipe, and :data:`PAPER` has the paper's different values.
 
-    The help of each setting is in its declaration. ``seed`` is a key of the whole config; all others are keys of the
-    block ``train``. ``init_spelling`` is explained in :mod:`psp.training.spelling`.
+    Each declaration has its help. ``seed`` is a top-level key of the config; all others are keys of the block
+    ``train``. ``init_spelling`` is explained in :mod:`psp.training.spelling`.
 
     Raises:
         ConfigError: a value is not allowed.
@@ -74,11 +74,11 @@ class TrainSettings(_Checked):
         whole(6, at_least=1, recipes={"paper": 25, "code": 25}, tunable=True, help="passes over the pairs")
     )
     batch_size: int = _field(
-        whole(512, at_least=2, recipes={"paper": 128, "code": 128}, tunable=True, help="pairs of a mini-batch")
+        whole(512, at_least=2, recipes={"paper": 128, "code": 128}, tunable=True, help="pairs per mini-batch")
     )
     megabatch: int = _field(
         whole(
-            60, at_least=1, tunable=True, help="mini-batches, at most, of the mega-batch that negatives are mined from"
+            60, at_least=1, tunable=True, help="maximum mega-batch size, in mini-batches; negatives are mined from it"
         )
     )
     anneal: int = _field(
@@ -98,7 +98,8 @@ class TrainSettings(_Checked):
             "batch",
             ["batch", "mined"],
             tunable=True,
-            help="of infonce: the mini-batch's pairs alone; mined adds each one's negative mined from the mega-batch",
+            help="InfoNCE's negatives: `batch` takes the other pairs of the mini-batch; `mined` adds the negatives "
+            "mined from the mega-batch",
         )
     )
     margin: float = _field(
@@ -108,11 +109,11 @@ class TrainSettings(_Checked):
             at_most=2,
             recipes={"paper": 0.4, "code": 0.4},
             tunable=True,
-            help="the margin delta of the loss; of infonce, what is taken off a pair's own cosine",
+            help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
         )
     )
     scale: float = _field(
-        number(20, above=0, tunable=True, help="of infonce, what cosines are multiplied by before the softmax")
+        number(20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax")
     )
     matryoshka: tuple[int, ...] = _field(
         listing(
@@ -120,7 +121,7 @@ class TrainSettings(_Checked):
             items={"type": "integer", "minimum": 1},
             distinct=True,
             tunable=True,
-            help="lengths below dim at which the loss is taken too, so that vectors may be cut there",
+            help="shorter vector lengths to which the loss also applies, so that vectors can be truncated to them",
         )
     )
     directions: str = _field(
@@ -129,7 +130,7 @@ class TrainSettings(_Checked):
             ["both", "source"],
             recipes={"paper": "source"},
             tunable=True,
-            help="`source` is Eq. 1 alone; `both` adds the mirrored term, as the published code does",
+            help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
         )
     )
     negatives: str = _field(
@@ -138,7 +139,8 @@ class TrainSettings(_Checked):
             ["auto", "opposite", "any", "random"],
             recipes={"code": "opposite"},
             tunable=True,
-            help="mined from the opposing side, or any; auto takes any for paraphrases alone; random mines nothing",
+            help="mine negatives from the opposite side, or from any; auto takes any for paraphrases, else opposite; "
+            "random does not mine",
         )
     )
     mask_equal: bool = _field(
@@ -146,7 +148,7 @@ class TrainSettings(_Checked):
             True,
             recipes={"code": False},
             tunable=True,
-            help="never take a text equal to the positive (or to the anchor) as a negative",
+            help="mask negatives whose text equals the positive or the anchor",
         )
     )
     dropout: float = _field(
@@ -159,7 +161,7 @@ class TrainSettings(_Checked):
             below=1,
             recipes={"paper": 0, "code": 0},
             tunable=True,
-            help="probability with which a token is left out of its sentence's mean",
+            help="probability of dropping a token from its sentence's mean",
         )
     )
     learning_rate: float = _field(
@@ -168,7 +170,7 @@ class TrainSettings(_Checked):
             above=0,
             recipes={"paper": 0.001, "code": 0.001},
             tunable=True,
-            help="Adam's learning rate; under a linear schedule its highest",
+            help="Adam's learning rate; with a linear schedule, the peak",
         )
     )
     schedule: str = _field(
@@ -177,18 +179,18 @@ class TrainSettings(_Checked):
             ["constant", "linear"],
             recipes={"paper": "constant", "code": "constant"},
             tunable=True,
-            help="of the learning rate; linear: up from 0 during warmup, then down to 0 at the end",
+            help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
         )
     )
     warmup: float = _field(
-        number(0.05, at_least=0, below=1, tunable=True, help="share of all pairs during which a linear schedule rises")
+        number(0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises")
     )
     average: int = _field(
         whole(
             0,
             at_least=0,
             tunable=True,
-            help="snapshots of the table, the last of them the end, whose mean becomes the model; 0 for none",
+            help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
         )
     )
     average_part: float = _field(
@@ -197,11 +199,13 @@ class TrainSettings(_Checked):
             above=0,
             at_most=1,
             tunable=True,
-            help="share of all pairs, the last ones, over which these are taken at equal distances",
+            help="final share of training over which the snapshots are evenly spaced",
         )
     )
     clip: float | None = _field(
-        number(None, above=0, null=True, tunable=True, help="clip the gradient's norm at this value; null for never")
+        number(
+            None, above=0, null=True, tunable=True, help="clip the gradient norm to this value; null for no clipping"
+        )
     )
     dim: int = _field(whole(1024, at_least=1, tunable=True, help="dimension of the embeddings"))
     init: str = _field(
@@ -210,10 +214,11 @@ class TrainSettings(_Checked):
             ["normal", "zipf"],
             recipes={"paper": "normal", "code": "normal"},
             tunable=True,
-            help="rows before training: N(0, 1); zipf makes frequent pieces' small, times a / (a + share of tokens)",
+            help="initial embeddings: normal is N(0, 1); zipf multiplies them by a / (a + share of tokens), so that "
+            "frequent pieces start small",
         )
     )
-    init_smoothing: float = _field(number(3e-4, above=0, tunable=True, help="the a of zipf"))
+    init_smoothing: float = _field(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
     init_spelling: float = _field(
         number(
             0.6,
@@ -221,23 +226,23 @@ class TrainSettings(_Checked):
             at_most=1,
             recipes={"paper": 0, "code": 0},
             tunable=True,
-            help="share of the rows' variance, before training, that comes from the letters of their pieces",
+            help="share of the initial embeddings' variance that comes from the spelling of the pieces",
         )
     )
-    seed: int = _field(whole(1, at_least=0, help="the seed of every random choice, in data and training"))
+    seed: int = _field(whole(1, at_least=0, help="seed of all random choices, in data and training"))
     device: str = _field(
         text(
             "auto",
             pattern="^(auto|cpu|cuda(:[0-9]+)?)$",
             noun="auto, cpu, cuda or a numbered one as cuda:1",
-            help="auto takes a GPU where there is one",
+            help="auto uses a GPU if there is one",
         )
     )
     precision: str = _field(
         choice(
             "float32",
             ["float32", "mixed"],
-            help="mixed takes bfloat16 for products on a GPU, and compares mined candidates in float32; not for CPUs",
+            help="mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs",
         )
     )
     dev_every: int | None = _field(
@@ -245,7 +250,7 @@ class TrainSettings(_Checked):
             None,
             at_least=1,
             null=True,
-            help="pairs between two evaluations on the development data; null for once an epoch",
+            help="pairs between two validations on the development data; null for once per epoch",
         )
     )
     select: str = _field(
@@ -253,11 +258,11 @@ class TrainSettings(_Checked):
             "last",
             ["best", "last"],
             recipes={"paper": "best", "code": "best"},
-            help="keep the parameters with the best validation score, or the last; averaged ones "
-            "(`average`) are scored once more at the end, and are then the last",
+            help="keep the weights with the best validation score, or the last; averaged weights (`average`) are "
+            "validated at the end and count as the last",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, help="mini-batches between two rows of metrics.csv"))
+    log_every: int = _field(whole(50, at_least=1, help="mini-batches per row of metrics.csv"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -272,9 +277,9 @@ class TrainSettings(_Checked):
 
 @dataclass(frozen=True)
 class When(_Checked):
-    """When checkpoints are written; none of it changes what is trained.
+    """When checkpoints are written; this does not affect the model.
 
-    They are written between mega-batches, and at least a hundred mini-batches apart.
+    They are written between mega-batches, at least a hundred mini-batches apart.
 
     Raises:
         ConfigError: a value is not allowed.
@@ -282,39 +287,41 @@ class When(_Checked):
 
     BLOCK = "train.checkpoint"
 
-    minutes: float | None = _field(number(10, above=0, null=True, help="between two checkpoints; null for not by time"))
+    minutes: float | None = _field(
+        number(10, above=0, null=True, help="minutes between two checkpoints; null for none by time")
+    )
     steps: int | None = _field(
         whole(
             None,
             at_least=1,
             null=True,
-            help="mini-batches between two checkpoints, at least 100 in effect; null for not by mini-batches",
+            help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
         )
     )
-    keep: int = _field(whole(2, at_least=1, help="how many of the latest are kept until training ends"))
+    keep: int = _field(whole(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
 
 
-#: What the paper trains with where our own recipe does otherwise (its sections 3.2 and 4.1).
+#: The paper's values where our own recipe differs (its sections 3.2 and 4.1).
 PAPER: Mapping[str, Any] = {
     key: setting.recipes["paper"] for key, setting in TrainSettings.declared().items() if "paper" in setting.recipes
 }
 
 #: Keys of the block ``train`` about the job rather than the training.
 JOB: Mapping[str, Setting] = {
-    "init_from": text(None, null=True, help="a model folder whose pieces' rows training starts from"),
+    "init_from": text(None, null=True, help="a model folder; training starts from its embeddings of the same pieces"),
     "processes": whole(
-        1, at_least=1, help="processes on the CPU that train together; on one machine, one with more threads is faster"
+        1, at_least=1, help="processes that train together on CPUs; on one machine, one with more threads is faster"
     ),
-    "gpus": whole(0, at_least=0, help="processes with a GPU each, which a cluster is asked for; 0 asks for none"),
+    "gpus": whole(0, at_least=0, help="processes with one GPU each, requested from a cluster; 0 requests none"),
     "threads": whole(
         2,
         at_least=1,
-        help="threads of each process, however many cores there are, since another number can make another "
-        "model; a job asks for them times its processes",
+        help="threads per process, whatever the number of cores, since another number can change the model; a job "
+        "requests this times its processes",
     ),
     "tune": flag(
         False,
-        help="take the grid's keys from results/<model>/tune.json, the winner of the search that `tune` describes",
+        help="use the best settings of the grid search in block `tune`, from results/<model>/tune.json",
     ),
 }
 
@@ -324,8 +331,8 @@ SECTION = Section(
     {
         **{key: setting for key, setting in TrainSettings.declared().items() if key != "seed"},
         "checkpoint": Section(
-            "what a stopped or killed training goes on from; each takes 0.8 GB and 3 s for 50,000 x 1,024 numbers, "
-            "and the model is the same, however often they are written",
+            "a stopped or killed training resumes from its last checkpoint; each takes 0.8 GB and 3 s for an embedding "
+            "matrix of 50,000 x 1,024, and how often they are written does not affect the model",
             When.declared(),
         ),
         **JOB,

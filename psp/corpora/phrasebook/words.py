@@ -1,9 +1,9 @@
-"""Adjectives, numbers, modal verbs, and what opens or links clauses: each line ``English = French``.
+"""Adjectives, numbers, modal verbs, and words that open or link clauses: each line is ``English = French``.
 
-An adjective's French forms are ``masculine/feminine/masculine before a vowel``; the feminine defaults to an added e,
-``+`` marks one that stands before its noun and ``=`` one that never changes. In a French verb phrase ``@`` marks an
-adjective that agrees with the subject. Synonyms stand between commas, the first English one names the concept, and a
-line that only repeats a concept puts it into one more ``[group]``.
+An adjective's French forms are ``masculine/feminine/masculine before a vowel``; the feminine defaults to the masculine
+plus e. ``+`` marks an adjective that precedes its noun, ``=`` an invariable one. In a French verb phrase ``@`` marks an
+adjective that agrees with the subject. Synonyms are separated by commas, the first English one names the concept, and a
+line with only a known concept adds it to another ``[group]``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Filters: which pairs are good enough to train on, and why the others are not.
+"""Filters: decide which pairs to train on, and give a reason for each dropped pair.
 
-One file a filter, one class a file, one contract (:mod:`psp.pairs.filters.contract`); :mod:`psp.pairs.filters.stage`
-runs them over a corpus and counts what they drop.
+Each filter is one class in one file and implements the interface in :mod:`psp.pairs.filters.contract`;
+:mod:`psp.pairs.filters.stage` runs them over a corpus and counts what they drop.
 
-To add a filter, add a file here and run ``make settings``. Nothing else needs an edit (unless the filter reads a file
-of its own, as ``language`` reads the LID model: then the rule ``filter`` and its script pass it): every module of this
-folder is found, and the rule reruns when one changes. :mod:`psp.pairs.filters.symbols` is a short example to start
-from::
+To add a filter, add a file here and run ``make settings``. Every module of this folder is loaded, and the rule reruns
+when one changes. Nothing else needs an edit, unless the filter reads a file, as ``language`` reads the LID model: then
+the rule ``filter`` and its script must pass it. :mod:`psp.pairs.filters.symbols` is a short example to start from::
 
     class ShoutingFilter(Filter):
         \"""Drops pairs whose source has more than ``min`` characters, all in capitals.\"""
@@ -16,15 +15,15 @@ from::
         help = "text in capitals"
         declared: ClassVar[Mapping[str, Setting]] = {
             "enabled": flag(False, help="drop a pair whose source is all in capitals"),
-            "min": whole(10, at_least=1, recipes={"code": 5}, help="characters that may be in capitals"),
+            "min": whole(10, at_least=1, recipes={"code": 5}, help="longest text that may be all in capitals"),
         }
 
         def __call__(self, batch: Batch) -> list[str | None]:
             least = self.settings["min"]
             return ["shouting" if len(text) > least and text.isupper() else None for text in batch.source]
 
-The declarations (:mod:`psp.core.settings`) are the config's schema, its check and its help. ``make settings`` writes
-the pages that quote them: docs/settings.md and the schema of the filter report.
+The declarations (:mod:`psp.core.settings`) give the config's schema, its checks and its help. ``make settings`` writes
+the files generated from them: docs/settings.md and the schema of the settings in reports.
 """
 
 import importlib

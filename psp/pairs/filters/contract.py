@@ -1,4 +1,4 @@
-"""What all filters share, and how a name in the config becomes a filter."""
+"""The interface of all filters, and the registry by which the config names them."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from psp.core.settings import Section, Setting, flag, number
 from psp.pairs.data_limits import WARN_SHARE
 
 STAGE: dict[str, Setting] = {
-    "lower_case": flag(True, help="lower-case the text, in training and when the model is used"),
+    "lower_case": flag(True, help="lower-case the text, in training and in use of the model"),
     "max_bad_rows": number(
         0.01,
         at_least=0,
         at_most=1,
-        help="share of rows that may have other columns than a pair or no sound score; more is an error",
+        help="share of rows that may have the wrong number of columns or an invalid score; more is an error",
     ),
     "warn_share": WARN_SHARE,
 }
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 
 SIDES: dict[str, tuple[str, ...]] = {"both": ("source", "target"), "source": ("source",), "target": ("target",)}
-"""The setting ``sides`` and the columns of a batch that it means."""
+"""Values of the setting ``sides``, and the columns of a batch that each selects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Some pairs, as columns of equal length.
 
-    ``source`` and ``target`` hold cleaned text in its own case. ``source_tokens`` and ``target_tokens`` hold the
-    same text with spaces between its words: the very same list unless the language is segmented. ``score`` is the
-    paraphrase score, for corpora that carry one.
+    ``source`` and ``target`` hold cleaned text in its original case. ``source_tokens`` and ``target_tokens`` hold the
+    same text with spaces between words: the same list unless the language is segmented. ``score`` is the paraphrase
+    score, for corpora that have one.
     """
 
     source: list[str]
@@ -63,7 +63,7 @@ class Batch:
 
 
 class RowError(PspError):
-    """A filter cannot judge the row ``row`` of its batch; the stage, which knows the row's line, names it."""
+    """A filter failed on the row ``row`` of its batch; the stage, which knows the line number, reports it."""
 
     def __init__(self, message: str, row: int) -> None:
         super().__init__(message, row)
@@ -74,12 +74,12 @@ class RowError(PspError):
 
 
 class Filter(ABC):
-    """Judges the pairs of a batch.
+    """Decides which pairs of a batch to drop.
 
     Args:
-        settings: the filter's block of the config; keys that are missing take their default.
+        settings: the filter's block of the config; missing keys take their defaults.
         languages: codes of the source's and the target's language.
-        resources: files that filters need, by name (``lid``: the language identification model).
+        resources: files needed by filters, by name (``lid``: the language identification model).
 
     Raises:
         ConfigError: a setting is unknown or has a value that is not allowed.
@@ -88,13 +88,13 @@ class Filter(ABC):
     name: ClassVar[str]
     """The filter's key under ``filters`` in the config, and in its reasons."""
     order: ClassVar[int]
-    """Filters run in this order, cheap ones first, whatever the order in the config: a pair is counted under its
-    first reason, so the counts would otherwise change with the order of two lines."""
+    """Filters run in this order, cheap ones first, not in the config's: a pair is counted under its first reason, so
+    otherwise the counts would depend on the order of lines in the config."""
     help: ClassVar[str]
-    """What the filter looks at, in a few words; :attr:`declared` says of its settings what each does."""
+    """What the filter checks, in a few words; :attr:`declared` has the help of each setting."""
     declared: ClassVar[Mapping[str, Setting]]
-    """The filter's settings. The first is ``enabled``, a flag; or there is but one, a list, which is then written in
-    place of the block, and switches the filter on when it holds something."""
+    """The filter's settings. Either the first is the flag ``enabled``; or the only one is a list, which is then written
+    in place of the block and enables the filter if it is not empty."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -104,7 +104,7 @@ class Filter(ABC):
 
     @classmethod
     def list_setting(cls) -> str | None:
-        """The setting that is written in the place of the block, where there is but one and it is a list."""
+        """The setting written in place of the block, if the filter has only one and it is a list."""
         (key, setting), *others = cls.declared.items()
         return key if not others and setting.values().get("type") == "array" else None
 
@@ -117,12 +117,12 @@ class Filter(ABC):
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        """What is wrong with settings that are each allowed, in one line that says what to write; None for nothing.
+        """What is wrong with a combination of valid settings, in one line that says what to write; None if nothing is.
 
         Args:
-            settings: all of the filter's.
-            languages: of the corpus, codes of source and target.
-            kind: of the corpus (``opus``, ``paranmt``, ``local``); None where it is not known.
+            settings: all settings of the filter.
+            languages: codes of the corpus's source and target.
+            kind: the corpus's kind (``opus``, ``paranmt``, ``local``); None if unknown.
         """
         if {"min", "max"} <= settings.keys() and settings["min"] > settings["max"]:
             return f"filters.{cls.name}: min {settings['min']} is above max {settings['max']}; swap them"
@@ -146,16 +146,16 @@ class Filter(ABC):
 
     @abstractmethod
     def __call__(self, batch: Batch) -> list[str | None]:
-        """For each pair None to keep it, or why it is dropped: the filter's name, or ``name: why``.
+        """For each pair, None to keep it, or the reason to drop it: the filter's name, or ``name: why``.
 
-        Reasons are categories, the same for many pairs; they are counted, and credited to the filter by its name.
+        Reasons are categories shared by many pairs; they are counted, and attributed to the filter by its name.
         """
 
     def prepare(self) -> None:  # noqa: B027  (most filters have nothing to prepare)
-        """Load what is large, once, before worker processes start: they share what is here already."""
+        """Load large resources once, before worker processes start, so that they share them."""
 
     def wrong(self, key: str, value: object) -> ConfigError:
-        """The error for a value that a setting may not have."""
+        """The error for a value that a setting does not allow."""
         setting = self.declared[key]
         if options := setting.values().get("enum"):
             return ConfigError(
@@ -166,25 +166,25 @@ class Filter(ABC):
 
 
 def names() -> list[str]:
-    """All filters there are, in the order in which they run."""
+    """The names of all filters, in the order in which they run."""
     return sorted(Filter.classes, key=lambda name: (Filter.classes[name].order, name))
 
 
 def section() -> Section:
-    """The block ``filters`` of the config: the stage's settings, and each filter's."""
+    """The config's block ``filters``: the settings of the stage and of each filter."""
     return Section("which pairs are kept", {**STAGE, **{name: Filter.classes[name].node() for name in names()}})
 
 
 def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -> Iterator[str]:
-    """What the filters have to say against a corpus's ``filters`` block, each in one line.
+    """Yield the problems that filters find in a corpus's ``filters`` block, one line each.
 
     Args:
-        config: the block, each filter in it with all its keys.
-        languages: of the corpus, codes of source and target.
-        kind: of the corpus.
+        config: the block; each filter in it has all its keys.
+        languages: codes of the corpus's source and target.
+        kind: the corpus's kind.
     """
     for name in names():
-        block = config.get(name)  # a list, where that is the filter's only setting
+        block = config.get(name)  # a list if that is the filter's only setting
         if isinstance(block, Mapping) and (said := Filter.classes[name].problem(block, languages, kind)):
             yield said
 
@@ -195,13 +195,13 @@ def build(
     """The enabled filters of the config's ``filters`` block, ready to run.
 
     Raises:
-        ConfigError: no filter has such a name, or a setting is wrong.
+        ConfigError: no filter has that name, or a setting is wrong.
     """
     for name in config:
         if name not in Filter.classes and name not in STAGE:
             raise ConfigError(f"filters.{name}: there is no such filter; there are {', '.join(names())}")
     blocks = {name: block for name, block in config.items() if name not in STAGE}
-    # A filter whose only setting is a list is written as that list; an empty one is off.
+    # A filter whose only setting is a list is written as that list; an empty list disables it.
     blocks |= {
         name: {key: block, "enabled": bool(block)}
         for name, block in blocks.items()

@@ -26,21 +26,22 @@ from psp.text.words import clean
 Function = Callable[[str, str], Any]
 
 MOST_REASONS = 100
-"""Reasons are categories that are counted and sampled one by one: more of them are a mistake."""
+"""Reasons are categories, each counted and sampled; more than this must be a mistake."""
 
 SPEC = "^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*$"
-"""How a function is written in the config."""
+"""How the config names a function."""
 
 
 class CustomFilter(Filter):
     """Drops pairs for which one of ``functions``, each written ``module:function``, does not return True.
 
-    Modules are found from the working directory, then as any other. A function sees both sides as cleaned text in its
-    own case, before segmentation. Its reasons are counted as ``custom: <reason>``, or ``custom: module:function``.
+    Modules are looked up in the working directory first, then as usual. A function gets both sides as cleaned text in
+    its original case, before segmentation. Its reasons are counted as ``custom: <reason>``, or ``custom:
+    module:function``.
 
     Raises:
         ConfigError: a module or function does not exist or cannot be imported.
-        RowError: a function raises, or returns something else; it names the function.
+        RowError: a function raises, or returns something else; the error names the function.
     """
 
     name = "custom"
@@ -50,9 +51,9 @@ class CustomFilter(Filter):
         "functions": listing(
             [],
             items={"type": "string", "pattern": SPEC},
-            help="your own functions, `custom: [my_module:keep]` for keep(source, target) in my_module.py of the "
-            'working directory; they return True to keep a pair, False or (False, "reason") to drop it, and see text '
-            "before segmentation",
+            help="your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py in "
+            'the working directory; they return True to keep a pair, False or (False, "reason") to drop it, and get '
+            "text before segmentation",
         ),
     }
 
@@ -112,7 +113,7 @@ class CustomFilter(Filter):
 
 
 def load(spec: str) -> Function:
-    """The function that ``module:function`` names.
+    """Import the function named by ``module:function``.
 
     Raises:
         ConfigError: it does not exist, or its module cannot be imported.
@@ -122,7 +123,7 @@ def load(spec: str) -> Function:
         _find(spec, module_name)
         try:
             found: Any = importlib.import_module(module_name)
-        except Exception as error:  # whatever the user's module does when it is imported
+        except Exception as error:  # the user's module may do anything on import
             raise ConfigError(
                 f"filters.custom: {spec}: importing {module_name} raised {type(error).__name__}: {error}; mend it"
             ) from error
@@ -136,9 +137,9 @@ def load(spec: str) -> Function:
 
 
 def fingerprint(specs: list[str]) -> list[str]:
-    """For each ``module:function`` a hash of its module's code, so that a change of it reruns the filter.
+    """For each ``module:function``, a hash of its module's code, so that changing it reruns the filter.
 
-    Comments and layout change nothing. Modules that the module imports are not looked at.
+    Comments and layout do not matter. Modules imported by the module are not included.
 
     Raises:
         ConfigError: a module does not exist or is not Python.
@@ -184,7 +185,7 @@ def _find(spec: str, module_name: str) -> ModuleSpec:
 
 @contextlib.contextmanager
 def _working_directory() -> Iterator[None]:
-    """Modules are found from the working directory first, whatever started this process."""
+    """Look up modules in the working directory first, however this process was started."""
     folder = str(Path.cwd())
     importlib.invalidate_caches()  # the module may have been written a moment ago
     sys.path.insert(0, folder)

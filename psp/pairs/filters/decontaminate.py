@@ -1,4 +1,4 @@
-"""Drop pairs that hold a sentence of the sets that the model is scored on: what it has seen there it need not know.
+"""Drop pairs that contain a sentence of a test or development set, so that the model is not tested on training text.
 
 Neither the paper nor its code does this; it is our addition.
 """
@@ -15,31 +15,30 @@ from psp.text.keys import KeyFinder, normalised_keys
 
 
 class DecontaminateFilter(Filter):
-    """Drops pairs equal to what the model is tested or chosen on, by the set it is found in.
+    """Drops pairs found in the sets for testing or model selection; the reason names the set.
 
-    Equal means the same :func:`psp.text.keys.normalised_key`: letters and digits, case aside; where a test sentence
-    has neither, nothing is equal to it. With ``mode: side`` a pair goes when either side equals either side of a test
-    pair, in whatever language; with ``mode: pair`` when its sides equal the two sides of one test pair, in either
-    order. However short a test sentence is, it counts: a frequent phrase ("thank you very much") takes all its pairs
-    with it, which the counts by set then show.
+    Texts match if they have the same :func:`psp.text.keys.normalised_key`: letters and digits, ignoring case. A test
+    sentence with neither matches nothing. ``mode: side`` drops a pair if either side matches either side of a test
+    pair, in any language; ``mode: pair`` if its sides match both sides of one test pair, in either order. Short test
+    sentences count too: a frequent phrase ("thank you very much") removes all its pairs, which the counts by set show.
 
-    Needs the resource ``tests``: (name of the set, sentence, sentence) of each test pair, as
-    :func:`psp.evaluation.testsets.scored_pairs` gives them. A sentence of several sets is counted under the first.
+    Needs the resource ``tests``: (name of the set, sentence, sentence) of each test pair, as returned by
+    :func:`psp.evaluation.testsets.scored_pairs`. A sentence of several sets is counted under the first.
     """
 
     name = "decontaminate"
     order = 18
-    help = "sentences of the sets that this model is tested or chosen on"
+    help = "sentences of the sets for testing or model selection"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             True,
             recipes={"paper": False, "code": False},
-            help="drop a pair that is in a test or development set (the same letters and digits, case aside)",
+            help="drop pairs found in a test or development set (the same letters and digits, ignoring case)",
         ),
         "mode": choice(
             "side",
             ["side", "pair"],
-            help="`side`: either side is a sentence of a set; `pair`: the two sides are one pair of a set",
+            help="`side`: either side is a sentence of a set; `pair`: the two sides are a pair of a set",
         ),
     }
 
@@ -76,5 +75,5 @@ class DecontaminateFilter(Filter):
 
 
 def reason(test_set: str) -> str:
-    """Why a pair was dropped."""
+    """The reason for dropping a pair."""
     return f"{DecontaminateFilter.name}: {test_set}"

@@ -1,4 +1,4 @@
-"""Drop pairs whose sides are the same: text that was never translated, or names and codes that need no translation."""
+"""Drop pairs with identical sides: untranslated text, or names and codes that need no translation."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from psp.text.words import words
 class IdenticalFilter(Filter):
     """Drops pairs whose sides have the same letters and digits (:func:`psp.text.keys.normalised_key`).
 
-    With ``near``, also pairs whose sides share at least this part of their words (:func:`shared_words`), in any order.
+    With ``near``, also pairs with at least this share of words in common (:func:`shared_words`), in any order.
     """
 
     name = "identical"
     order = 15
-    help = "sides that are equal, by their letters and digits, case aside"
+    help = "sides with the same letters and digits, ignoring case"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             True,
             recipes={"paper": False, "code": False},
-            help="drop a pair whose sides are equal (text left untranslated, names, codes)",
+            help="drop pairs with equal sides (untranslated text, names, codes)",
         ),
         "near": number(
             None,
@@ -34,7 +34,7 @@ class IdenticalFilter(Filter):
             at_most=1,
             null=True,
             noun="a share",
-            help="drop also a pair whose sides share at least this part of their words, in any order; null for never",
+            help="also drop pairs with at least this share of words in common, in any order; null for never",
         ),
     }
 

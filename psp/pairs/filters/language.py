@@ -1,4 +1,4 @@
-"""Drop pairs with a side in another language than it should be in, by fastText's lid.176.
+"""Drop pairs with a side in the wrong language, identified by fastText's lid.176.
 
 The paper identifies the language of paraphrase data only; for bitext this filter is our addition.
 """
@@ -20,15 +20,15 @@ PREFIX = "__label__"
 
 
 LEAST = 0.001
-"""Labels less probable than this are not looked at."""
+"""Labels less probable than this are ignored."""
 
 
 class Evidence(NamedTuple):
-    """What speaks for and against a text being in its language, where another label is the most probable.
+    """Evidence for and against a text being in its language, when another label is the most probable.
 
-    ``row`` is the text's place, ``letters`` how many it has. ``foreign``: most of them are of scripts in which its
-    language is never written. ``own``, ``partner`` and ``other`` are the probabilities of its language (None: there is
-    no label for it), of the other side's language, and of the most probable of all others whose scripts the text has.
+    ``row`` is the text's index, ``letters`` its number of letters. ``foreign``: most of them are of scripts in which
+    its language is never written. ``own``, ``partner`` and ``other`` are the probabilities of its language (None if it
+    has no label), of the other side's language, and of the most probable other language whose scripts the text has.
     """
 
     row: int
@@ -39,8 +39,8 @@ class Evidence(NamedTuple):
     other: float
 
 
-# Signs of Arabic script that most text leaves out: vowels, marks for reciting the Quran, the stretching stroke.
-# An alif that begins a word in the Quran is the usual one.
+# Arabic signs that most text omits: vowel marks, Quranic recitation marks, tatweel. The Quran's word-initial alif wasla
+# becomes a plain alif.
 _VOWELS: dict[int, int | None] = {
     **dict.fromkeys(
         [0x640, *range(0x64B, 0x660), 0x670, *range(0x6D6, 0x6DD), *range(0x6DF, 0x6E9), *range(0x6EA, 0x6EE)]
@@ -50,11 +50,11 @@ _VOWELS: dict[int, int | None] = {
 
 
 def as_identified(text: str) -> str:
-    """A text as it is shown to lid.176 by ``method: evidence``: in lower case, Arabic without vowel signs.
+    """A text as ``method: evidence`` passes it to lid.176: in lower case, Arabic without vowel marks.
 
-    Measured on 4,000 lines of six words or more, or 222,000 lines, of a language: 98.1 instead of 86.5% of Arabic
-    ones have a probability above 0.8 (those of the Quran are taken for Mazanderani and others); 99.40 instead of
-    99.23% of Polish ones are kept (interface strings In Title Case).
+    Measured: of 4,000 Arabic lines of six words or more, 98.1 instead of 86.5% have a probability above 0.8 (without
+    this, Quran lines are taken for Mazanderani and others); of 222,000 Polish lines, 99.40 instead of 99.23% are kept
+    (interface strings In Title Case).
     """
     text = text.lower()
     return text if text.isascii() else text.translate(_VOWELS)
@@ -64,19 +64,20 @@ _probability = functools.partial(number, at_least=0, at_most=1, noun="a probabil
 
 
 class LanguageFilter(Filter):
-    """Drops pairs with a side that is in another language.
+    """Drops pairs with a side in another language.
 
-    ``method: evidence`` drops a side only where lid.176 speaks against it: where its own language has a probability
-    below ``own``, and that of the other side's language is above ``partner``, or any other's above ``other``. A label
-    counts only if the text has letters of its scripts (:mod:`psp.text.scripts`), and never if it names a variety of the
-    same language (``hr`` of a side in ``bs``); a side most of whose letters are of
-    scripts in which its language is never written is dropped; a side of fewer letters than ``letters`` is kept. A
-    language without a label cannot be less probable than another: its side is dropped only where the other side's
-    language has more than ``other``. The text is judged as :func:`as_identified` gives it.
+    ``method: evidence`` drops a side only if lid.176 gives evidence against it: its own language has a probability
+    below ``own``, and the other side's language one above ``partner``, or any other language one above ``other``. A
+    label counts only if the text has letters of its scripts (:mod:`psp.text.scripts`), and never if it names a variety
+    of the same language (``hr`` for a side in ``bs``). A side is dropped if most of its letters are of scripts in which
+    its language is never written, and kept if it has fewer letters than ``letters``. A language without a label has no
+    probability: its side is dropped only if the other side's language is above ``other``. Texts are passed through
+    :func:`as_identified` first.
 
-    ``method: top``, the paper's for paraphrases, drops each side whose most probable language is not its own, or is so
-    by less than ``threshold``; with ``spare``, a side is kept all the same when its own language has at least this
-    probability. It is judged in its own case. Of what it drops, most is right: benchmarks/language.py measures both.
+    ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own,
+    or is its own with a probability below ``threshold``; with ``spare``, a side is kept anyway if its own language has
+    at least this probability. Text keeps its case. Most of the lines it drops are correct: benchmarks/language.py
+    measures both methods.
 
     Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at the first batch.
 
@@ -92,9 +93,9 @@ class LanguageFilter(Filter):
         "enabled": flag(
             True,
             recipes={"paper": False, "code": False},
-            help="drop a pair whose side is identified as another language",
+            help="drop pairs with a side identified as another language",
         ),
-        "sides": choice("both", [*SIDES], help="which sides are looked at"),
+        "sides": choice("both", [*SIDES], help="the sides to check"),
         "method": choice(
             "evidence",
             ["evidence", "top"],
@@ -103,24 +104,21 @@ class LanguageFilter(Filter):
             "`partner`, `other`, `letters`); top: drop a side whose most probable language is not its own "
             "(`threshold`, `spare`)",
         ),
-        "own": _probability(0.05, help="by evidence, a side whose own language has this probability is kept"),
+        "own": _probability(0.05, help="evidence: keep a side if its own language has at least this probability"),
         "partner": _probability(
-            0.3, help="by evidence, more than this probability of the other side's language speaks against a side"
+            0.3, help="evidence: a probability of the other side's language above this counts against a side"
         ),
         "other": _probability(
             0.8,
-            help="by evidence, more than this probability of any other language speaks against a side, and of the "
-            "other side's language where a side's own has no label",
+            help="evidence: a probability of any other language above this counts against a side; also of the other "
+            "side's language, if the side's own has no label",
         ),
-        "letters": whole(4, at_least=0, help="by evidence, a side of fewer letters is kept"),
-        "threshold": _probability(
-            0, help="by the top label, its least probability; 0 takes it whatever its probability"
-        ),
+        "letters": whole(4, at_least=0, help="evidence: keep a side with fewer letters than this"),
+        "threshold": _probability(0, help="top: minimum probability of the top label; 0 accepts any"),
         "spare": _probability(
             None,
             null=True,
-            help="by the top label, keep a side all the same when its own language has at least this probability; "
-            "null for never",
+            help="top: keep a side anyway if its own language has at least this probability; null for never",
         ),
     }
 
@@ -137,7 +135,7 @@ class LanguageFilter(Filter):
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
         judged = [languages[side == "target"] for side in SIDES[settings["sides"]]]
         unknown = next((language for language in judged if lid_label(language) not in LID_LABELS), None)
-        # Once the model is read it is asked itself (`load`); a config is checked before.
+        # The config is checked before the model is read; `load` then asks the model itself.
         if kind is not None and settings["enabled"] and settings["method"] == "top" and unknown:
             return (
                 f"filters.language.method is top, but lid.176 has no label for {unknown!r}; write "
@@ -174,11 +172,11 @@ class LanguageFilter(Filter):
         return [evidence.row for evidence in self.weigh(column, own, partner) if self._against(evidence)]
 
     def weigh(self, column: Sequence[str], own: str, partner: str) -> Iterator[Evidence]:
-        """What speaks for and against those texts whose most probable label is another than ``own``."""
+        """Yield the evidence for and against each text whose most probable label is not ``own``."""
         self.load()
         texts = list(map(as_identified, column))
         labels, _ = self._model.predict(texts)
-        # All probabilities take several times as long as the top label alone, which is the right one for most texts.
+        # All probabilities take several times as long as the top label alone, which is correct for most texts.
         rows = [row for row, top in enumerate(labels) if len(top) and top[0] != PREFIX + own]
         if not rows:
             return
@@ -210,7 +208,7 @@ class LanguageFilter(Filter):
         )
 
     def load(self) -> None:
-        """Read the model, unless that is done."""
+        """Read the model, if not yet done."""
         if self._model is not None:
             return
         path = Path(self.resources["lid"])
@@ -223,7 +221,7 @@ class LanguageFilter(Filter):
         fasttext.FastText.eprint = lambda *_: None  # versions up to 0.9.2 print a warning at each load
         try:
             model = fasttext.load_model(str(path))
-            model.predict(["text"])  # a model of word vectors loads well and fails here
+            model.predict(["text"])  # a word-vector model loads but fails here
         except (ValueError, RuntimeError, MemoryError) as error:
             raise DataError(f"not a fastText classifier ({error}); fetch lid.176.ftz again", path) from None
         self._known = frozenset(name.removeprefix(PREFIX) for name in model.get_labels())

@@ -14,24 +14,24 @@ from psp.text.words import word_count
 class LengthFilter(Filter):
     """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
 
-    Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` says
-    which sides are looked at. In bitext the published code looks at the English side alone (``source``), and so lets
-    through pairs of a sentence with a paragraph; in ParaNMT it tests the ``average`` of both sides.
+    Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` selects
+    the sides to check. For bitext the published code checks only the English side (``source``), and so keeps pairs of
+    a sentence and a paragraph; for ParaNMT it checks the ``average`` of both sides.
     """
 
     name = "length"
     order = 10
-    help = "tokens separated by white space (after segmentation, for a segmented language)"
+    help = "number of tokens separated by white space (after segmentation, in a segmented language)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(True, help="drop a pair with a side that is too short or too long"),
+        "enabled": flag(True, help="drop pairs with a side that is too short or too long"),
         "sides": choice(
             "both",
             [*SIDES, "average"],
             recipes={"code": "source"},
-            help="which sides are counted (the published code counts the English side only), or their average",
+            help="the sides to check (the published code checks only the English side), or their average",
         ),
-        "min": whole(3, at_least=0, help="fewest tokens of a side"),
-        "max": whole(100, at_least=1, help="most tokens of a side"),
+        "min": whole(3, at_least=0, help="minimum tokens per side"),
+        "max": whole(100, at_least=1, help="maximum tokens per side"),
     }
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Drop pairs whose sides say the same in the same words, by their shared word trigrams.
+"""Drop pairs whose sides use the same words, by their shared word trigrams.
 
-The paper (section 3.2) keeps paraphrases with an overlap of at most 0.7: a copy teaches a model nothing. In bitext
-the filter finds lines that were left untranslated but for a word or two.
+The paper (section 3.2) keeps paraphrases with an overlap of at most 0.7: a model learns nothing from a copy. In bitext
+the filter finds lines left untranslated except for a word or two.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ Tokenizer = Callable[[str], list[str]]
 
 
 def trigram_overlap(source: Sequence[str], target: Sequence[str], repeated: str = "once") -> float:
-    """Shared word trigrams over the trigrams of the sentence with fewer: 0 to 1; 0 when a side has under 3 tokens.
+    """Shared word trigrams divided by those of the sentence with fewer, 0 to 1; 0 if a side has under 3 tokens.
 
     Args:
         source, target: tokens.
-        repeated: how a trigram counts that a sentence has several times. ``once``: once, on both sides. ``each``: as
-            often as the side with fewer tokens has it (the source, where both have as many), as the published code
-            does.
+        repeated: how a repeated trigram counts. ``once``: once, on both sides. ``each``: as often as it occurs in the
+            side with fewer tokens (the source if both have as many), as in the published code.
     """
     if len(source) < 3 or len(target) < 3:
         return 0.0
@@ -43,9 +42,9 @@ def trigram_overlap(source: Sequence[str], target: Sequence[str], repeated: str 
 class OverlapFilter(Filter):
     """Drops pairs with a trigram overlap (:func:`trigram_overlap`) above ``max``.
 
-    Trigrams are of the lower-cased tokens of the segmented text. ``tokens: words`` takes :func:`psp.text.words.words`;
-    ``treebank`` takes nltk's tokenizer of words, which the published code uses, but not its model of sentences (that
-    is a download of its own): a full stop inside a text stays with its word.
+    Trigrams are taken over the lower-cased tokens of the segmented text. ``tokens: words`` uses
+    :func:`psp.text.words.words`; ``treebank`` uses nltk's word tokenizer, as the published code does, but not its
+    sentence splitter (a separate download): a full stop inside a text stays with its word.
 
     Raises:
         PspError: ``tokens: treebank`` without nltk.
@@ -53,24 +52,24 @@ class OverlapFilter(Filter):
 
     name = "overlap"
     order = 40
-    help = "word trigrams that both sides have, over those of the side with fewer (0 under three words)"
+    help = "shared word trigrams divided by those of the side with fewer (0 under three words)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             False,
-            help="drop a pair with too large an overlap, as the paper does with ParaNMT; finds copies in bitext",
+            help="drop pairs with too much overlap, as the paper does for ParaNMT; finds copies in bitext",
         ),
-        "max": number(0.7, at_least=0, at_most=1, noun="a share", help="largest overlap"),
+        "max": number(0.7, at_least=0, at_most=1, noun="a share", help="maximum overlap"),
         "repeated": choice(
             "once",
             ["once", "each"],
             recipes={"code": "each"},
-            help="how a repeated trigram counts: once, or as often as the shorter side has it (published code)",
+            help="how a repeated trigram counts: once, or each time it occurs in the shorter side (published code)",
         ),
         "tokens": choice(
             "words",
             ["words", "treebank"],
             recipes={"code": "treebank"},
-            help="words and punctuation marks by our own rule, or by nltk's (needs the extra nltk)",
+            help="the tokenizer: our own words and punctuation marks, or nltk's (needs the extra nltk)",
         ),
     }
 
@@ -86,7 +85,7 @@ class OverlapFilter(Filter):
         tokenize, limit, once = self._tokenize, self.max, self.repeated == "once"
         for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
             one, other = tokenize(source.lower()), tokenize(target.lower())
-            # Half the work: without a shared trigram (nearly all of bitext) there is nothing to count.
+            # Saves half the work: pairs without a shared trigram (nearly all of bitext) need no count.
             trigrams = set(zip(one, one[1:], one[2:], strict=False))
             if trigrams.isdisjoint(zip(other, other[1:], other[2:], strict=False)):
                 continue

@@ -1,4 +1,4 @@
-"""Drop pairs of which one side is many times as long as the other: a verse beside two, a heading beside its text."""
+"""Drop pairs in which one side is many times as long as the other: one verse beside two, a heading beside its text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Counts = npt.NDArray[np.int64]
 class RatioFilter(Filter):
     """Drops pairs with a side that has more than ``words`` times the other's words, or ``characters`` its characters.
 
-    Null leaves a comparison out. Words are counted after segmentation and without punctuation, which jieba sets apart
-    and white space does not; a side without words counts as one. A character counts for one in every script: a
-    Chinese sentence has about a quarter of its English's.
+    Null disables a comparison. Words are counted after segmentation and without punctuation, which jieba splits off and
+    white space does not; a side without words counts as one. Characters count the same in every script: a Chinese
+    sentence has about a quarter as many as its English translation.
 
     The default was chosen by reading the supplied corpora of five language pairs: ``words: 4`` drops 0.08% of
     English-Turkish pairs, nearly all of them verses beside the wrong number of verses, and under 0.05% of the others.
@@ -34,16 +34,16 @@ class RatioFilter(Filter):
         "enabled": flag(
             True,
             recipes={"paper": False, "code": False},
-            help="drop a pair with a side many times as long as the other",
+            help="drop pairs with one side many times as long as the other",
         ),
         "words": number(
             4,
             at_least=1,
             null=True,
-            help="most times as many words as the other side, without punctuation, after segmentation; null for any",
+            help="maximum ratio of the sides' word counts, without punctuation, after segmentation; null for no limit",
         ),
         "characters": number(
-            None, at_least=1, null=True, help="most times as many characters as the other side; null for any"
+            None, at_least=1, null=True, help="maximum ratio of the sides' character counts; null for no limit"
         ),
     }
 

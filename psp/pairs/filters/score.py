@@ -1,6 +1,6 @@
-"""Keep pairs whose paraphrase score, a column of their corpus, is in a range (paper, section 3.1: 0.4 to 1.0).
+"""Keep pairs whose paraphrase score, a column of the corpus, is in a range (paper, section 3.1: 0.4 to 1.0).
 
-For corpora without the column a score must be computed; that is another filter.
+For corpora without that column, the filter ``similarity`` computes a score.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ class ScoreFilter(Filter):
     """Drops pairs with a score below ``min`` (too little in common) or above ``max`` (too much).
 
     Raises:
-        ConfigError: at the first batch, where the corpus carries no scores.
+        ConfigError: at the first batch, if the corpus has no scores.
     """
 
     name = "score"
     order = 5
-    help = "the score that a corpus carries as its third column (ParaNMT's paraphrase score)"
+    help = "the score in a corpus's third column (ParaNMT's paraphrase score)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop a pair whose score is out of bounds"),
-        "min": number(0.4, help="least score"),
-        "max": number(1.0, help="largest score"),
+        "enabled": flag(False, help="drop pairs whose score is out of range"),
+        "min": number(0.4, help="minimum score"),
+        "max": number(1.0, help="maximum score"),
     }
 
     def __init__(

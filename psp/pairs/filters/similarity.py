@@ -1,7 +1,7 @@
-"""Keep pairs whose sides mean about the same, by their vectors' cosine: the paraphrase score, for data without it.
+"""Keep pairs with similar meaning, by the cosine of their vectors: a paraphrase score for corpora without one.
 
-The paper keeps paraphrases from 0.4 to 1.0 (section 3.1) by the mean of PARAGRAM word vectors. For bitext the encoder
-must know both languages; Dadas (2022) keeps pairs from 0.7 by paraphrase-xlm-r-multilingual-v1.
+The paper keeps paraphrases from 0.4 to 1.0 (section 3.1), using the mean of PARAGRAM word vectors. For bitext the
+encoder must know both languages; Dadas (2022) keeps pairs from 0.7, using paraphrase-xlm-r-multilingual-v1.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from psp.models.similarity import cosines
 from psp.pairs.filters.contract import Batch, Filter
 
 BLOCK = 2000
-"""Pairs whose vectors are in memory at once: 16 MB at 1024 dimensions."""
+"""Pairs embedded at a time: 16 MB at 1024 dimensions."""
 
 
 class SimilarityFilter(Filter):
     """Drops pairs with a cosine below ``min`` (too little in common) or above ``max`` (too much).
 
-    ``encoder`` is what :func:`psp.models.registry.load_encoder` takes; ``words`` how many words are read from a file of
-    word vectors. A side without a known word has the cosine 0 with everything.
+    ``encoder`` is passed to :func:`psp.models.registry.load_encoder`; ``words`` limits the words read from a file of
+    word vectors. A side without known words has cosine 0 with everything.
 
-    Which ``min`` is right depends on the encoder, the languages and the text. Measured with multilingual USE on 3,000
-    pairs each: 0.61 keeps 95% of French XNLI and 96% of Multi30k, and what it drops there are right, if free,
-    translations; 0.7 keeps 85% and 82%. Of Arabic, Turkish and Chinese XNLI 95% lie above 0.50 to 0.53. Of the Quran
-    0.61 keeps 67% in French but 0.1% in Arabic, although 20 pairs read were all right: the encoder cannot read text
-    with vowel marks (without them 22% are kept).
+    The right ``min`` depends on the encoder, the languages and the text. Measured with multilingual USE on 3,000 pairs
+    each: 0.61 keeps 95% of French XNLI and 96% of Multi30k, and the pairs dropped there are correct, if free,
+    translations; 0.7 keeps 85% and 82%. In Arabic, Turkish and Chinese XNLI, 95% of pairs are above 0.50 to 0.53. In
+    the Quran, 0.61 keeps 67% in French but 0.1% in Arabic, although 20 pairs that we read were all correct: the encoder
+    cannot handle text with vowel marks (without them 22% are kept).
 
     Raises:
         ConfigError: no encoder is named.
-        DataError, PspError: at the first batch, the encoder cannot be loaded.
+        DataError, PspError: at the first batch, if the encoder cannot be loaded.
     """
 
     name = "similarity"
     order = 90
-    help = "the cosine of the sides' vectors, a paraphrase score for data without one"
+    help = "cosine of the sides' vectors, a paraphrase score for corpora without one"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop a pair whose cosine is out of bounds"),
+        "enabled": flag(False, help="drop pairs whose cosine is out of range"),
         "encoder": text(
             None,
             at_least=1,
@@ -51,15 +51,15 @@ class SimilarityFilter(Filter):
         ),
         "min": number(
             0.4,
-            help="least cosine (the paper's for paraphrases by word vectors; 0.7 for bitext by "
-            "paraphrase-xlm-r-multilingual-v1 in Dadas 2022)",
+            help="minimum cosine (the paper's for paraphrases, with word vectors; Dadas 2022 uses 0.7 for bitext, with "
+            "paraphrase-xlm-r-multilingual-v1)",
         ),
-        "max": number(1.0, help="largest cosine"),
+        "max": number(1.0, help="maximum cosine"),
         "words": whole(
             200_000,
             at_least=1,
             null=True,
-            help="words read from a file of word vectors, from its beginning; null for all (4 bytes a number)",
+            help="words to read from a file of word vectors, from its beginning; null for all (4 bytes per number)",
         ),
     }
 

@@ -1,4 +1,4 @@
-"""The filter stage: a corpus in, its good pairs out, with counts and a sample of what was dropped."""
+"""The filter stage: read a corpus, write its good pairs, with counts and a sample of the dropped ones."""
 
 from __future__ import annotations
 
@@ -47,29 +47,29 @@ def filter_corpus(
     seed: int = 0,
     processes: int = 1,
 ) -> dict[str, Any]:
-    r"""Write the pairs that every filter keeps, in their order; memory does not grow with the corpus.
+    r"""Write the pairs that every filter keeps, in their original order; memory does not grow with the corpus.
 
-    Each side is cleaned, judged in its own case, segmented where its language has a segmenter, and last of all
+    Each side is cleaned, filtered in its original case, segmented if its language has a segmenter, and finally
     lower-cased: a model that embeds text later must do the same in the same order. A pair is counted under its first
-    reason; pairs with an empty side are dropped as ``empty``, whatever the filters, and rows that are no pair as the
-    reader says.
+    reason; pairs with an empty side are dropped as ``empty`` whatever the filters, and rows that are not pairs under
+    the reader's reason.
 
     Args:
-        pairs: (source, target), raw; of a corpus with scores (source, target, score) in every row. A row may be a
+        pairs: raw (source, target); for a corpus with scores, (source, target, score) in every row. A row may be a
             :class:`psp.corpora.rows.BadRow`.
         out: the pair file, ``source \t target \n`` or ``source \t target \t score \n``.
-        report: JSON with the pairs seen, kept, and dropped by reason. The same is returned.
-        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their own case, with
-            the score as a fourth column where there is one. Of a row that is no pair, the source is the row.
+        report: JSON with the numbers of pairs seen, kept, and dropped by reason; also returned.
+        dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their original case,
+            with the score, if any, as the fourth column. For a row that is not a pair, the source is the row.
         languages: codes of the source's and the target's language.
         segmenters: by language code.
-        batch: pairs judged at once.
-        sample: most pairs in the sample. All reasons get an equal share, what a rare one leaves goes to the others.
-        seed: of the sample, which depends on the pairs dropped and not on their order.
-        processes: workers; one means this process. Files are the same for any number and any ``batch``.
+        batch: pairs filtered at a time.
+        sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
+        seed: seed of the sample, which depends on the pairs dropped but not on their order.
+        processes: workers; one means this process. The files are the same for any number and any ``batch``.
 
     Raises:
-        DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is touched then.
+        DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is changed then.
     """
     for judge in filters:
         judge.prepare()
@@ -125,7 +125,7 @@ class _Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What happens to a batch; depends on nothing but the batch, so that any process can do it."""
+    """Processing of a batch; depends only on the batch, so that any process can do it."""
 
     corpus: str
     languages: tuple[str, str]
@@ -134,10 +134,10 @@ class _Job:
     lower_case: bool
 
     def __call__(self, first: int, rows: Rows) -> _Done:
-        """Judge rows of which the first is the corpus's row number ``first``, counted from 1."""
+        """Filter rows, the first of which is the corpus's row number ``first``, counted from 1."""
         dropped = [(row.reason, f"{clean(row.text)}\t") for row in rows if isinstance(row, BadRow)]
         good: list[Any] = [row for row in rows if not isinstance(row, BadRow)] if dropped else rows
-        # By columns: a quarter of the stage's own time less than row by row.
+        # Working by columns takes a quarter off the stage's own time.
         source, target, *scores = map(list, zip(*good, strict=True)) if good else ([], [])
         source, target = clean_all(source), clean_all(target)
         batch = Batch(source, target, source, target, scores[0] if scores else None)
@@ -149,7 +149,7 @@ class _Job:
             for language, column in zip(self.languages, (batch.source, batch.target), strict=True)
         )
         batch = Batch(batch.source, batch.target, source, target, batch.score)
-        kept: list[list[int]] = []  # by each filter that dropped something, of what the one before it kept
+        kept: list[list[int]] = []  # for each filter that dropped something, the rows kept of those it got
         for judge in self.filters:
             try:
                 reasons = judge(batch)
@@ -165,16 +165,16 @@ class _Job:
         if batch.score is None:
             text = "".join(join_pairs(pairs))
         else:
-            # The shortest text that reads as the same number.
+            # repr is the shortest text that reads as the same number.
             text = "".join(
                 f"{source}\t{target}\t{score!r}\n" for (source, target), score in zip(pairs, batch.score, strict=True)
             )
-        # Lower-casing looks at neighbouring letters only (a final sigma), never past a tab or a line's end.
+        # Lower-casing depends on neighbouring letters only (final sigma), never across a tab or line end.
         return _Done(text.lower() if self.lower_case else text, len(rows), len(batch), dropped)
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:
-    """Note the rows that have a reason to be dropped; the places of the others."""
+    """Record the rows that have a reason to be dropped; return the indices of the others."""
     kept = []
     for row, reason in enumerate(reasons):
         if reason is None:
@@ -186,7 +186,7 @@ def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, 
 
 
 def _places(rows: Rows) -> list[int]:
-    """Where among all rows those are that the first filter sees."""
+    """The indices, among all rows, of those that the first filter gets."""
     return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
 
 
@@ -198,11 +198,11 @@ def _batches(pairs: Iterable[Row], size: int) -> Iterator[tuple[int, Rows]]:
 
 
 def _in_order(job: _Job, batches: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
-    """The batches done, in their order; at most twice as many in memory as there are workers."""
+    """Yield the processed batches in order; at most twice as many are in memory as there are workers."""
     if processes <= 1:
         yield from itertools.starmap(job, batches)
         return
-    # fork: the other ways import the main program again, and a workflow's script would then run twice.
+    # fork: other start methods import the main program again, which would run a workflow's script twice.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
     try:
         waiting: deque[Future[_Done]] = deque()
@@ -229,11 +229,11 @@ def _run_job(first: int, rows: Rows) -> _Done:
 
 
 class _Sample:
-    """The ``size`` different rows with the smallest hashes of all rows added: a random sample in any order."""
+    """The ``size`` distinct rows with the smallest hashes: a random sample that does not depend on their order."""
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._seed = size, seed % 2**64
-        self._heap: list[tuple[int, str]] = []  # of (-hash, row): the row that goes first is on top
+        self._heap: list[tuple[int, str]] = []  # (-hash, row): the next row to go is on top
         self._held: set[int] = set()
 
     def __len__(self) -> int:
@@ -242,7 +242,7 @@ class _Sample:
     def add(self, row: str) -> None:
         key = xxhash.xxh3_64_intdigest(row.encode(), self._seed)
         if key in self._held:
-            return  # one row many times would push out the others
+            return  # otherwise a row that occurs many times would push out the others
         if len(self._heap) < self._size:
             heapq.heappush(self._heap, (-key, row))
             self._held.add(key)
@@ -257,7 +257,7 @@ class _Sample:
 
 
 def _shares(found: Mapping[str, int], total: int) -> dict[str, int]:
-    """Divide ``total`` places among the reasons as evenly as what was found of each allows."""
+    """Divide ``total`` places among the reasons as evenly as their counts allow."""
     shares: dict[str, int] = {}
     for place, (reason, count) in enumerate(sorted(found.items(), key=lambda item: (item[1], item[0]))):
         shares[reason] = min(count, (total - sum(shares.values())) // (len(found) - place))

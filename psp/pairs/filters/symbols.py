@@ -14,24 +14,24 @@ from psp.text import characters
 
 
 class SymbolsFilter(Filter):
-    """Drops pairs with a side of whose characters more than the share ``max`` are not letters.
+    """Drops pairs with a side in which the share of characters that are not letters is above ``max``.
 
-    White space is not counted; what is a letter in any script (ideographs are) or a combining mark counts as a letter,
-    all else (digits, punctuation, symbols, control characters) does not.
+    White space is not counted. Letters of any script (including ideographs) and combining marks count as letters;
+    everything else (digits, punctuation, symbols, control characters) does not.
     """
 
     name = "symbols"
     order = 13
-    help = "digits, punctuation and symbols (what is not a letter of some script; white space is not counted)"
+    help = "share of digits, punctuation and symbols (all that is not a letter of any script; white space not counted)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop a pair with a side that is mostly digits and symbols"),
-        "sides": choice("both", [*SIDES], help="which sides are looked at"),
+        "enabled": flag(False, help="drop pairs with a side that is mostly digits and symbols"),
+        "sides": choice("both", [*SIDES], help="the sides to check"),
         "max": number(
             0.6,
             at_least=0,
             at_most=1,
             noun="a share",
-            help="largest share of a side's characters that are not letters",
+            help="maximum share of a side's characters that are not letters",
         ),
     }
 
@@ -49,7 +49,7 @@ class SymbolsFilter(Filter):
 
 
 def symbol_shares(texts: Sequence[str]) -> npt.NDArray[np.float64]:
-    """For each text the share of its characters, white space left out, that are not letters; 0 for an empty text."""
+    """For each text, the share of its characters, white space excluded, that are not letters; 0 for an empty text."""
     found = characters.Characters(texts)
     others = found.count(characters.MARK) + found.count(characters.OTHER)
     return others / np.maximum(found.sizes - found.count(characters.SPACE), 1)
