@@ -60,6 +60,7 @@ def reached(*modules: str) -> dict[str, str]:
         if name not in found and name not in INERT:
             found[name], imports = _read(name)
             waiting += imports
+    _keep()
     return found
 
 
@@ -86,7 +87,7 @@ def _read(name: str) -> tuple[str, tuple[str, ...]]:
     known = _cached()
     if key not in known:
         known[key] = _parse(source, package)
-        _keep(known)
+        _unsaved.add(key)
     tree, imports = known[key]
     return tree, tuple(sorted(filter(_path, imports)))
 
@@ -134,13 +135,19 @@ def _cached() -> dict[str, Any]:
     return {}
 
 
-def _keep(known: dict[str, Any]) -> None:
+_unsaved: set[str] = set()
+
+
+def _keep() -> None:
     """Write the cache atomically, for concurrent processes; if that fails, sources are parsed again next time."""
+    if not _unsaved:
+        return
     with contextlib.suppress(OSError):
         CACHE.parent.mkdir(exist_ok=True)
         temporary = CACHE.with_suffix(f".{os.getpid()}")
-        temporary.write_text(json.dumps(known))
+        temporary.write_text(json.dumps(_cached()))
         temporary.replace(CACHE)
+    _unsaved.clear()
 
 
 def _imports(tree: ast.Module, package: str) -> set[str]:

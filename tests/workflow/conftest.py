@@ -136,13 +136,14 @@ class Workflow:
 def copy_tree(source: Path, target: Path) -> None:
     """Copy a folder with its files' times, which Snakemake compares.
 
-    What Python and numba have compiled comes along, since a copied source file has its time, size and content: to
-    compile the loops anew took half of each training's time. What another process is just writing there does not.
+    What Python and numba have compiled, and the fingerprints, come along, since a copied source file has its time,
+    size and content: to compile the loops anew took half of each training's time, to parse all sources half of a dry
+    run's. What another process is just writing there does not.
     """
 
     def unfinished(folder: str, names: list[str]) -> list[str]:
         compiled = Path(folder).name == "__pycache__"
-        return [name for name in names if compiled and not name.endswith((".pyc", ".nbi", ".nbc"))]
+        return [name for name in names if compiled and not name.endswith((".pyc", ".nbi", ".nbc", ".json"))]
 
     shutil.copytree(source, target, symlinks=True, ignore=unfinished)
 
@@ -156,9 +157,18 @@ def copy_project(folder: Path) -> Workflow:
 
 
 @pytest.fixture
-def project(tmp_path):
+def project(fresh, tmp_path):
     """A fresh copy, nothing made yet."""
-    return copy_project(tmp_path)
+    for name in fresh.folder.iterdir():
+        if name.name != ".snakemake":
+            (copy_tree if name.is_dir() else shutil.copy2)(name, tmp_path / name.name)
+    return Workflow(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def fresh(once):
+    """A fresh copy whose sources have their fingerprints. Not to be changed: take ``project``."""
+    return once("fresh", lambda folder: copy_project(folder).planned("results/demo/eval.json"))
 
 
 @pytest.fixture(scope="session")
@@ -185,12 +195,12 @@ def once(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def finished(once):
+def finished(fresh, once):
     """A copy in which the tiny demo has run to its evaluation. Not to be changed: take ``copy_of_finished``."""
     reports = [
         f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md", "compare.json", "quantized.json")
     ]
-    return once("finished", lambda folder: copy_project(folder).run(*reports))
+    return once("finished", lambda folder: fresh.copy(folder).run(*reports))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,11 @@ import json
 import os
 import sys
 
+# What a run imports beside psp.
+import jsonschema  # noqa: F401
+import numpy  # noqa: F401
+import requests  # noqa: F401
+import smart_open  # noqa: F401
 from snakemake.cli import main
 
 for line in sys.stdin:
