@@ -35,7 +35,7 @@ import sentencepiece
 from hypothesis import strategies as st
 
 # How long an example takes tells of the machine, and of what is compiled or loaded at its first use.
-hypothesis.settings.register_profile("psp", deadline=None)
+hypothesis.settings.register_profile("psp", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("psp")
 
 LEVEL = logging.getLogger().level

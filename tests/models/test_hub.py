@@ -167,6 +167,7 @@ def test_what_is_no_psp_model_is_not_downloaded(folder, server, user):
     assert not [r for r in server.requests if r.startswith("GET") and r.endswith("model.safetensors")]
 
 
+@pytest.mark.slow
 def test_a_download_that_was_cut(folder, server, user):
     server.create(REPO)
     server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})

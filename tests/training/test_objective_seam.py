@@ -146,8 +146,11 @@ class Stopping:
         return self._development.score(*scorers)
 
 
-@pytest.mark.parametrize("kind", ["mean", "projected"])
-@pytest.mark.parametrize("changes", [{"dropout": 0.1, "clip": 0.5}, {"average": 4, "average_part": 0.9}], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [("mean", {"dropout": 0.1, "clip": 0.5}), ("projected", {"average": 4, "average_part": 0.9})],
+    ids=str,
+)
 def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     tmp_path: Path,
     made: Made,

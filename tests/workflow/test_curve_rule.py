@@ -1,8 +1,11 @@
 """The learning-curve plot as a target of the workflow."""
 
+import pytest
+
 from psp.report.curve import draw
 
 
+@pytest.mark.slow
 def test_the_plot_is_a_target_of_its_own(copy_of_finished, tmp_path):
     folder = copy_of_finished.folder
     output = copy_of_finished.run("results/demo/learning_curve.png").output

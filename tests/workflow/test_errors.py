@@ -48,6 +48,7 @@ def test_a_wrong_key(project):
     assert len(output.splitlines()) < 8  # not the whole schema
 
 
+@pytest.mark.slow
 def test_a_language_that_cannot_be_identified_is_told_once(project):
     (project.folder / "tiny.yaml").write_text(
         "models: {xh: {languages: [en, xh], corpora: [{path: my.tsv}], evaluate: {tatoeba: false, sts: false}, "
@@ -184,6 +185,7 @@ def test_bad_archives(project, tmp_path, name, words):
     assert not (project.folder / "results/demo/pairs/mix.json").exists()
 
 
+@pytest.mark.slow
 def test_a_store_of_another_vocabulary(copy_of_finished):
     source = copy_of_finished.folder / "results/demo/sentencepiece.model"
     data = bytearray(source.read_bytes())

@@ -46,6 +46,7 @@ def test_they_run_and_a_change_of_them_reruns_the_filter(own):
     assert json.loads((own.folder / REPORT).read_text())["dropped"]["similarity: too low"] > 50
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_in_a_line_and_leaves_nothing(own):
     before = (own.folder / REPORT).read_bytes()
     (own.folder / "own_rules.py").write_text("def keep(source, target):\n    return source.index('no such text')\n")

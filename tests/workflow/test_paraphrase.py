@@ -131,6 +131,7 @@ def test_a_missing_file_of_ones_own_is_told_before_anything_runs(project, wordin
     assert "train" in project.planned("results/english/eval.json")
 
 
+@pytest.mark.slow
 def test_a_file_of_rows_that_are_no_pairs_ends_the_run_and_leaves_nothing(project, wordings):
     write(project.folder, wordings[:50], bad=[*BAD, *["one column"] * 200])
     output = failure(project, "results/english/pairs/mix.json")
@@ -138,6 +139,7 @@ def test_a_file_of_rows_that_are_no_pairs_ends_the_run_and_leaves_nothing(projec
     assert not list((project.folder / "results/english/pairs").rglob("*.tsv"))
 
 
+@pytest.mark.slow
 def test_a_score_filter_on_a_file_without_scores(project, wordings):
     write(project.folder, wordings[:50])
     project.edit("tiny.yaml", 'gz", licence: MIT', 'gz", licence: MIT, filters: {score: {enabled: true}}')

@@ -1,5 +1,7 @@
 """The scores of smaller tables as a target of the workflow."""
 
+import pytest
+
 from psp.core.files import read_json
 from psp.evaluation import testsets
 from psp.evaluation.quantize import measure
@@ -30,6 +32,7 @@ def test_it_is_what_the_library_writes(finished, tmp_path):
     assert (tmp_path / "quantized.json").read_bytes() == (finished.folder / TARGET).read_bytes()
 
 
+@pytest.mark.slow
 def test_other_tables_are_measured_again_and_make_no_other_model(copy_of_finished):
     assert copy_of_finished.planned(TARGET) == set()
     copy_of_finished.edit("tiny.yaml", "dims: [8]", "dims: [4]")

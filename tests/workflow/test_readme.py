@@ -152,6 +152,7 @@ def write_checkpoint(path, model, sp_model):
     shutil.copy(model / "sentencepiece.model", sp_model)
 
 
+@pytest.mark.slow
 def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "results").symlink_to(finished.folder / "results")
     (tmp_path / "config").symlink_to(finished.folder / "config")

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 CONFIG = """
 corpora:
   Second: {opus: PhrasebookExtra, version: v0, versions: {en-fr: v1}, licence: MIT}
@@ -11,6 +13,7 @@ models:
 REPORT = "results/two/pairs/filter/Second.en-fr.json"
 
 
+@pytest.mark.slow
 def test_archive_and_its_members_have_the_name_that_opus_gives_them(project):
     (project.folder / "two.yaml").write_text(CONFIG)
     project.run(REPORT, configs=("config/demo.yaml", "tiny.yaml", "two.yaml"))

@@ -23,6 +23,8 @@ from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.text.sentencepiece import load_sentencepiece
 
+pytestmark = pytest.mark.slow  # a browser
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
     "--no-sandbox",

@@ -309,8 +309,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-#: One of each loss, and the other optimiser; the rest, which share their code with these, are slow.
-OFTEN = ("best, dropout, clip, dev_every", "infonce, mined, averaged", "the optimiser of GPUs")
+#: The rest, which shares its code with this one, is slow.
+OFTEN = ("best, dropout, clip, dev_every",)
 
 
 @pytest.mark.parametrize(
@@ -456,6 +456,7 @@ def kill_at_random(job: Job, folder: Path, kills: int) -> list[int]:
     return seen
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path, job: Job) -> None:
     kill_at_random(job, tmp_path, kills=4)
 

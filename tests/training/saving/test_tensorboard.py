@@ -104,7 +104,9 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path) -> None:
         TensorBoardWriter(tmp_path / "train/tensorboard")
 
 
-@pytest.mark.parametrize("room", [0, 60, 301])
+@pytest.mark.parametrize(
+    "room", [pytest.param(0, marks=pytest.mark.slow), 60, pytest.param(301, marks=pytest.mark.slow)]
+)
 def test_a_full_disk_is_one_error_and_no_wait(tmp_path: Path, room: int) -> None:
     program = f"""
 import resource, signal
