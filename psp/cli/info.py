@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import metadata
 from typing import Any
 
 
@@ -50,6 +49,8 @@ def _facts(model: Any) -> dict[str, Any]:
 
 def _accelerator(model: Any) -> dict[str, str | None]:
     """Return numba's version (None if not installed) and why words are not looked up (None if they are)."""
+    from importlib import metadata
+
     try:
         version = metadata.version("numba")
     except metadata.PackageNotFoundError:

@@ -12,7 +12,6 @@ from typing import Any
 from psp.cli.common import ending_well
 from psp.core.errors import ConfigError, PspError
 from psp.inference.serve import Limits
-from psp.models.folder import model_name
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +75,8 @@ def _name(model: str) -> str:
     """Return the name to show: ``fr`` for results/fr/model, ``user/name`` for hf://user/name@revision."""
     if model.startswith("hf://"):
         return model.removeprefix("hf://").partition("@")[0]
+    from psp.models.folder import model_name
+
     return model_name(Path(model))
 
 
