@@ -6,11 +6,13 @@ import argparse
 import json
 from typing import Any
 
+from psp.cli.common import model_argument
+
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("info", run, "Describe a model: languages, size, text processing, acceleration on this machine.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument("--json", action="store_true", help="print JSON")
 
 

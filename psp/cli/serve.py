@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import ending_well
+from psp.cli.common import ending_well, model_argument
 from psp.core.errors import ConfigError, PspError
 from psp.inference.serve import Limits
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("serve", run, "Serve a web page to try a model, and a small JSON API.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument(
         "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
     )
