@@ -12,7 +12,6 @@ SMALL = 80
 #: Modules and packages whose tests stand under another name, each with where, and why.
 ELSEWHERE = {
     "cli/common.py": ("cli/test_embed.py", "what the commands share is seen in each"),
-    "cli/mine.py": ("inference/search/test_bitext.py", "the command hands over to the mining"),
     "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
     "config/blocks.py": ("config/test_config.py", "a list of settings"),
     "config/entries.py": ("config/test_config.py", "a list of settings"),

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from psp.core.errors import DataError
+from psp.core.errors import ConfigError, DataError
 from psp.text.lines import read_lines
 
 #: Bytes of about 50,000 sentences: embedding them takes as long as importing numba.
@@ -41,6 +41,11 @@ def lines(path: Path | None) -> list[str]:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
 
 
+def model_argument(command: argparse.ArgumentParser) -> None:
+    """Add ``MODEL``."""
+    command.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+
+
 def jobs(command: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     command.add_argument(
@@ -52,6 +57,34 @@ def _positive(text: str) -> int:
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
     return int(text)
+
+
+def index_options(command: argparse.ArgumentParser) -> None:
+    """Add ``--effort`` and ``--float16``, of commands that search among vectors."""
+    command.add_argument(
+        "--effort",
+        type=int,
+        metavar="N",
+        help="hnsw's search effort: higher is more accurate and slower (default: 128)",
+    )
+    command.add_argument("--float16", action="store_true", help="store vectors in half the memory")
+
+
+def threads(command: argparse.ArgumentParser) -> None:
+    """Add ``--threads``, all cores by default."""
+    command.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+
+
+def check_positive(options: argparse.Namespace) -> None:
+    """Check ``-k``, ``--effort`` and ``--threads``.
+
+    Raises:
+        ConfigError: one is below 1.
+    """
+    for name, option in (("k", "-k"), ("effort", "--effort"), ("threads", "--threads")):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise ConfigError(f"{option} {value}: write 1 or more")
 
 
 def for_several(jobs: int, size: int | None) -> bool | None:

@@ -9,16 +9,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs
+from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs, model_argument
+from psp.inference.streaming import DTYPES, FORMATS
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    from psp.inference.streaming.vectorfile import DTYPES, FORMATS
-
     added = command("embed", run, "Embed each line of a text; vectors keep the order of the lines.")
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument("file", nargs="?", type=Path, metavar="FILE", help="sentences, one per line (default: stdin)")
     added.add_argument(
         "--out", required=True, metavar="FILE", help="x.npy, x.parquet, or raw numbers: x.f32, x.f16, - for stdout"

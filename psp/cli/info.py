@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from importlib import metadata
 from typing import Any
+
+from psp.cli.common import model_argument
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("info", run, "Describe a model: languages, size, text processing, acceleration on this machine.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -50,6 +51,8 @@ def _facts(model: Any) -> dict[str, Any]:
 
 def _accelerator(model: Any) -> dict[str, str | None]:
     """Return numba's version (None if not installed) and why words are not looked up (None if they are)."""
+    from importlib import metadata
+
     try:
         version = metadata.version("numba")
     except metadata.PackageNotFoundError:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import logging
 import math
-import os
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import ending_well
+from psp.cli.common import check_positive, ending_well, index_options, threads
 from psp.core.errors import ConfigError
 
 CHOICES = {
@@ -52,21 +51,13 @@ def add(command: Any) -> None:
         default="flat",
         help="flat: exact; hnsw: approximate, for millions of lines",
     )
-    added.add_argument(
-        "--effort",
-        type=int,
-        metavar="N",
-        help="hnsw's search effort: higher is more accurate and slower (default: 128)",
-    )
-    added.add_argument("--float16", action="store_true", help="store vectors in half the memory")
-    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+    index_options(added)
+    threads(added)
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    for name in ("k", "effort", "threads"):
-        if getattr(options, name) is not None and getattr(options, name) < 1:
-            raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
+    check_positive(options)
     if options.effort is not None and options.index != "hnsw":
         raise ConfigError("--effort: only for --index hnsw; exact search looks at all sentences")
     if options.threshold is not None and not math.isfinite(options.threshold):

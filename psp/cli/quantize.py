@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import ending_well
+from psp.cli.common import ending_well, model_argument
 from psp.core.errors import ConfigError
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("quantize", run, "Make a model smaller: fewer bits per number, fewer dimensions, or both.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument("out", type=Path, metavar="OUT", help="the model folder to write; must not exist")
     added.add_argument("--dtype", choices=["float16", "int8"], help="type of the embedding matrix (default: unchanged)")
     added.add_argument("--dim", type=int, metavar="D", help="keep the first D dimensions (default: all)")

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs
+from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs, model_argument
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("score", run, "Append the cosine of its two sentences to each line of tab-separated pairs.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument(
         "file",
         nargs="?",

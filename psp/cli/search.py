@@ -6,13 +6,12 @@ import argparse
 import itertools
 import json
 import logging
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from psp.cli.common import StandardOutput, ending_well
+from psp.cli.common import StandardOutput, check_positive, ending_well, index_options, threads
 from psp.core.errors import ConfigError, DataError
 from psp.text.lines import read_lines
 from psp.text.words import clean
@@ -46,18 +45,12 @@ def add(command: Any) -> None:
         choices=["flat", "hnsw"],
         help="flat: exact (default); hnsw: approximate, slow to build and fast to search; save it",
     )
-    added.add_argument(
-        "--effort",
-        type=int,
-        metavar="N",
-        help="hnsw's search effort: higher is more accurate and slower (default: 128)",
-    )
-    added.add_argument("--float16", action="store_true", help="store vectors in half the memory")
+    index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
     folders = added.add_mutually_exclusive_group()
     folders.add_argument("--save-index", type=Path, metavar="FOLDER", help="save the index for later searches")
     folders.add_argument("--load-index", type=Path, metavar="FOLDER", help="use a saved index")
-    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+    threads(added)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -87,9 +80,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    for name in ("k", "effort", "threads"):
-        if getattr(options, name) is not None and getattr(options, name) < 1:
-            raise ConfigError(f"{'-k' if name == 'k' else '--' + name} {getattr(options, name)}: write 1 or more")
+    check_positive(options)
     if options.load_index:
         for name in ("index", "float16", "vectors"):
             if getattr(options, name):

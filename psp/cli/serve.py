@@ -9,10 +9,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import ending_well
+from psp.cli.common import ending_well, model_argument
 from psp.core.errors import ConfigError, PspError
 from psp.inference.serve import Limits
-from psp.models.folder import model_name
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +19,7 @@ log = logging.getLogger(__name__)
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("serve", run, "Serve a web page to try a model, and a small JSON API.")
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    model_argument(added)
     added.add_argument(
         "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
     )
@@ -76,6 +75,8 @@ def _name(model: str) -> str:
     """Return the name to show: ``fr`` for results/fr/model, ``user/name`` for hf://user/name@revision."""
     if model.startswith("hf://"):
         return model.removeprefix("hf://").partition("@")[0]
+    from psp.models.folder import model_name
+
     return model_name(Path(model))
 
 

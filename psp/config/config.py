@@ -23,7 +23,7 @@ from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
-from psp.core.settings import RECIPES
+from psp.core.settings import NAME, RECIPES
 from psp.evaluation.testsets import SEMEVAL
 from psp.training import launch
 from psp.training.tune import Tuning, tunable
@@ -35,7 +35,6 @@ INERT = (
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Config(Downloads):
@@ -67,7 +66,7 @@ class Config(Downloads):
         self.licences: list[str] | None = merge(self._defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
         for name in raw["models"]:
-            if not _NAME.fullmatch(name) or name in RESERVED:
+            if not re.fullmatch(NAME, name) or name in RESERVED:
                 raise ConfigError(
                     f"models.{name}: not a usable name (it becomes a folder under results/); "
                     f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"

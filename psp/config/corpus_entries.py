@@ -12,6 +12,7 @@ from typing import Any
 from psp.config.entries import CORPUS
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
+from psp.corpora.opus import language_pair
 from psp.pairs.filters import problems
 
 _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
@@ -53,7 +54,7 @@ class Part:
     @property
     def pair(self) -> str:
         """The archive's name for the pair: languages in alphabetical order."""
-        return archive_pair(self.names)
+        return language_pair(self.names)
 
     @property
     def label(self) -> str:
@@ -68,11 +69,6 @@ class Part:
         if self.kind == "paranmt":
             return f"paranmt/{self.corpus}/{self.version}.zip"
         return f"opus/{self.opus}/{self.version}/{self.pair}.txt.zip"
-
-
-def archive_pair(names: Iterable[str]) -> str:
-    """OPUS's name of a language pair: its own names of the languages, in alphabetical order."""
-    return "-".join(sorted(names))
 
 
 def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
@@ -102,7 +98,7 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
             parts = pair.split("-")
             cuts = [("-".join(parts[:cut]), "-".join(parts[cut:])) for cut in range(1, len(parts))]
             if not any(first <= second for first, second in cuts):
-                meant = f"; write {archive_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
+                meant = f"; write {language_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
                 raise ConfigError(
                     f"corpora.{name}.{key}: {pair} is not a pair as archives name it, in alphabetical order{meant}"
                 )
@@ -159,11 +155,11 @@ def resolve(
         corpus=name,
         opus=corpus.get("opus", name),
         kind=kind,
-        version=of_pair(corpus, "version", archive_pair(names)),
+        version=of_pair(corpus, "version", language_pair(names)),
         languages=pair,
         names=names,
         cap=item.get("cap", corpus.get("cap")),
-        licence=item.get("licence", of_pair(corpus, "licence", archive_pair(names))),
+        licence=item.get("licence", of_pair(corpus, "licence", language_pair(names))),
         filters=merge(filters, merge(own, item.get("filters", {}))),
         path=path,
     )

@@ -20,9 +20,10 @@ from typing import Any
 import yaml
 
 from psp.config.config import Config
-from psp.config.corpus_entries import archive_pair, of_pair
+from psp.config.corpus_entries import of_pair
 from psp.core.errors import ConfigError, DataError, DownloadError
 from psp.corpora.known import DOUBTFUL, LICENCES, SKIPPED, SYNTHETIC, TERMS
+from psp.corpora.opus import language_pair
 from psp.text.languages import NAMES, opus_names
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class Offer:
     @property
     def pair(self) -> str:
         """The archive's name: the languages in alphabetical order."""
-        return archive_pair(self.names)
+        return language_pair(self.names)
 
     @property
     def size(self) -> str:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.core.errors import ConfigError
+from psp.core.settings import NAME
 
-#: Names become folders in results/<model>/variants.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 #: Keys of a variant's entry that are not keys of the block ``train``.
 _OWN = ("recipe", "seeds")
 
@@ -70,7 +69,7 @@ def resolve(
     for name, entry in entries.items():
         if entry is None:
             continue
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch(NAME, name):
             raise ConfigError(
                 f"{where}.variants.{name}: not a usable name (it becomes a folder under results/); "
                 "use letters, digits, '.', '_' or '-', such as no-zipf"

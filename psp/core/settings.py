@@ -77,10 +77,6 @@ class Setting:
         """Whether the setting may have this value."""
         return _allows(self.values(), value)
 
-    def in_recipe(self, recipe: str) -> Any:
-        """The default under a recipe."""
-        return self.recipes.get(recipe, self.default)
-
 
 @dataclass(frozen=True, eq=False)
 class Section:

@@ -71,11 +71,11 @@ class Status:
     written: float
     work: Work | None
 
-    def state(self, now: float | None = None) -> str:
+    def state(self) -> str:
         """Return ``running``, ``dead`` (process gone) or ``silent`` (other machine, no update for 10 minutes)."""
         if self.host == socket.gethostname():
             return "running" if _born(self.pid) == (True, self.born) else "dead"
-        return "running" if (now or time.time()) - self.written < SILENT else "silent"
+        return "running" if time.time() - self.written < SILENT else "silent"
 
 
 def read(path: Path) -> Status | None:

@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import urllib.parse
-import urllib.request
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -166,7 +165,7 @@ def _local(address: str) -> Path:
         url = urllib.parse.urlsplit(address)
         if url.netloc not in ("", "localhost"):
             raise Failure(f"for an absolute path write file:///{url.netloc}{url.path}, with three slashes")
-        return Path(urllib.request.url2pathname(url.path))
+        return Path(urllib.parse.unquote(url.path))
     if scheme == "package":
         package, _, inside = rest.partition("/")
         return _in_package(package, inside)

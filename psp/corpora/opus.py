@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from psp.corpora.archive import listed, open_member, open_zip
 from psp.text.lines import read_lines
 
 
-def language_pair(languages: tuple[str, str]) -> str:
-    """Return OPUS's name of a language pair, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
+def language_pair(languages: Iterable[str]) -> str:
+    """Return OPUS's name of a pair of its languages, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
     return "-".join(sorted(languages))
 
 

@@ -19,13 +19,14 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO
-
-import requests
+from typing import IO, TYPE_CHECKING
 
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.core.progress import Progress
+
+if TYPE_CHECKING:
+    import requests
 
 log = logging.getLogger(__name__)
 
@@ -172,6 +173,8 @@ def download(
 
 def _request(address: str, what: str, part: Partial, size: int | None, timeout: float) -> None:
     """Send one request, for the rest or for everything; the file is complete when this returns."""
+    import requests  # here, since the config imports this module too, which downloads nothing
+
     note = part.expectation(address)
     have = part.size() if note else 0
     if have and have == note["bytes"]:
@@ -267,6 +270,8 @@ def _said(error: BaseException) -> str:
         elif isinstance(inner, OSError) and inner.strerror:
             said = inner.strerror
         inner = inner.__cause__ or inner.__context__
+    import requests
+
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return said or "the connection broke off"
     return said or " ".join(str(error).split())[:200]

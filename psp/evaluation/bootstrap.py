@@ -22,6 +22,8 @@ CONFIDENCE = 0.95
 _BLOCK = 2_000_000
 #: No interval is given if more than this share of resamples has no correlation (one side constant).
 _DEGENERATE = 0.05
+#: Decimal places of the ends of an interval.
+_DIGITS = 4
 
 
 def resample_counts(pairs: int, resamples: int, seed: int, name: str) -> Counts:
@@ -67,19 +69,19 @@ def spearman(counts: Counts, x: Floats, y: Floats) -> Floats:
     return out
 
 
-def interval(values: Floats, digits: int = 4) -> list[float] | None:
+def interval(values: Floats) -> list[float] | None:
     """Return the percentile 95% interval of resampled values, rounded; None if too many are NaN."""
     valid = values[~np.isnan(values)]
     if len(valid) == 0 or len(valid) < (1 - _DEGENERATE) * len(values):
         return None
     low, high = np.quantile(valid, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return [round(float(low), digits), round(float(high), digits)]
+    return [round(float(low), _DIGITS), round(float(high), _DIGITS)]
 
 
-def wilson(errors: int, n: int, digits: int = 4) -> list[float]:
+def wilson(errors: int, n: int) -> list[float]:
     """Return the Wilson 95% interval of an error rate, in %; it also works at 0% and 100%, where others collapse."""
     found = stats.binomtest(errors, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    return [round(100 * float(found.low), digits), round(100 * float(found.high), digits)]
+    return [round(100 * float(found.low), _DIGITS), round(100 * float(found.high), _DIGITS)]
 
 
 def _blocks(resamples: int, pairs: int) -> Iterator[slice]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from psp.report.layout import layout
-from psp.text.languages import NAMES, TATOEBA
+from psp.text.languages import name_of_set
 
 Body = Mapping[str, Any]
 
@@ -63,7 +63,7 @@ def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
             yield (part, name), test, "spearman"
     for iso3, directions in body["tatoeba"].items():
         for direction in directions:
-            yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({_language(iso3)})", "error"
+            yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({name_of_set(iso3)})", "error"
     if heldout(body) is not None:
         yield _HELDOUT, "held-out pairs (dev)", "error"
 
@@ -85,10 +85,6 @@ def _cell(figures: Body, key: str) -> str:
     if value is None:
         return "-"
     return f"{value:.1f}" if interval is None else f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
-
-
-def _language(iso3: str) -> str:
-    return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
 
 
 def _notes(body: Body) -> str:

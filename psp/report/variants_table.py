@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.report.layout import layout
-from psp.text.languages import NAMES, TATOEBA
+from psp.text.languages import name_of_set
 
 #: Score -> column heading, and number format.
 _COLUMNS = {
@@ -54,18 +54,13 @@ def _columns(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     for name, (head, written) in _COLUMNS.items():
         if name == "tatoeba/":
             for figure in directions if len(languages) == 1 else languages:
-                yield figure, _way(figure.removeprefix(name)), written
+                yield figure, name_of_set(figure.removeprefix(name)), written
         elif name.endswith("/"):
             for figure in names:
                 if figure.startswith(name):
                     yield figure, figure.removeprefix(name), written
         elif name in names:
             yield name, head, written
-
-
-def _way(name: str) -> str:
-    """Name a language; a direction, such as ``fra-eng``, stays as it is."""
-    return next((NAMES[code] for code, iso3 in TATOEBA.items() if iso3 == name), name)
 
 
 def _cell(figure: Mapping[str, Any] | None, written: str) -> str:

@@ -135,6 +135,12 @@ NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
     code if short == "-" else short: name for short, code, name in _ROWS
 }
 
+
+def name_of_set(iso3: str) -> str:
+    """Name the language of a Tatoeba test set in English; all else, such as ``fra-eng``, stays as it is."""
+    return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
+
+
 # All of ISO 639-1: a model may be in a language that has no Tatoeba test set.
 _TWO_LETTERS = """
 aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from psp.core.errors import DataError
 
 BLOCK_BYTES = 4 << 20
@@ -31,6 +29,8 @@ class LineFile:
     """
 
     def __init__(self, path: Path | str) -> None:
+        import numpy as np  # here, since every start of `psp` imports this module
+
         self.path = Path(path)
         digest = hashlib.sha256()
         starts, size = [np.zeros(1, np.int64)], 0

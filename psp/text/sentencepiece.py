@@ -1,4 +1,4 @@
-"""Load sentencepiece models from memory, and encode text to flat ids, leaving out unknown pieces."""
+"""Load sentencepiece models from memory, and encode text to flat ids."""
 
 from __future__ import annotations
 
@@ -29,17 +29,6 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         return sentencepiece.SentencePieceProcessor(model_proto=serialised)
     except Exception as error:  # which class it is depends on sentencepiece's version
         raise DataError(f"not a sentencepiece model, or damaged ({error}); make it again", path) from None
-
-
-def encode(processor: sentencepiece.SentencePieceProcessor, texts: list[str], threads: int = 1) -> Encoded:
-    """Encode sentences in one call, ids int32, leaving out unknown pieces.
-
-    A sentence of unknown pieces only becomes one unknown id, as in the published system; a sentence without pieces
-    (nothing but white space and what normalisation removes) has no ids.
-    """
-    encoded = encode_all(processor, texts, threads)
-    unknown = processor.unk_id()
-    return encoded.without(encoded.ids == unknown, unknown)
 
 
 def encode_all(processor: sentencepiece.SentencePieceProcessor, texts: list[str], threads: int = 1) -> Encoded:

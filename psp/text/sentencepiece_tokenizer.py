@@ -37,7 +37,6 @@ class SentencepieceTokenizer(Tokenizer):
     """
 
     kind = "sentencepiece"
-    files = (FILE,)
     finds_surrogates = True
     path: Path
 

@@ -5,7 +5,7 @@ Stores, training, models and their folders use a tokenizer only through this int
 
     @register
     class Words(Tokenizer):
-        kind, files = "words", ("words.txt",)
+        kind = "words"
         ...
 """
 
@@ -17,16 +17,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-
-if TYPE_CHECKING:
-    from psp.text.segment import Segmenter
+from psp.text.segment import Segmenter
 
 #: Keys of a model's config.json that say how text is read, and their defaults.
 READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
@@ -56,8 +54,6 @@ class Tokenizer(abc.ABC):
 
     #: Its name, in config.json and in the registry.
     kind: ClassVar[str]
-    #: Names of its files in a model's folder.
-    files: ClassVar[tuple[str, ...]]
     #: Whether :meth:`_encode` itself fails on half a surrogate pair, so that texts need not be searched for one.
     finds_surrogates: ClassVar[bool] = False
     #: The file that it was read from, for errors; None if there is none.
@@ -270,8 +266,6 @@ def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
     for value in distinct.values():
         if not isinstance(value, dict) or "name" not in value:
             raise DataError(f'config.json: segment holds {value!r}, not {{"name": "jieba", "cut_all": false}}')
-        from psp.text.segment import Segmenter
-
         return Segmenter(value["name"], cut_all=bool(value.get("cut_all", False)))
     return None
 

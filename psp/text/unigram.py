@@ -21,8 +21,7 @@ import sentencepiece
 
 from psp.core.jit import compiled
 
-MARK = "\u2581"  # sentencepiece's for a space
-_E2, _96, _81 = np.uint8(0xE2), np.uint8(0x96), np.uint8(0x81)  # the mark's bytes
+_E2, _96, _81 = np.uint8(0xE2), np.uint8(0x96), np.uint8(0x81)  # of U+2581, sentencepiece's mark for a space
 _SPACE = np.uint8(0x20)
 #: Bytes; longer words are not segmented here, because of the memory that they would take.
 LONGEST = 4096

@@ -62,7 +62,7 @@ def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, ca
     def missing(name):
         raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr("psp.cli.info.metadata.version", missing)
+    monkeypatch.setattr("importlib.metadata.version", missing)
     said = info(capsys, tmp_path / "model")
     for words in (
         "languages     unknown",

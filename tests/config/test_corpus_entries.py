@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.config.corpus_entries import Part, archive_pair, check_entry, closest, file_name, of_pair, resolve
+from psp.config.corpus_entries import Part, check_entry, closest, file_name, of_pair, resolve
 from psp.core.errors import ConfigError
 
 FILTERS: dict[str, Any] = {
@@ -110,11 +110,6 @@ def test_any_file_s_name_gives_one_that_a_file_may_have(text):
     name = file_name(f"folder/{text}".replace("\0", ""))
     assert name and set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
     assert name[0] not in "-._" and name[-1] not in "-._"
-
-
-@given(st.lists(st.sampled_from(["en", "fr", "pt_BR", "zh-CN"]), min_size=2, max_size=2))
-def test_an_archive_s_pair_does_not_know_the_order(names):
-    assert archive_pair(names) == archive_pair(names[::-1]) == "-".join(sorted(names))
 
 
 def own(filters: dict[str, Any]) -> dict[str, Any]:

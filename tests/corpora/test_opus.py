@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
-from psp.corpora.opus import member_names, read_archive
+from psp.corpora.opus import language_pair, member_names, read_archive
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
@@ -62,6 +62,11 @@ def test_opus_names_of_languages() -> None:
         "OpenSubtitles.en-zh_cn.zh_cn",
     )
     assert member_names("Europarl", ("en", "de")) == ("Europarl.de-en.en", "Europarl.de-en.de")
+
+
+@given(st.lists(st.sampled_from(["en", "fr", "pt_BR", "zh-CN"]), min_size=2, max_size=2))
+def test_an_archives_pair_does_not_know_the_order(names: list[str]) -> None:
+    assert language_pair(names) == language_pair(names[::-1]) == "-".join(sorted(names))
 
 
 sentence = st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))

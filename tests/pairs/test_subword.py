@@ -17,7 +17,8 @@ import psp.pairs.subword
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.pairs.pair_file import read_mixed
 from psp.pairs.subword import LONGEST_LINE, train_subword
-from psp.text.sentencepiece import encode, encode_all, load_sentencepiece
+from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from tests.conftest import PAIRS, SENTENCES, odd_text, reference_ids, train_sentencepiece, write_mixed
 
 
@@ -178,15 +179,16 @@ def test_a_mixed_file_is_read_as_it_is_written(tmp_path):
 
 
 @pytest.fixture(scope="module", params=["as trained", "without a word mark in front"])
-def processor(request, tmp_path_factory):
+def tokenizer(request, tmp_path_factory):
     # Only without the word mark, which is a known piece, can a sentence be of unknown pieces alone.
     path = tmp_path_factory.mktemp("sp") / "sp.model"
-    return load_sentencepiece(train_sentencepiece(path, add_dummy_prefix=request.param == "as trained"))
+    return SentencepieceTokenizer(train_sentencepiece(path, add_dummy_prefix=request.param == "as trained"))
 
 
 @given(texts=st.lists(odd_text, max_size=12), threads=st.sampled_from([1, 2]))
-def test_encoding_is_sentencepiece_without_unknown_pieces(processor, texts, threads):
-    encoded, whole = encode(processor, texts, threads), encode_all(processor, texts, threads)
+def test_encoding_is_sentencepiece_without_unknown_pieces(tokenizer, texts, threads):
+    processor = tokenizer.processor
+    encoded, whole = tokenizer.encode_prepared(texts, threads), tokenizer.encode_whole(texts, threads)
     ids, offsets = encoded.ids, encoded.offsets
     expected = [reference_ids(processor, text) for text in texts]
     assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
@@ -196,10 +198,11 @@ def test_encoding_is_sentencepiece_without_unknown_pieces(processor, texts, thre
 
 
 def test_a_sentence_of_unknown_pieces_is_one_unknown_piece(tmp_path):
-    processor = load_sentencepiece(train_sentencepiece(tmp_path / "sp.model", add_dummy_prefix=False))
-    unknown = processor.unk_id()
+    tokenizer = SentencepieceTokenizer(train_sentencepiece(tmp_path / "sp.model", add_dummy_prefix=False))
+    processor, unknown = tokenizer.processor, tokenizer.unknown_id
     assert processor.encode("日 本")[0] == processor.encode("日 本")[-1] == unknown
-    assert encode(processor, ["日本", "bread", "", "日"]).ids.tolist() == [unknown, *processor.encode("bread"), unknown]
+    found = tokenizer.encode_prepared(["日本", "bread", "", "日"])
+    assert found.ids.tolist() == [unknown, *processor.encode("bread"), unknown]
 
 
 def test_real_sentences_make_a_usable_model(psp_data, tmp_path):
@@ -220,5 +223,6 @@ def test_real_sentences_make_a_usable_model(psp_data, tmp_path):
     assert report["sentences"] == 4000
     assert isinstance(processor, sentencepiece.SentencePieceProcessor)
     texts = [text for row in rows for text in row[:2]]
-    kept, whole = len(encode(processor, texts).ids), len(encode_all(processor, texts).ids)
+    tokenizer = SentencepieceTokenizer(tmp_path / "sp.model")
+    kept, whole = len(tokenizer.encode_prepared(texts).ids), len(tokenizer.encode_whole(texts).ids)
     assert 0 < whole - kept < 0.02 * kept  # a coverage of 0.995 leaves the rarest characters out

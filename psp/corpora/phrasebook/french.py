@@ -57,7 +57,6 @@ ETRE = {"aller", "venir", "revenir", "arriver", "partir", "rentrer", "rester", "
         "sortir"}  # fmt: skip
 GRAVE = {"acheter", "lever", "peler", "emmener", "promener", "ramener", "achever", "amener", "geler", "enlever"}
 CLITICS = ("me", "te", "se", "nous", "vous", "se")
-PRONOUNS = ("je", "tu", "il", "nous", "vous", "ils")
 _PRESENT_ER = ("e", "es", "e", "ons", "ez", "ent")
 _PRESENT_IR = ("is", "is", "it", "issons", "issez", "issent")
 _PRESENT_RE = ("s", "s", "", "ons", "ez", "ent")

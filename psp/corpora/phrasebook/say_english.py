@@ -170,7 +170,7 @@ class Speaker:
         time = self.pick(TIMES[meaning.time].english) if meaning.time else ""
         adverb = self.pick(FREQUENCIES[meaning.frequency].english) if meaning.frequency else ""
         if plan.mood in ("command", "request", "proposal"):
-            return self._say_command(meaning, subject, verb, [*words, time])
+            return self._say_command(meaning, verb, [*words, time])
         tense = meaning.tense
         if tense == "now":
             tense = "present" if verb.startswith("be ") or event.kind == "state" else "progressive"
@@ -231,7 +231,7 @@ class Speaker:
             words.append(self.pick(TIMES[meaning.time].english))
         return english.finish(" ".join(word for word in words if word), ".")
 
-    def _say_command(self, meaning: Meaning, subject: Subject, verb: str, words: list[str]) -> str:
+    def _say_command(self, meaning: Meaning, verb: str, words: list[str]) -> str:
         rest = " ".join(word for word in [verb, *words] if word)
         if meaning.plan.mood == "request":
             lead = self.pick(("could you", "can you", "would you"))

@@ -16,7 +16,7 @@ import numpy as np
 
 from psp.core.files import read_json
 from psp.models.files import CONFIG, SENTENCEPIECE
-from psp.models.static import BATCH
+from psp.models.static import BATCH, StaticModel
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 #: Flat ids and offsets of a batch of sentences, as in psp.models.static.
@@ -113,16 +113,13 @@ class Psp:
     """psp's own model."""
 
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        import psp.models.static
-
         if spec.accelerate:
             import psp.models.pooling
-            import psp.text.word_cache
-        self._model_class, self._folder, self._threads = psp.models.static.StaticModel, folder, cores
-        self._accelerate = spec.accelerate
+            import psp.text.word_cache  # noqa: F401
+        self._folder, self._threads, self._accelerate = folder, cores, spec.accelerate
 
     def load(self) -> None:
-        self.model = self._model_class.load(self._folder, threads=self._threads, accelerate=self._accelerate)
+        self.model = StaticModel.load(self._folder, threads=self._threads, accelerate=self._accelerate)
 
     def embed(self, texts: list[str]) -> np.ndarray:
         return self.model.embed_raw_text(texts)
@@ -266,18 +263,11 @@ class Bag:
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
         import torch
 
-        import psp.models.static
-
         torch.set_num_threads(cores)
-        self._torch, self._model_class, self._folder, self._threads = (
-            torch,
-            psp.models.static.StaticModel,
-            folder,
-            cores,
-        )
+        self._torch, self._folder, self._threads = torch, folder, cores
 
     def load(self) -> None:
-        self.model = self._model_class.load(self._folder, threads=self._threads)
+        self.model = StaticModel.load(self._folder, threads=self._threads)
         table = self._torch.from_numpy(np.array(self.model.weight)).cuda()
         self.bag = self._torch.nn.EmbeddingBag.from_pretrained(table, mode="mean", include_last_offset=True)
 

@@ -4,3 +4,7 @@
 :mod:`~psp.inference.streaming.processes` processes them and returns results in order,
 :mod:`~psp.inference.streaming.vectorfile` writes vectors.
 """
+
+#: The formats of vector files, and the types of their numbers.
+FORMATS = ("npy", "parquet", "raw")
+DTYPES = ("float32", "float16")

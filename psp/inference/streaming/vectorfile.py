@@ -20,8 +20,6 @@ import numpy as np
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import atomic
 
-FORMATS = ("npy", "parquet", "raw")
-DTYPES = ("float32", "float16")
 #: The format implied by a file's suffix, and for raw numbers their dtype.
 _SUFFIXES = {
     ".npy": ("npy", None),
@@ -67,9 +65,9 @@ def vector_file(out: str, form: str, dim: int, dtype: str) -> Iterator[Writer]:
 
     Args:
         out: its path; for raw numbers also a pipe or a device.
-        form: one of :data:`FORMATS`.
+        form: one of :data:`psp.inference.streaming.FORMATS`.
         dim: dimensions of a vector.
-        dtype: one of :data:`DTYPES`.
+        dtype: one of :data:`psp.inference.streaming.DTYPES`.
 
     Raises:
         ConfigError: such a place does not support this format.
