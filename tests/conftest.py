@@ -48,7 +48,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that two processes (``pytest -n 2``) end together.
 
-    A test that needs the finished run waits until it is made; those on fresh copies of the project need not.
+    A test that needs the finished run waits until it is made; those on fresh copies of the project need not. So one
+    process makes it first, and the other begins with those.
     """
 
     def place(item: pytest.Item) -> int:
@@ -62,6 +63,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return [*wanted, True].index(True)
 
     items.sort(key=place)
+    makes_it = next((item for item in items if "finished" in getattr(item, "fixturenames", ())), None)
+    if makes_it is not None:
+        items.remove(makes_it)
+        items.insert(0, makes_it)
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:

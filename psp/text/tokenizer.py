@@ -17,14 +17,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-from psp.text.segment import Segmenter
+
+if TYPE_CHECKING:
+    from psp.text.segment import Segmenter
 
 #: Keys of a model's config.json that say how text is read, and their defaults.
 READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
@@ -264,6 +266,8 @@ def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
             f"config.json: two segmenters, {sorted(distinct)}, but a text does not say which is its own; keep one"
         )
     for value in distinct.values():
+        from psp.text.segment import Segmenter  # models that segment nothing load without it
+
         if not isinstance(value, dict) or "name" not in value:
             raise DataError(f'config.json: segment holds {value!r}, not {{"name": "jieba", "cut_all": false}}')
         return Segmenter(value["name"], cut_all=bool(value.get("cut_all", False)))

@@ -257,6 +257,7 @@ def test_slow_systems_embed_a_sample(task):
         assert process.ask("forward")["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_cold_is_a_new_model(task):
     worker = Worker(NUMBA, cores=usable_cores(), **task)
     worker.load()

@@ -457,18 +457,12 @@ def kill_at_random(job: Job, folder: Path, kills: int) -> list[int]:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments(tmp_path: Path, job: Job) -> None:
-    kill_at_random(job, tmp_path, kills=4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("changes", [{}, {"select": "last", "negatives": "random"}], ids=str)
-def test_killed_at_many_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any], threads: int) -> None:
+@pytest.mark.parametrize(("changes", "threads"), [({}, 2), ({"select": "last", "negatives": "random"}, 1)], ids=str)
+def test_killed_at_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any], threads: int) -> None:
     settings = {**job.settings, **changes, "epochs": 6}
     job = dataclasses.replace(job, folder=tmp_path / "a", settings=settings, threads=threads)
     assert job.run() == 0
-    assert len(set(kill_at_random(job, tmp_path / "b", kills=40))) > 5
+    assert len(set(kill_at_random(job, tmp_path / "b", kills=15))) > 2
 
 
 def test_a_full_disk_is_one_error_and_training_can_go_on(tmp_path: Path, job: Job) -> None:
