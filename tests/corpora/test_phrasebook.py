@@ -82,6 +82,7 @@ def test_every_process_writes_the_same_bytes(tmp_path: Path) -> None:
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
 
 
+@pytest.mark.slow
 def test_evaluation_sets_do_not_depend_on_the_size(tmp_path: Path) -> None:
     for name, pairs in (("a", 200), ("b", 400)):
         generate(tmp_path / name, pairs=pairs, seed=1)

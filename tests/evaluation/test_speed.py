@@ -165,6 +165,7 @@ def small(trained, tmp_path_factory):
     return result, folder
 
 
+@pytest.mark.slow
 def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
     result = small[0]
     assert result["model"] == trained[0].parent.name

@@ -139,6 +139,7 @@ def test_what_is_in_the_cache_is_used_without_network(folder, server, user):
     assert offline.startswith("PspError: hf://ours/de: HF_HUB_OFFLINE")
 
 
+@pytest.mark.slow
 def test_a_missing_or_private_model(folder, server, user):
     server.create(REPO, private=True)
     server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
@@ -153,6 +154,7 @@ def test_a_missing_or_private_model(folder, server, user):
     assert "theirs/fr" not in server.commits
 
 
+@pytest.mark.slow
 def test_what_is_no_psp_model_is_not_downloaded(folder, server, user):
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     server.create(REPO)
@@ -178,6 +180,7 @@ def test_a_download_that_was_cut(folder, server, user):
     assert Model.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
 
 
+@pytest.mark.slow
 def test_a_full_disk(folder, server, user):
     server.create(REPO)
     server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
@@ -194,6 +197,7 @@ def test_a_damaged_folder_is_not_pushed(folder, server, user):
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_the_card_on_the_hub(folder, server, user, tmp_path):
     def shown() -> str:
         return server.files(REPO)["README.md"].decode()

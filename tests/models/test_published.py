@@ -258,6 +258,7 @@ def test_what_is_in_the_way_stays(published, sp_model, tmp_path):
         import_checkpoint(published, sp_model, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_full_disk(published, sp_model, tmp_path):
     code = f"""
 import resource, signal

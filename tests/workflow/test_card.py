@@ -19,6 +19,7 @@ def test_the_card_has_scores_and_data_and_stands_in_the_models_folder(finished):
         assert f"| {corpus['corpus']} | en-fr | {corpus['version']} | {corpus['kept']:,} |" in text
 
 
+@pytest.mark.slow
 def test_a_card_that_a_person_edited_is_kept(copy_of_finished):
     results = copy_of_finished.folder / "results/demo"
     own = results / "model/README.md"

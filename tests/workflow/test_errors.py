@@ -76,6 +76,7 @@ def test_a_target_that_is_taken_for_a_config_file(project):
     assert "put -- before the targets" in output and len(output.splitlines()) < 8
 
 
+@pytest.mark.slow
 def test_what_a_person_should_know_of_a_config_is_said_once(project):
     with (project.folder / "tiny.yaml").open("a") as file:
         file.write("  jp: {languages: [en, jp], corpora: [{path: my.tsv}]}\n")
@@ -153,10 +154,10 @@ def archive(tmp_path, english, french):
     ("name", "words"),
     [
         ("cut", ["en-fr.txt.zip"]),
-        ("members", ["Phrasebook.en-fr.en"]),
-        ("unequal", ["3", "2"]),
-        ("bytes", ["line 2", "UTF-8"]),
-        ("empty", ["no pairs are left to train on", "Phrasebook.en-fr 0"]),
+        pytest.param("members", ["Phrasebook.en-fr.en"], marks=pytest.mark.slow),
+        pytest.param("unequal", ["3", "2"], marks=pytest.mark.slow),
+        pytest.param("bytes", ["line 2", "UTF-8"], marks=pytest.mark.slow),
+        pytest.param("empty", ["no pairs are left to train on", "Phrasebook.en-fr 0"], marks=pytest.mark.slow),
     ],
 )
 def test_bad_archives(project, tmp_path, name, words):

@@ -486,6 +486,7 @@ def test_a_signal_ends_it_with_one_line_and_its_status(folder, number, status, w
             assert server.end(number) == (status, f"error: stopped by {who}\n")
 
 
+@pytest.mark.slow
 def test_a_request_without_an_end_does_not_keep_it_alive(folder):
     with served(folder) as server:
         host, port = server.address.removeprefix("http://").rstrip("/").split(":")

@@ -164,11 +164,11 @@ def test_random_negatives_are_allowed_ones_and_of_the_other_side(mask_equal: boo
 
 def test_random_negatives_are_drawn_evenly() -> None:
     block = sentences([[i] for i in range(5)])
-    rng = np.random.default_rng(3)
-    drawn = np.array([draw(Excluded(block, block, True), 5, rng).source - 5 for _ in range(4000)])
+    rng = np.random.default_rng(4)
+    drawn = np.array([draw(Excluded(block, block, True), 5, rng).source - 5 for _ in range(1500)])
     for row in range(5):
-        shares = np.bincount(drawn[:, row], minlength=5) / 4000
-        assert shares[row] == 0 and np.abs(np.delete(shares, row) - 0.25).max() < 0.03
+        shares = np.bincount(drawn[:, row], minlength=5) / 1500
+        assert shares[row] == 0 and np.abs(np.delete(shares, row) - 0.25).max() < 0.05
 
 
 def test_random_negatives_do_not_look_at_the_vectors() -> None:

@@ -465,6 +465,7 @@ def test_killed_at_random_moments(tmp_path: Path, job: Job, changes: Mapping[str
     assert len(set(kill_at_random(job, tmp_path / "b", kills=15))) > 2
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_error_and_training_can_go_on(tmp_path: Path, job: Job) -> None:
     starved = disturbed(job, tmp_path, settings={**job.settings, "dim": 64}, fill_at=3)
     plenty = dataclasses.replace(starved, folder=tmp_path / "plenty", fill_at=None)
@@ -518,7 +519,7 @@ def wait_for_first_row(job: Job) -> None:
         time.sleep(0.002)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_signal_stops_it_with_a_checkpoint_that_says_how_to_go_on(tmp_path: Path, job: Job, number: int) -> None:
     long = dataclasses.replace(
         job, folder=tmp_path / "a", catch_up=100, settings={**job.settings, "epochs": 15, "log_every": 1}
