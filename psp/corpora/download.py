@@ -35,7 +35,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no space, quota, or file-siz
 RETRIES = whole(
     5,
     at_least=0,
-    help="how often a broken download is tried again, with growing pauses, before the next mirror",
+    help="how often to retry a broken download, with growing pauses, before trying the next mirror",
 )
 TIMEOUT = number(30, above=0, help="seconds without an answer or a byte after which a connection counts as broken")
 

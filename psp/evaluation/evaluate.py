@@ -75,7 +75,7 @@ def evaluate(
     elif not testsets.has_sts(languages):
         run.skip("STS", f"no published set is in the languages of this model: {', '.join(languages)}")
     if "en" not in languages and not tatoeba:
-        run.skip("Tatoeba", "each of its sets is of a language with English, which is none of this model's")
+        run.skip("Tatoeba", "its sets pair a language with English, which this model does not have")
     for language, paths in (tatoeba or {}).items():
         body["tatoeba"] |= run.tatoeba(language, paths)
     for name, path in (files or {}).items():

@@ -16,7 +16,7 @@ WARN_SHARE = number(
 WARN_PAIRS = whole(
     5000,
     at_least=0,
-    help="a model with fewer pairs to train on gets a warning; below about that many it judged "
-    "similarity worse than an untrained table with SIF weights (docs/experiments.md)",
+    help="warn about models with fewer training pairs; with fewer, trained models scored below "
+    "untrained embeddings with SIF weights on similarity (docs/experiments.md)",
 )
 """``mix.warn_pairs``."""

@@ -59,7 +59,7 @@ SECTION = Section(
     "the sentencepiece model",
     {
         "vocab_size": whole(
-            50000, at_least=16, at_most=2000000, help="pieces; a small corpus gives fewer, with a warning"
+            50000, at_least=16, at_most=2000000, help="number of pieces; a small corpus yields fewer, with a warning"
         ),
         "character_coverage": number(
             0.9999,
@@ -74,12 +74,12 @@ SECTION = Section(
             1000000,
             at_least=1000,
             recipes={"paper": 10000000, "code": 10000000},
-            help="sentences it is trained on, at most (memory grows with it)",
+            help="maximum number of sentences to train on (memory grows with it)",
         ),
         "threads": whole(
             8,
             at_least=1,
-            help="threads that it trains with, however many cores there are; another number makes another model",
+            help="training threads, whatever the number of cores, since another number can change the model",
         ),
     },
 )

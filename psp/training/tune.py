@@ -97,13 +97,13 @@ SECTION = Section(
             "a mapping",
             default={"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]},
             recipes={recipe: {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]} for recipe in ("paper", "code")},
-            help="values to try for keys of `train`, each with each; a grid of your own replaces this one as a whole",
+            help="values to try for keys of `train`, in all combinations; your own grid replaces this one entirely",
         ),
         "epochs": whole(2, at_least=1, help="passes over the pairs for each point, unless the grid has epochs"),
         "anneal": whole(
             30,
             at_least=1,
-            help="anneal for each point, unless the grid has it; small, so that a short training reaches the larger M",
+            help="anneal for each point, unless the grid has it; small, so that a short training reaches the largest mega-batch",
         ),
     },
 )

@@ -151,7 +151,7 @@ def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
     why = {one["set"]: one["why"] for one in run(languages=["de", "fr"])["skipped"]}
     assert why == {
         "STS": "no published set is in the languages of this model: de, fr",
-        "Tatoeba": "each of its sets is of a language with English, which is none of this model's",
+        "Tatoeba": "its sets pair a language with English, which this model does not have",
     }
 
 
