@@ -1,5 +1,6 @@
-"""A hub of one's own: the part of the Hugging Face hub's HTTP interface that models go through, on 127.0.0.1.
+"""A model of random embeddings; and a hub: the part of Hugging Face's HTTP interface that models go through.
 
+It listens on 127.0.0.1.
 huggingface_hub itself talks to it (HF_ENDPOINT), so that what is tested is what it really sends and accepts: making
 repositories and branches, git-lfs uploads, commits, listings, downloads, and the errors that the hub answers with.
 """
@@ -16,9 +17,34 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
+import pytest
 import yaml
 
+from psp.models.folder import save_model
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import train_sentencepiece
+
 TOKEN = "hf_of_the_owner"
+DIM = 12
+CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}
+
+
+@pytest.fixture(scope="session")
+def sentencepiece_model(tmp_path_factory):
+    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
+
+
+@pytest.fixture(scope="session")
+def table(sentencepiece_model):
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
+    return np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
+
+
+@pytest.fixture
+def folder(tmp_path, table, sentencepiece_model):
+    save_model(tmp_path / "model", table, sentencepiece_model, CONFIG)
+    return tmp_path / "model"
 
 
 class Hub:

@@ -13,28 +13,8 @@ import psp
 from psp.core.errors import DataError
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
-from tests.conftest import SENTENCES, train_sentencepiece
-
-DIM = 12
-CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}
-
-
-@pytest.fixture(scope="module")
-def sentencepiece_model(tmp_path_factory):
-    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
-
-
-@pytest.fixture(scope="module")
-def table(sentencepiece_model):
-    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
-    return np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
-
-
-@pytest.fixture
-def folder(tmp_path, table, sentencepiece_model):
-    save_model(tmp_path / "model", table, sentencepiece_model, CONFIG)
-    return tmp_path / "model"
+from tests.conftest import SENTENCES
+from tests.models.conftest import CONFIG, DIM
 
 
 def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):

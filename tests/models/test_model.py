@@ -17,36 +17,16 @@ from hypothesis import strategies as st
 
 import psp
 from psp.core.errors import DataError, PspError
-from psp.models.folder import save_model
 from psp.models.model import Model, load_model
 from psp.models.table import BUFFER_BYTES
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
-
-DIM = 12
-CONFIG = {"languages": ["en", "fr"], "lower_case": False, "segment": {}, "recipe": "psp"}
-
-
-@pytest.fixture(scope="module")
-def sentencepiece_model(tmp_path_factory):
-    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
-
-
-@pytest.fixture(scope="module")
-def table(sentencepiece_model):
-    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
-    return np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
+from tests.models.conftest import CONFIG, DIM
 
 
 @pytest.fixture(scope="module")
 def model(table, sentencepiece_model):
     return Model(table, sentencepiece_model, CONFIG)
-
-
-@pytest.fixture
-def folder(tmp_path, table, sentencepiece_model):
-    save_model(tmp_path / "model", table, sentencepiece_model, CONFIG)
-    return tmp_path / "model"
 
 
 def reference(model, texts):
