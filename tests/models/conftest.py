@@ -1,8 +1,7 @@
 """A model of random embeddings; and a hub: the part of Hugging Face's HTTP interface that models go through.
 
-It listens on 127.0.0.1.
-huggingface_hub itself talks to it (HF_ENDPOINT), so that what is tested is what it really sends and accepts: making
-repositories and branches, git-lfs uploads, commits, listings, downloads, and the errors that the hub answers with.
+It is on 127.0.0.1, and huggingface_hub itself talks to it (HF_ENDPOINT), so that what is tested is what it really sends
+and accepts: making repositories and branches, git-lfs uploads, commits, listings, downloads, and the hub's errors.
 """
 
 from __future__ import annotations
