@@ -103,7 +103,7 @@ SECTION = Section(
         "anneal": whole(
             30,
             at_least=1,
-            help="anneal for each point, unless the grid has it; small, so that a short training reaches the largest mega-batch",
+            help="anneal for each point, unless the grid has it; small, so that it reaches the largest mega-batch",
         ),
     },
 )
