@@ -12,14 +12,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.uint16]
 
 CONFIDENCE = 0.95
 #: Elements in a block of resamples: keeps about six temporary arrays of 8-byte numbers near 100 MB.
-_BLOCK = 2_000_000
+BLOCK = 2_000_000
 #: No interval is given if more than this share of resamples has no correlation (one side constant).
 _DEGENERATE = 0.05
 #: Decimal places of the ends of an interval.
@@ -80,12 +79,14 @@ def interval(values: Floats) -> list[float] | None:
 
 def wilson(errors: int, n: int) -> list[float]:
     """Return the Wilson 95% interval of an error rate, in %; it also works at 0% and 100%, where others collapse."""
+    from scipy import stats  # not at Snakemake's every start: it takes a second
+
     found = stats.binomtest(errors, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
     return [round(100 * float(found.low), _DIGITS), round(100 * float(found.high), _DIGITS)]
 
 
 def _blocks(resamples: int, pairs: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, pairs))
+    step = max(1, BLOCK // max(1, pairs))
     for start in range(0, resamples, step):
         yield slice(start, min(start + step, resamples))
 

@@ -64,15 +64,23 @@ class EmbeddingScorer:
         texts_b, rows_b = distinct(b)
         return _clip(self._unit(texts_a) @ self._unit(texts_b).T)[np.ix_(rows_a, rows_b)]
 
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """Embed texts: float64 (texts, dim), not normalised."""
+        found, rows = distinct(texts)
+        return self._embed(found)[rows]
+
     def _unit(self, texts: list[str]) -> Floats:
         """Embed texts as unit (or zero) vectors, float64, shape (len(texts), dim)."""
+        return unit(self._embed(texts))
+
+    def _embed(self, texts: list[str]) -> Floats:
         vectors = np.array(self.model.embed_raw_text(texts), dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ValueError(f"embed_raw_text gave shape {vectors.shape} for {len(texts)} texts")
         if not np.isfinite(vectors).all():
             row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise DataError(f"the model's vector of {texts[row]!r} is not finite: training diverged; train it again")
-        return unit(vectors)
+        return vectors
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.intp]]:

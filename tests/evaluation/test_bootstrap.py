@@ -39,7 +39,7 @@ def test_blocks_of_resamples_change_nothing(monkeypatch):
     x, y = rng.standard_normal((2, 50))
     whole = bootstrap.resample_counts(50, 101, 3, "set")
     expected = bootstrap.pearson(whole, x, y), bootstrap.spearman(whole, x, y)
-    monkeypatch.setattr(bootstrap, "_BLOCK", 350)  # seven resamples at a time
+    monkeypatch.setattr(bootstrap, "BLOCK", 350)  # seven resamples at a time
     np.testing.assert_array_equal(bootstrap.resample_counts(50, 101, 3, "set"), whole)
     np.testing.assert_allclose(bootstrap.pearson(whole, x, y), expected[0], atol=1e-12)
     np.testing.assert_allclose(bootstrap.spearman(whole, x, y), expected[1], atol=1e-12)

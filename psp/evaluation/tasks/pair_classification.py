@@ -1,0 +1,137 @@
+"""Pair classification: whether two sentences are paraphrases, by their cosine.
+
+Average precision needs no threshold. Accuracy does: it is chosen on the training part where there is one, and otherwise
+on the very set that is scored, as MTEB does, which flatters every system; the report says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError
+from psp.core.settings import Setting, choice, text
+from psp.evaluation import bootstrap
+from psp.evaluation.scorers import Floats, Scorer
+from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, sentence
+
+#: Columns of label and sentences, and whether there is a header.
+LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool]] = {
+    "plain": ((0, 1, 2), False),
+    "pawsx": (("label", "sentence1", "sentence2"), True),
+    "mrpc": (("Quality", "#1 String", "#2 String"), True),
+}
+
+
+class Pairs(NamedTuple):
+    a: list[str]
+    b: list[str]
+    label: npt.NDArray[np.bool_]
+
+
+class PairClassification(Task):
+    """Paraphrases or not; one part, ``all``."""
+
+    kind = "pair_classification"
+    help = "paraphrases told from other pairs by their cosine"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "path": text(at_least=1, help="the file to score"),
+        "layout": choice(
+            "plain",
+            [*LAYOUTS],
+            help="plain: lines `label \\t sentence \\t sentence`, label 0 or 1; pawsx, mrpc: as published",
+        ),
+        "train": text(None, null=True, help="a file of the same layout, on which the threshold is chosen"),
+    }
+    figures: ClassVar[Mapping[str, str]] = {
+        "average_precision": "area under the precision-recall curve, in %",
+        "accuracy": "share of pairs on the right side of the threshold, in %",
+    }
+
+    def files(self) -> list[Path]:
+        return [Path(self.settings[key]) for key in ("path", "train") if self.settings[key]]
+
+    @cached_property
+    def parts(self) -> list[Pairs]:
+        """The pairs to score, then those of the training part, if any."""
+        return [self._read(path) for path in self.files()]
+
+    def _read(self, path: Path) -> Pairs:
+        wanted, header = LAYOUTS[self.settings["layout"]]
+        rows: list[tuple[bool, str, str]] = []
+        for line, (label, a, b) in columns(path, wanted, header=header):
+            if label not in ("0", "1"):
+                raise DataError(f"the label {label!r} is neither 0 nor 1", path, line)
+            rows.append((label == "1", sentence(a, path, line), sentence(b, path, line)))
+        if len({label for label, _, _ in rows}) < 2:
+            raise DataError("all labels are the same; both kinds of pairs are needed", path)
+        labels, sources, targets = zip(*rows, strict=True)
+        return Pairs(list(sources), list(targets), np.array(labels))
+
+    def sentences(self) -> Iterator[str]:
+        yield from self.parts[0].a
+        yield from self.parts[0].b
+
+    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+        cosines = [np.asarray(scorer.pairwise(part.a, part.b), np.float64) for part in self.parts]
+        label, x = self.parts[0].label, cosines[0]
+        threshold = best_threshold(cosines[-1], self.parts[-1].label)
+        precision = Figure(
+            100 * float(average_precisions(np.ones((1, len(x))), x, label)[0]),
+            100 * average_precisions(draw.counts(len(x)), x, label),
+        )
+        figures = {"average_precision": precision, "accuracy": draw.mean(100.0 * ((x >= threshold) == label))}
+        if np.ptp(x) <= 1e-12:
+            figures["average_precision"] = Figure(None, why="the system finds every pair equally similar")
+        chosen = "train" if len(self.parts) > 1 else "the scored set itself"
+        return {"all": Part(len(x), figures, {"threshold": round(threshold, 4), "threshold_chosen_on": chosen})}
+
+
+def best_threshold(x: Floats, label: npt.NDArray[np.bool_]) -> float:
+    """The value from which on pairs are called paraphrases with the fewest errors: halfway between two of ``x``.
+
+    Of thresholds that are equally good the lowest; infinite if it is best to call none a paraphrase.
+    """
+    values, place = np.unique(x, return_inverse=True)
+    paraphrases, others = (np.bincount(place[which], minlength=len(values)) for which in (label, ~label))
+    # Below the k-th value: paraphrases that are missed; from it on: others that are taken for some.
+    errors = np.concatenate([[0], np.cumsum(paraphrases)]) + np.concatenate([np.cumsum(others[::-1])[::-1], [0]])
+    best = int(np.argmin(errors))
+    if best == len(values):
+        return float(values[-1] + 1)
+    return float(values[0] - 1 if best == 0 else (values[best - 1] + values[best]) / 2)
+
+
+def average_precisions(counts: npt.NDArray[np.number], x: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+    """Average precision in each resample: the sum over thresholds of precision times the gain in recall.
+
+    Pairs of equal value share a threshold, as in scikit-learn.
+
+    Args:
+        counts: how often each pair occurs, (resamples, pairs).
+        x: the pairs' values, float64 (pairs,).
+        label: which are paraphrases, bool (pairs,).
+
+    Returns:
+        float64 (resamples,); NaN where no paraphrase was drawn.
+    """
+    values, place = np.unique(-x, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(values)))
+    out = np.empty(len(counts))
+    step = max(1, bootstrap.BLOCK // len(x))
+    for start in range(0, len(counts), step):
+        weights = np.asarray(counts[start : start + step], np.float64)[:, order]
+        drawn = np.cumsum(np.add.reduceat(weights, starts, axis=1), axis=1)
+        right = np.cumsum(np.add.reduceat(weights * label[order], starts, axis=1), axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gain = np.diff(right, axis=1, prepend=0.0) / right[:, -1:]
+            # Before the first pair that was drawn there is no precision, and no gain.
+            out[start : start + step] = np.where(drawn > 0, gain * right / drawn, 0.0).sum(axis=1)
+            out[start : start + step][right[:, -1] == 0] = np.nan
+    return out

@@ -1,0 +1,124 @@
+"""Similarity: the correlation of a system's cosines with human judgements, on any file of scored pairs.
+
+One file is one data set. A folder is scored by both of the customs in use: the mean over its data sets (SemEval's
+reports before 2016, and the paper's), and the correlation over all pairs together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.settings import Setting, choice, listing, text
+from psp.evaluation import bootstrap
+from psp.evaluation.metrics import no_correlation
+from psp.evaluation.scorers import Floats, Scorer
+from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, grade, sentence
+from psp.evaluation.testsets import StsSet
+
+#: Columns of score and sentences, whether there is a header, and the range of scores.
+LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool, list[float] | None]] = {
+    "plain": ((0, 1, 2), False, None),
+    "sick": (("relatedness_score", "sentence_A", "sentence_B"), True, [1, 5]),
+}
+
+
+class Similarity(Task):
+    """Correlations with gold scores; the parts are the data sets, and over several ``mean`` and ``together``."""
+
+    kind = "similarity"
+    help = "correlation of cosines with human scores"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "path": text(at_least=1, help="a file, or a folder whose files are one data set each"),
+        "layout": choice(
+            "plain",
+            [*LAYOUTS],
+            help="plain: lines `score \\t sentence \\t sentence`; sick: as published",
+        ),
+        "range": listing(
+            None,
+            items={"type": "number"},
+            at_least=2,
+            at_most=2,
+            null=True,
+            help="lowest and highest score, such as [0, 5]; others are an error; null: that of the layout",
+        ),
+    }
+    figures: ClassVar[Mapping[str, str]] = {
+        "pearson": "Pearson's correlation, times 100",
+        "spearman": "Spearman's correlation, times 100",
+    }
+
+    def files(self) -> list[Path]:
+        path = Path(self.settings["path"])
+        if not path.is_dir():
+            return [path]
+        found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not found:
+            raise DataError("no files in this folder; each is to be a data set", path)
+        return found
+
+    @cached_property
+    def sets(self) -> list[StsSet]:
+        """The data sets, by their files' names without ending."""
+        return [self._read(file) for file in self.files()]
+
+    def _read(self, path: Path) -> StsSet:
+        wanted, header, limits = LAYOUTS[self.settings["layout"]]
+        limits = self.settings["range"] or limits
+        rows = [
+            (grade(score, path, line, limits), sentence(a, path, line), sentence(b, path, line))
+            for line, (score, a, b) in columns(path, wanted, header=header)
+        ]
+        if not rows:
+            raise DataError("no scored pairs", path)
+        gold, a, b = zip(*rows, strict=True)
+        return StsSet(path.stem, list(a), list(b), np.array(gold, dtype=np.float64))
+
+    def sentences(self) -> Iterator[str]:
+        for data in self.sets:
+            yield from data.a
+            yield from data.b
+
+    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+        scored = [
+            (data, np.asarray(scorer.pairwise(data.a, data.b), np.float64), draw.counts(len(data), data.name))
+            for data in self.sets
+        ]
+        parts = {data.name: _correlations(x, data.gold, counts) for data, x, counts in scored}
+        if len(scored) > 1:
+            parts["mean"] = _mean(list(parts.values()))
+            x, gold = np.concatenate([x for _, x, _ in scored]), np.concatenate([data.gold for data, _, _ in scored])
+            parts["together"] = _correlations(x, gold, np.hstack([counts for _, _, counts in scored]))
+        return parts
+
+
+def _correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> Part:
+    from scipy import stats  # not at Snakemake's every start: it takes a second
+
+    why = no_correlation(x, gold)
+    if why is not None:
+        return Part(len(x), {name: Figure(None, why=why) for name in Similarity.figures}, {})
+    figures = {
+        "pearson": Figure(100 * float(stats.pearsonr(x, gold).statistic), 100 * bootstrap.pearson(counts, x, gold)),
+        "spearman": Figure(100 * float(stats.spearmanr(x, gold).statistic), 100 * bootstrap.spearman(counts, x, gold)),
+    }
+    return Part(len(x), figures, {})
+
+
+def _mean(parts: list[Part]) -> Part:
+    figures = {}
+    for name in Similarity.figures:
+        found: list[Any] = [part.figures[name] for part in parts]
+        if any(one.value is None for one in found):
+            figures[name] = Figure(None, why="a data set has no correlation")
+        else:
+            figures[name] = Figure(
+                float(np.mean([one.value for one in found])), np.mean([one.resampled for one in found], axis=0)
+            )
+    return Part(sum(part.items for part in parts), figures, {})

@@ -1,0 +1,97 @@
+"""What all tasks of a config share: their settings, figures and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psp.core.errors import ConfigError, DataError
+from psp.evaluation.tasks import Draw, Figure, Task, make, names
+from psp.evaluation.tasks.contract import aligned, columns, grade
+from tests.evaluation.tasks.conftest import write
+
+DRAW = Draw(resamples=2000, seed=1, name="set")
+
+
+def test_every_task_tells_a_config_what_it_takes() -> None:
+    assert set(names()) == {
+        "similarity", "retrieval", "bitext_mining", "pair_classification", "classification", "document_retrieval",
+    }  # fmt: skip
+    for kind in names():
+        task = Task.classes[kind]
+        assert task.help and task.figures and task.lower_is_better <= task.figures.keys()
+        assert all(setting.help for setting in task.declared.values()), kind
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({}, "evaluate.tasks.x.task: None must be one of bitext_mining, classification"),
+        ({"task": "retrievel"}, "evaluate.tasks.x.task: 'retrievel' must be one of"),
+        ({"task": "similarity"}, "evaluate.tasks.x: path is missing (a file, or a folder"),
+        ({"task": "similarity", "path": "a", "scale": 5}, "evaluate.tasks.x.scale: unknown key; similarity has path"),
+        (
+            {"task": "similarity", "path": "a", "layout": "sock"},
+            "evaluate.tasks.x.layout: 'sock' must be plain or sick",
+        ),
+        ({"task": "retrieval", "languages": ["fr"]}, "evaluate.tasks.x.languages: ['fr'] must be a list"),
+    ],
+)
+def test_a_wrong_entry_is_told_in_one_line(entry: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make(entry, "evaluate.tasks.x")
+    assert str(caught.value).startswith(said)
+
+
+def test_a_mean_has_the_interval_of_its_bootstrap() -> None:
+    values = np.random.default_rng(1).normal(50, 10, 400)
+    report = DRAW.mean(values).report
+    assert report["value"] == pytest.approx(values.mean(), abs=1e-4)
+    low, high = report["interval"]
+    half = 1.96 * values.std() / np.sqrt(len(values))
+    assert (report["value"] - low, high - report["value"]) == (
+        pytest.approx(half, rel=0.15),
+        pytest.approx(half, rel=0.15),
+    )
+    assert DRAW.mean(values).report == report
+    assert Draw(2000, 2, "set").mean(values).report != report
+    assert Figure(None, why="it is constant").report == {"value": None, "interval": None, "why": "it is constant"}
+
+
+def test_a_file_with_a_mark_carriage_returns_and_quotation_marks_is_read_as_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", ["\ufeffid\tone\ttwo", '1\t"a\tb" c', "2\td\te"], end="\r\n")
+    assert list(columns(path, ("two", "one"), header=True)) == [(2, ['b" c', '"a']), (3, ["e", "d"])]
+    assert next(iter(columns(path, (0,), header=False))) == (1, ["id"])
+    with pytest.raises(DataError, match=r"a\.tsv, line 1: the header has no column 'three': id | one | two"):
+        list(columns(path, ("three",), header=True))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [
+        (["a", "b"], ["c"], r"source: 2 lines, but 1 in .*target; line n must translate line n"),
+        (["a", " "], ["c", "d"], r"source, line 2: an empty sentence"),
+        ([], [], r"source: is empty"),
+    ],
+)
+def test_texts_that_are_not_aligned_are_refused(
+    tmp_path: Path, source: list[str], target: list[str], said: str
+) -> None:
+    paths = write(tmp_path / "source", source), write(tmp_path / "target", target)
+    with pytest.raises(DataError, match=said):
+        aligned(*paths)
+    with pytest.raises(DataError, match="nowhere: cannot be read: No such file"):
+        aligned(tmp_path / "nowhere", paths[1])
+
+
+def test_a_score_that_is_none_is_named(tmp_path: Path) -> None:
+    assert grade("3.5", tmp_path, 1, [1, 5]) == 3.5
+    for text, said in (
+        ("nan", "'nan' is not a number"),
+        ("x", "'x' is not a number"),
+        ("5.1", "5.1 is not between 1 and 5"),
+    ):
+        with pytest.raises(DataError, match=f"line 7: the score {said}"):
+            grade(text, Path("gold"), 7, [1, 5])
