@@ -5,7 +5,7 @@
 #
 # The stages, one rule file each:
 #   download -> filter -> dedupe -> mix (-> neardup) -> subword -> store (-> tune) -> train
-#   -> evaluate, compare, quantize, variants, speed, curve; data; card
+#   -> evaluate, task, compare, quantize, variants, speed, curve; data; card
 
 
 configfile: "config/config.yaml"
@@ -26,6 +26,7 @@ include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
+include: "rules/task.smk"
 include: "rules/compare.smk"
 include: "rules/quantize.smk"
 include: "rules/speed.smk"

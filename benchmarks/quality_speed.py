@@ -264,7 +264,9 @@ def main() -> None:
     parser.add_argument(
         "--measure", type=Path, metavar="STS", help="score the other systems first, on this archive or folder"
     )
-    parser.add_argument("--peers", type=Path, default=Path("results/peers.json"), help="their scores (default: %(default)s)")
+    parser.add_argument(
+        "--peers", type=Path, default=Path("results/peers.json"), help="their scores (default: %(default)s)"
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("docs/quality_speed.png"),
         help="the picture; a .json is put beside it (default: %(default)s)",

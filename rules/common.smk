@@ -42,6 +42,7 @@ wildcard_constraints:
     part=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
+    task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
 
 
 def model(wildcards):
@@ -64,6 +65,12 @@ def setting(*keys):
         return value
 
     return get
+
+
+def fixed_tests(wildcards):
+    """Return the block `evaluate` without the tasks, each of which has a rule's job of its own."""
+    block = model(wildcards)["evaluate"]
+    return {key: value for key, value in block.items() if key != "tasks"}
 
 
 def uncompared(*keys):
@@ -129,6 +136,13 @@ def check_targets(arguments):
             tuning = CONFIG.tuning(name)
             if match[1]:
                 tuning.settings({}, match[1])
+        if match := re.fullmatch(r"tasks/([^/]+)\.json", file):
+            for needed in CONFIG.task(name, match[1]).files():
+                if not needed.is_file():
+                    raise ConfigError(
+                        f"{needed}: no such file, but models.{name}.evaluate.tasks.{match[1]} needs it; "
+                        "add it or correct its path"
+                    )
         if match := re.match(r"variants/([^/]+)/", file):
             CONFIG.variant(name, match[1])
 

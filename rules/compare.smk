@@ -20,7 +20,7 @@ rule compare:
             language: [download(file) for file in pair]
             for language, pair in CONFIG.tatoeba(model(wildcards)).items()
         },
-        settings=setting("evaluate"),
+        settings=fixed_tests,
         seed=attribute("seed"),
         code=fingerprint(
             "psp.evaluation.compare", "psp.config.jobs", "psp.models.static"

@@ -37,7 +37,7 @@ rule evaluate:
             language: [download(file) for file in pair]
             for language, pair in CONFIG.tatoeba(model(wildcards)).items()
         },
-        settings=setting("evaluate"),
+        settings=fixed_tests,
         recipe=attribute("recipe"),
         differences=attribute("differences"),
         tuned=attribute("tuned"),

@@ -12,11 +12,10 @@ def lid(wildcards):
 
 def scored(wildcards):
     """Return the sets on which the model is scored, whose sentences are kept out of training."""
-    entry = model(wildcards)
-    if not part_of(wildcards).filters["decontaminate"]["enabled"]:
+    entry, settings = model(wildcards), part_of(wildcards).filters["decontaminate"]
+    if not settings["enabled"]:
         return {}
-    return {
-        "languages": entry.languages,
+    found = {
         "sts": test_sets(wildcards).get("sts"),
         "tatoeba": {
             language: [download(file) for file in pair]
@@ -24,16 +23,22 @@ def scored(wildcards):
         },
         "files": entry["evaluate"]["files"],
         "development": entry["development"]["sts"],
-        "archive": development(wildcards).get("archive"),
+        "tasks": entry["evaluate"]["tasks"],
     }
+    found = {key: found[key] for key in found if key in settings["sets"]}
+    if "development" in found:
+        found["archive"] = development(wildcards).get("archive")
+    return {"languages": entry.languages, **found}
 
 
 def scored_files(wildcards):
-    if not scored(wildcards):
-        return []
-    sets, chosen = test_sets(wildcards), development(wildcards)
-    files = [sets.get("sts"), *sets["tatoeba"], *sets["files"]]
-    files += [chosen.get("archive"), chosen.get("sts")]
+    chosen, sets = development(wildcards), scored(wildcards)
+    files = [sets.get("sts"), *sets.get("files", {}).values(), sets.get("archive")]
+    files += [file for pair in sets.get("tatoeba", {}).values() for file in pair]
+    if "development" in sets:
+        files.append(chosen.get("sts"))
+    for name in sets.get("tasks", {}):
+        files += [str(file) for file in CONFIG.task(wildcards.model, name).files()]
     return sorted(set(filter(None, files)))
 
 

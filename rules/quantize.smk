@@ -20,7 +20,7 @@ rule quantize:
             for language, pair in CONFIG.tatoeba(model(wildcards)).items()
         },
         tables=setting("quantize"),
-        settings=setting("evaluate"),
+        settings=fixed_tests,
         seed=attribute("seed"),
         code=fingerprint(
             "psp.evaluation.quantize", "psp.config.jobs", "psp.models.static"

@@ -24,6 +24,7 @@ from psp.config.schema import check, defaults, differences
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME, RECIPES
+from psp.evaluation import tasks
 from psp.evaluation.testsets import SEMEVAL
 from psp.training import launch
 from psp.training.tune import Tuning, tunable
@@ -31,7 +32,7 @@ from psp.training.tune import Tuning, tunable
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
-    "filters.warn_share", "mix.warn_pairs",
+    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "phrasebook"})
@@ -130,6 +131,8 @@ class Config(Downloads):
             raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
         seed = entry.get("seed", self.raw.get("seed", TOP["seed"].default))
         launch.check(settings["train"], where=f"{where}.train")
+        for task, chosen in settings["evaluate"]["tasks"].items():
+            tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
         if settings["train"]["tune"] or "grid" in written["tune"]:
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
         variants = resolve_variants(
@@ -188,6 +191,21 @@ class Config(Downloads):
         settings = {**model.settings, "train": wanted.train}
         differences = self._differences(wanted.recipe, model.languages, settings, model.parts, ())
         return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
+
+    def task(self, name: str, task: str) -> tasks.Task:
+        """One of a model's tasks.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model has no such task.
+        """
+        model = self.cleared(name)
+        entries = model["evaluate"]["tasks"]
+        if task not in entries:
+            raise ConfigError(
+                f"models.{name}.evaluate.tasks: {task} is not one of them{closest(task, entries)}; "
+                f"there are {', '.join(entries) or 'none'}"
+            )
+        return tasks.make(entries[task], f"models.{name}.evaluate.tasks.{task}")
 
     def tuning(self, name: str) -> Tuning:
         """The search for a model's training settings.

@@ -15,6 +15,8 @@ import yaml
 from psp.config import entries
 from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
+from psp.evaluation.tasks import Task
+from psp.evaluation.tasks import names as tasks
 from psp.pairs.filters import Filter, names
 from psp.training.settings import TrainSettings
 
@@ -44,10 +46,22 @@ def settings_page() -> str:
     lines = [_INTRODUCTION, "## The top level", "", *_table(entries.TOP)]
     for name, section in entries.sections().items():
         lines += ["", f"## `{name}`", "", *_section(name, section)]
+        if name == "evaluate":
+            lines += _tasks()
     for title, section in (("corpora.<name>", entries.CORPUS), ("models.<name>", entries.model())):
         lines += ["", f"## `{title}`", "", *_section(title, section)]
     lines += ["", "### An item of `models.<name>.corpora`", "", *_section("", entries.ITEM)]
     return "\n".join(lines) + "\n"
+
+
+def _tasks() -> Iterator[str]:
+    """The keys of a task's entry, for each kind."""
+    for kind in tasks():
+        task = Task.classes[kind]
+        yield from ("", f"### `evaluate.tasks.<name>` with `task: {kind}`", "", _sentence(task.help))
+        yield "Figures: " + "; ".join(f"`{figure}`, {help}" for figure, help in task.figures.items()) + "."
+        yield ""
+        yield from _table(task.declared)
 
 
 def _section(name: str, section: Section | Setting) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from psp.core.settings import Section, flag, table, whole
+from psp.core.settings import NAME, Section, choice, flag, table, whole
+from psp.evaluation import tasks
 
 SECTION = Section(
     "the test sets",
@@ -13,6 +14,16 @@ SECTION = Section(
             {},
             values={"type": "string"},
             help="your own STS files, name: path, with lines `score \\t sentence \\t sentence`",
+        ),
+        "tasks": table(
+            {},
+            names=NAME,
+            values={
+                "type": "object",
+                "required": ["task"],
+                "properties": {"task": choice(options=tasks.names, help="the kind of task").node},
+            },
+            help="further test sets, name: settings; results/<model>/tasks/<name>.json has the scores",
         ),
         "resamples": whole(1000, at_least=100, help="bootstrap resamples for each confidence interval"),
     },

@@ -28,6 +28,7 @@ from psp.evaluation.compare import compare
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate_model
 from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.task import evaluate_model_task
 from psp.evaluation.variants import gather
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
@@ -192,6 +193,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
     write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")
+    task = {"task": "similarity", "path": str(results / "fr/graded.tsv")}
+    out = results / "fr/tasks/graded.json"
+    evaluate_model_task(results / "fr/model", out, task, model="fr", name="graded", resamples=100, seed=1)
     return {path.relative_to(results): read_json(path) for path in sorted(results.rglob("*.json"))}
 
 
@@ -243,7 +247,8 @@ def allowed(node: Mapping[str, Any]) -> Iterator[Any]:
         yield low if "minimum" in node else low + 1e-3
         yield node["exclusiveMaximum"] - 1e-3 if "exclusiveMaximum" in node else high
     if "array" in kinds:
-        yield from ([], ["my_rules:keep"] if node["items"]["type"] == "string" else [1, 2])
+        items = node["items"]
+        yield from ([], items.get("enum") or (["my_rules:keep"] if items["type"] == "string" else [1, 2]))
     if "string" in kinds:
         yield from ("cpu", "cuda:1") if "cuda" in node.get("pattern", "") else ("a/model",)
     if "object" in kinds:
@@ -371,8 +376,8 @@ def test_what_is_not_as_its_schema_says_is_written_all_the_same(
 
 # ------------------------------------------------------------------------------------------------- what is wrong
 
-#: Where any value may stand: settings that differ from the recipe's, and a model's further keys.
-FREE = {("eval", ("differences",)), ("model", ())}
+#: Where any value may stand: settings that differ from the recipe's, those of a task, and a model's further keys.
+FREE = {("eval", ("differences",)), ("task", ("settings",)), ("model", ())}
 
 
 def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:

@@ -110,6 +110,7 @@ def test_what_is_pushed_is_what_is_fetched(folder, server, user, tmp_path):
     assert (Model.load(fetched).embed_raw_text(texts) == Model.load(folder).embed_raw_text(texts)).all()
 
 
+@pytest.mark.slow
 def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
     code = f"hub.push(Model.load({str(folder)!r}), {REPO!r}, revision='small', commit_message='try')"
     assert "/commit/" in user.run(code)
@@ -120,6 +121,7 @@ def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
     assert user.run(f"hub.fetch('hf://{REPO}@large')").startswith(f"DataError: hf://{REPO}@large: no such rev")
 
 
+@pytest.mark.slow
 def test_what_is_in_the_cache_is_used_without_network(folder, server, user):
     server.create(REPO)
     number = server.commit(REPO, "main", {p.name: p.read_bytes() for p in folder.iterdir()})

@@ -15,6 +15,12 @@ models:
   demo-all:
     extends: demo
     filters: {decontaminate: {enabled: false}}
+  demo-task:
+    extends: demo
+    evaluate: {files: {own: graded.tsv}, tasks: {own: {task: similarity, path: own.tsv}}}
+  demo-clean:
+    extends: demo-task
+    filters: {decontaminate: {sets: [tatoeba, files, development, tasks]}}
 """
 
 
@@ -35,7 +41,14 @@ def test_pairs_that_the_model_is_scored_on_are_dropped_and_counted(copy_of_finis
     (project.folder / "own.tsv").write_text("".join(f"{n % 6}\t{one}\tNot in it.\n" for n, one in enumerate(chosen)))
     (project.folder / "own.yaml").write_text(CONFIG)
     configs = ("config/demo.yaml", "tiny.yaml", "own.yaml")
-    project.run("results/demo/eval.json", "results/demo-all/pairs/mix.tsv", configs=configs)
+    (project.folder / "graded.tsv").write_text("1\tNot in it.\tNor this.\n" * 3)
+    project.run(
+        "results/demo/eval.json",
+        "results/demo-all/pairs/mix.tsv",
+        "results/demo-task/tasks/own.json",
+        "results/demo-clean/pairs/mix.tsv",
+        configs=configs,
+    )
 
     results = project.folder / "results"
     keys = {normalised_key(text) for text in chosen}
@@ -43,6 +56,13 @@ def test_pairs_that_the_model_is_scored_on_are_dropped_and_counted(copy_of_finis
     assert sides_in(results / "demo/pairs/mix.tsv", keys) == 0
     evaluation = json.loads((results / "demo/eval.json").read_text())
     found = [report["dropped"].get("decontaminate: files/own", 0) for report in evaluation["data"]["filter"]]
-    assert evaluation["decontaminated"] == {"enabled": True, "mode": "side", "pairs": sum(found)}
+    settings = {"enabled": True, "mode": "side", "sets": ["sts", "tatoeba", "files", "development"]}
+    assert evaluation["decontaminated"] == {**settings, "pairs": sum(found)}
     assert sum(found) >= 20
     assert evaluation["files"]["own"]["pairs"] == len(chosen)
+
+    # The same sentences as a task remain, and are counted beside its scores; and they go where the config asks for it.
+    task = json.loads((results / "demo-task/tasks/own.json").read_text())
+    assert task["overlap"]["in_training"] >= 20
+    assert task["overlap"]["sentences"] == len({*chosen, "Not in it."})
+    assert sides_in(results / "demo-clean/pairs/mix.tsv", keys) == 0

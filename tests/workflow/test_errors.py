@@ -21,6 +21,7 @@ def failure(workflow, *arguments, **options):
     return result.output
 
 
+@pytest.mark.slow
 def test_every_model_of_the_config_can_be_planned(project):
     names = ("ar", "de", "en", "es", "fr", "ru", "tr", "zh")
     jobs = project.jobs(*(f"results/{name}/eval.json" for name in names), configs=())

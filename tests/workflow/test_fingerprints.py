@@ -32,6 +32,7 @@ MAY_REACH = {
     "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
+    "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
     "compare": EVALUATE | PAIRS,
     "quantize": EVALUATE,
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},

@@ -20,7 +20,7 @@ from tests.conftest import SWAHILI, opus_api, served
 ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
-PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/models.md", "docs/running.md")
+PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/models.md", "docs/evaluation.md", "docs/running.md")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -38,7 +38,8 @@ def test_every_command_is_run_here_or_by_ci():
     assert {command.split()[0] for command in COMMANDS} == {"make", "psp", "snakemake"}
     assert len(CONFIGS) == len(blocks("yaml"))
     files = {word for command in COMMANDS for word in command.split() if word.endswith(".yaml")}
-    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml"}  # the one is written by a command, the other is added
+    # The one is written by a command, the others are added to a config.
+    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml", "clean.yaml"}
 
 
 def test_the_readme_stays_short():
@@ -101,10 +102,12 @@ def run_psp(command, workflow, folder):
         (folder / out).write_text(result.stdout)
 
 
+@pytest.mark.slow
 def test_snakemake_commands_can_be_planned(project):
     for name, yaml in CONFIGS.items():
         (project.folder / name).write_text(yaml)
-    (project.folder / "my.tsv").touch()
+    for name in ("my.tsv", "news.en", "news.fr", "judged.tsv"):
+        (project.folder / name).touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
     assert len(suggestions) == 1
     with opus_api(SWAHILI) as api:
@@ -113,9 +116,9 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 8
+    assert len(commands) == 9
     for _, *arguments in commands:
-        assert "evaluate" in project.run_line("--dry-run", *arguments).output
+        assert re.search("^(evaluate|task) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE)
 
 
 def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):
@@ -165,9 +168,9 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
     elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 11
+    assert len(commands) == 12
     write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
-    for command in [*commands, "psp show results/demo"]:
+    for command in commands:
         run_psp(command, finished, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists()

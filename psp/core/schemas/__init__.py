@@ -45,6 +45,7 @@ PLACES = {
     r"[^/]+/model/config\.json": "model",
     r"[^/]+/data\.json": "data",
     r"[^/]+/eval\.json": "eval",
+    r"[^/]+/tasks/[^/]+\.json": "task",
     r"[^/]+/compare\.json": "compare",
     r"[^/]+/quantized\.json": "quantized",
     r"[^/]+/speed\.json": "speed",

@@ -32,7 +32,7 @@ class BitextMining(Task):
             at_least=1, help="a folder with `<a>-<b>.<split>.<a>`, `.<b>` (id \\t sentence) and `.gold` (id \\t id)"
         ),
         "languages": listing(
-            items={"type": "string"}, at_least=2, at_most=2, help="source and target, such as [fr, en]"
+            items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="source and target, such as [fr, en]"
         ),
         "split": text("training", at_least=1, help="the part, as its files are named"),
     }
@@ -45,7 +45,7 @@ class BitextMining(Task):
     def files(self) -> list[Path]:
         a, b = self.settings["languages"]
         stem = f"{a}-{b}.{self.settings['split']}"
-        return [Path(self.settings["path"], f"{stem}.{end}") for end in (a, b, "gold")]
+        return [self.path("path") / f"{stem}.{end}" for end in (a, b, "gold")]
 
     @cached_property
     def data(self) -> tuple[list[str], list[str], set[tuple[int, int]]]:
@@ -108,4 +108,5 @@ def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float 
             figures[name] = Figure(None, why="no pair is mined" if name == "precision" else "no gold pairs")
         else:
             figures[name] = Figure(float(100 * both.sum() / below.sum()), resampled)
-    return Part(len(both), figures, {"threshold": None if threshold is None else round(threshold, 4), "mined": mined})
+    chosen = {} if threshold is None else {"threshold": round(threshold, 4)}
+    return Part(len(both), figures, {**chosen, "mined": mined})

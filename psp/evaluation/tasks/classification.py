@@ -53,10 +53,10 @@ class Classification(Task):
         if self.settings["layout"] == "polarity":
             if self.settings["train"] or self.settings["dev"]:
                 raise ConfigError(f"{self.place}: layout polarity is cross-validated; leave out `train` and `dev`")
-            return [Path(f"{self.settings['path']}.{end}") for end in ("pos", "neg")]
+            return [Path(f"{self.path('path')}.{end}") for end in ("pos", "neg")]
         if self.settings["dev"] and not self.settings["train"]:
             raise ConfigError(f"{self.place}: `dev` needs `train`")
-        return [Path(self.settings[key]) for key in ("path", "train", "dev") if self.settings[key]]
+        return [self.path(key) for key in ("path", "train", "dev") if self.settings[key]]
 
     @cached_property
     def parts(self) -> list[Labelled]:

@@ -7,6 +7,7 @@ systems are compared on the same resamples.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,8 +56,9 @@ class Part:
 
     @property
     def report(self) -> dict[str, Any]:
-        """``items``, then each figure, then what else is worth knowing (a threshold, a count)."""
-        return {"items": self.items, **{name: one.report for name, one in self.figures.items()}, **self.further}
+        """``items``, ``figures``, and ``further``: what else is worth knowing (a threshold, a count)."""
+        figures = {name: one.report for name, one in self.figures.items()}
+        return {"items": self.items, "figures": figures, "further": dict(self.further)}
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,10 @@ class Task(ABC):
                 if key not in settings:
                     raise ConfigError(f"{place}: {key} is missing ({setting.help})")
                 raise ConfigError(f"{place}.{key}: {value!r} must be {setting.allowed}")
+
+    def path(self, key: str) -> Path:
+        """A setting that is a path, with ``~/`` and ``${VARIABLE}`` expanded."""
+        return Path(os.path.expandvars(self.settings[key])).expanduser()
 
     @abstractmethod
     def files(self) -> list[Path]:

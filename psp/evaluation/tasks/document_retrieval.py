@@ -35,7 +35,7 @@ class DocumentRetrieval(Task):
     figures: ClassVar[Mapping[str, str]] = {"ndcg@10": "normalised discounted cumulative gain of the first ten, in %"}
 
     def files(self) -> list[Path]:
-        folder = Path(self.settings["path"])
+        folder = self.path("path")
         return [folder / "corpus.jsonl", folder / "queries.jsonl", folder / f"qrels/{self.settings['split']}.tsv"]
 
     @cached_property

@@ -54,7 +54,7 @@ class PairClassification(Task):
     }
 
     def files(self) -> list[Path]:
-        return [Path(self.settings[key]) for key in ("path", "train") if self.settings[key]]
+        return [self.path(key) for key in ("path", "train") if self.settings[key]]
 
     @cached_property
     def parts(self) -> list[Pairs]:

@@ -38,7 +38,7 @@ class Retrieval(Task):
             help="plain: two files, `source` and `target`; or the folder `path` of NTREX-128, FLORES-200 or Tatoeba",
         ),
         "languages": listing(
-            items={"type": "string"}, at_least=2, at_most=2, help="the two languages, such as [fr, de]"
+            items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="the two languages, such as [fr, de]"
         ),
         "path": text(None, null=True, help="the folder of a published set"),
         "split": choice("devtest", ["dev", "devtest"], help="the part of FLORES-200"),
@@ -56,10 +56,10 @@ class Retrieval(Task):
         if settings["layout"] == "plain":
             if not (settings["source"] and settings["target"]):
                 raise ConfigError(f"{self.place}: layout plain needs `source` and `target`, two files")
-            return [Path(settings["source"]), Path(settings["target"])]
+            return [self.path("source"), self.path("target")]
         if not settings["path"]:
             raise ConfigError(f"{self.place}: layout {settings['layout']} needs `path`, the folder of the set")
-        folder = Path(settings["path"])
+        folder = self.path("path")
         if settings["layout"] == "ntrex":
             return [_ntrex(folder, language) for language in settings["languages"]]
         if settings["layout"] == "flores":

@@ -55,7 +55,7 @@ class Similarity(Task):
     }
 
     def files(self) -> list[Path]:
-        path = Path(self.settings["path"])
+        path = self.path("path")
         if not path.is_dir():
             return [path]
         found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))

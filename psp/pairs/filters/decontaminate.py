@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, choice, flag
+from psp.core.settings import Setting, choice, flag, listing
 from psp.pairs.filters.contract import Batch, Filter
 from psp.text.keys import KeyFinder, normalised_keys
 
@@ -39,6 +39,13 @@ class DecontaminateFilter(Filter):
             "side",
             ["side", "pair"],
             help="`side`: either side is a sentence of a set; `pair`: the two sides are a pair of a set",
+        ),
+        "sets": listing(
+            ["sts", "tatoeba", "files", "development"],
+            items={"type": "string", "enum": ["sts", "tatoeba", "files", "development", "tasks"]},
+            distinct=True,
+            help="the sets: those of the block `evaluate` (tasks: its `tasks`), and of `development`; of sets that are "
+            "left out the overlap with training remains",
         ),
     }
 

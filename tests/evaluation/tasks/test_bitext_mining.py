@@ -38,8 +38,8 @@ def test_hidden_pairs_are_found_and_counted(bucc: dict[str, object]) -> None:
     for part in (best, default):
         precision, recall = (part.figures[name].value / 100 for name in ("precision", "recall"))
         assert part.figures["f1"].value == pytest.approx(200 * precision * recall / (precision + recall), abs=1e-9)
-        low, high = part.report["f1"]["interval"]
-        assert low <= part.report["f1"]["value"] <= high
+        low, high = part.report["figures"]["f1"]["interval"]
+        assert low <= part.report["figures"]["f1"]["value"] <= high
     assert default.further["threshold"] == 1.25
     assert len(list(task.sentences())) == 60
 

@@ -65,7 +65,12 @@ def test_the_threshold_comes_from_the_training_part(tmp_path: Path) -> None:
     train = rows_of(60, 1)
     x = HASHED.pairwise([a for _, a, _ in train], [b for _, _, b in train])
     assert found.further["threshold"] == round(best_threshold(x, np.array([label for label, _, _ in train]) == 1), 4)
-    assert make(entry).score(SAME, DRAW)["all"].report["average_precision"]["why"].startswith("the system finds every")
+    assert (
+        make(entry)
+        .score(SAME, DRAW)["all"]
+        .report["figures"]["average_precision"]["why"]
+        .startswith("the system finds every")
+    )
 
 
 def test_paws_x_in_its_layout_and_bad_input(tmp_path: Path) -> None:

@@ -45,8 +45,8 @@ def test_both_directions_of_two_files(tmp_path: Path) -> None:
     assert list(parts) == ["fr-de", "de-fr"]
     for part, matrix in zip(parts.values(), (similarity, similarity.T), strict=True):
         wrong = matrix.argmax(axis=1) != np.arange(30)
-        report = part.report
-        assert (report["items"], report["error"]["value"]) == (30, round(100 * wrong.mean(), 4))
+        report = part.report["figures"]
+        assert (part.items, report["error"]["value"]) == (30, round(100 * wrong.mean(), 4))
         assert report["error"]["interval"][0] <= report["error"]["value"] <= report["error"]["interval"][1]
     assert sorted(task.sentences()) == sorted([*texts, *other])
 

@@ -47,7 +47,7 @@ def test_the_mean_of_data_sets_and_all_pairs_together_are_scipys(tmp_path: Path)
         ]
         assert [part.figures[figure].value for part in parts.values()] == pytest.approx(expected, abs=1e-6)
     for part in parts.values():
-        report = part.report
+        report = part.report["figures"]
         low, high = report["pearson"]["interval"]
         assert low < report["pearson"]["value"] < high
     assert [part.items for part in parts.values()] == [40, 90, 130, 130]
@@ -56,11 +56,11 @@ def test_the_mean_of_data_sets_and_all_pairs_together_are_scipys(tmp_path: Path)
 def test_a_constant_prediction_is_said(tmp_path: Path) -> None:
     path = write(tmp_path / "a.tsv", [f"{gold}\t{a}\t{b}" for gold, a, b in scored(9, 1)])
     task = make({"task": "similarity", "path": str(path)})
-    report = task.score(SAME, DRAW)["a"].report
+    report = task.score(SAME, DRAW)["a"].report["figures"]
     assert report["pearson"] == {"value": None, "interval": None, "why": "the system finds every pair equally similar"}
     (line,) = scored(1, 1)
     one = make({"task": "similarity", "path": str(write(tmp_path / "b.tsv", ["{}\t{}\t{}".format(*line)]))})
-    assert one.score(HASHED, DRAW)["b"].report["spearman"]["why"] == "fewer than two pairs"
+    assert one.score(HASHED, DRAW)["b"].report["figures"]["spearman"]["why"] == "fewer than two pairs"
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:

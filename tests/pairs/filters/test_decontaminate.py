@@ -123,7 +123,7 @@ def test_known_truth_among_many_pairs_is_counted_by_set(tmp_path):
         rows, tmp_path / "o", tmp_path / "r", tmp_path / "d", corpus="C", languages=("en", "fr"), filters=[judge(tests)]
     )
     assert counts["dropped"] == {"decontaminate: A": again, "decontaminate: B": 30}
-    assert counts["filters"] == {"decontaminate": {"mode": "side"}}
+    assert counts["filters"] == {"decontaminate": {"mode": "side", "sets": ["sts", "tatoeba", "files", "development"]}}
     other = {"dropped": {"length: source too short": 5, "decontaminate: B": 7, "decontaminated": 1}}
     assert decontaminated({"enabled": True, "mode": "side"}, [counts, other]) == {
         "enabled": True,

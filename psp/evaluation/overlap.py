@@ -1,0 +1,63 @@
+"""How many sentences of a test set are among a model's training pairs, counted in its store.
+
+Sentences match as in the filter ``decontaminate``: the same letters and digits, ignoring case. The store holds piece
+ids, so both sides are compared as the tokenizer decodes them: what it does not know is missing from both.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from psp.core.progress import Progress
+from psp.pairs.store import Store
+from psp.text.keys import KeyFinder, normalised_keys
+from psp.text.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
+
+#: Pairs decoded at a time: some 30 MB of text.
+_BLOCK = 100_000
+
+
+def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -> dict[str, int]:
+    """Count what a test set and a store share.
+
+    Args:
+        store: the model's training store.
+        tokenizer: the model's, with its lower-casing and segmentation.
+        sentences: those that the model is scored on.
+
+    Returns:
+        ``sentences``, distinct ones with a letter or digit that the tokenizer knows; ``in_training``, those of them
+        that are a side of a training pair; ``pairs``, the training pairs with such a side.
+
+    Raises:
+        DataError: the store cannot be read, or was encoded with another tokenizer.
+    """
+    texts = list(dict.fromkeys(sentences))
+    keys = set(_keys(tokenizer.decode(tokenizer.encode(texts)))) - {""}
+    finder, found, pairs = KeyFinder(keys), set[str](), 0
+    with Store(store) as stored, Progress("looking for test sentences", "pairs", len(stored)) as bar:
+        stored.check_vocabulary(tokenizer)
+        for start in range(0, len(stored), _BLOCK):
+            block = stored.read(start, min(start + _BLOCK, len(stored)))
+            rows = set[int]()
+            for side in (block.source, block.target):
+                for row, key in finder.find(_lines(tokenizer.decode(side))):
+                    rows.add(row)
+                    found.add(key)
+            pairs += len(rows)
+            bar.add(len(block.source))
+    log.info("%d of %d test sentences are in %d training pairs", len(found), len(keys), pairs)
+    return {"sentences": len(keys), "in_training": len(found), "pairs": pairs}
+
+
+def _keys(texts: list[str]) -> list[str]:
+    return normalised_keys(_lines(texts))
+
+
+def _lines(texts: list[str]) -> list[str]:
+    """Texts without tabs and line feeds, which a decoded piece could be."""
+    return [text.replace("\t", " ").replace("\n", " ") for text in texts]

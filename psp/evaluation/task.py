@@ -1,0 +1,78 @@
+"""Score a trained model on one task of the config, for results/<model>/tasks/<task>.json."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.core.files import write_json
+from psp.evaluation import bootstrap
+from psp.evaluation.overlap import overlap
+from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.evaluation.tasks import Draw, make
+from psp.models.static import load
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+
+
+def evaluate_task(
+    scorer: Scorer, settings: Mapping[str, Any], *, name: str, resamples: int, seed: int
+) -> dict[str, Any]:
+    """Score a system on one task.
+
+    Args:
+        scorer: the system.
+        settings: the task's entry, as under ``evaluate.tasks`` of a config.
+        name: the task's name, which tells its resamples from those of others.
+        resamples, seed: number and seed of the bootstrap resamples.
+
+    Returns:
+        ``task`` (its kind), ``settings`` (all of them), ``conditions``, and ``parts``: for each the number of
+        ``items``, and each figure with ``value`` and 95% ``interval``.
+
+    Raises:
+        ConfigError, DataError: the entry is wrong, or a file of the set.
+        Unsupported: the system cannot do this task.
+    """
+    task = make(settings, f"evaluate.tasks.{name}")
+    parts = task.score(scorer, Draw(resamples, seed, name))
+    for part, found in parts.items():
+        log.info("%s, %s: %s", name, part, found.report)
+    return {
+        "task": task.kind,
+        "settings": task.settings,
+        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
+        "parts": {part: found.report for part, found in parts.items()},
+    }
+
+
+def evaluate_model_task(
+    model_dir: Path | str,
+    out: Path | str,
+    settings: Mapping[str, Any],
+    *,
+    model: str,
+    name: str,
+    resamples: int,
+    seed: int,
+    store: Path | str | None = None,
+) -> dict[str, Any]:
+    """Score a trained model on one task, and write the result with ``format``, ``model`` and ``name``.
+
+    With its training ``store``, ``overlap`` has what the set and the training pairs share
+    (:func:`psp.evaluation.overlap.overlap`).
+
+    Raises:
+        ConfigError, DataError: as :func:`evaluate_task`; ``model_dir`` holds no model; or the store is another model's.
+    """
+    loaded = load(model_dir)
+    found = evaluate_task(EmbeddingScorer(loaded), settings, name=name, resamples=resamples, seed=seed)
+    result = {"format": FORMAT, "model": model, "name": name, **found}
+    if store is not None:
+        result["overlap"] = overlap(store, loaded.tokenizer, make(settings).sentences())
+    write_json(out, result)
+    return result

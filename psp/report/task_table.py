@@ -1,0 +1,53 @@
+"""Files under results/<model>/tasks/ as one table: each part's scores, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psp.report.layout import layout
+
+
+def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
+    """Lay out the scores on tasks, in one of :data:`psp.report.layout.FORMS`: one line per part and figure."""
+    rows = [["task", "kind", "part", "items", "figure", "value", "95% interval", "in training"]]
+    notes = []
+    for result in results:
+        for part, found in result["parts"].items():
+            for figure, score in found["figures"].items():
+                rows.append(
+                    [
+                        result["name"],
+                        result["task"],
+                        part,
+                        f"{found['items']:,}",
+                        figure,
+                        *_cells(score),
+                        _shared(result),
+                    ]
+                )
+                if score["value"] is None:
+                    notes.append(f"{result['name']}, {part}, {figure}: {score['why']}")
+            if found["further"].get("threshold_chosen_on") == "the scored set itself":
+                notes.append(f"{result['name']}: the threshold of accuracy was chosen on the scored set itself")
+    said = "".join(f"{note}\n" for note in dict.fromkeys(notes))
+    about = (
+        "Correlations x 100; all others in %. In training: sentences of the set that are a side of a training pair "
+        "(the same letters and digits, ignoring case).\n"
+    )
+    return f"{layout(rows, form, right=(3, 5))}\n{about}{said}"
+
+
+def _shared(result: Mapping[str, Any]) -> str:
+    """How many of the set's sentences are in training pairs."""
+    if "overlap" not in result:
+        return "-"
+    found = result["overlap"]
+    return f"{found['in_training']:,} of {found['sentences']:,}"
+
+
+def _cells(score: Mapping[str, Any]) -> list[str]:
+    if score["value"] is None:
+        return ["-", "-"]
+    interval = score["interval"]
+    return [f"{score['value']:.1f}", "-" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"]

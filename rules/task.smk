@@ -1,0 +1,39 @@
+# Score the model on one task of evaluate.tasks.
+def task(wildcards):
+    """Return a model's task; report a wrong name, or files that are not there, in one line."""
+    try:
+        model(wildcards)
+        return CONFIG.task(wildcards.model, wildcards.task)
+    except PspError as error:
+        raise WorkflowError(failures.tell(error))
+
+
+rule task:
+    input:
+        model=trained,
+        store="results/{model}/store.h5",
+        files=lambda wildcards: [str(file) for file in task(wildcards).files()],
+    output:
+        "results/{model}/tasks/{task}.json",
+    log:
+        "results/{model}/logs/tasks/{task}.log",
+    benchmark:
+        "results/{model}/benchmarks/tasks/{task}.tsv"
+    threads: 2
+    resources:
+        mem_mb=mem_mb(4000),
+        runtime=runtime(120),
+    params:
+        settings=lambda wildcards: {
+            "task": task(wildcards).kind,
+            **task(wildcards).settings,
+        },
+        resamples=setting("evaluate", "resamples"),
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.evaluation.task", "psp.evaluation.tasks.*", "psp.models.static"
+        ),
+    message:
+        "Scoring {wildcards.model} on {wildcards.task}"
+    script:
+        "../workflow_scripts/task.py"

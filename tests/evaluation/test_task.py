@@ -1,0 +1,89 @@
+"""A trained model on one task of a config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psp.config.config import Config
+from psp.core import schemas
+from psp.core.errors import ConfigError
+from psp.core.files import read_json
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.evaluation.task import evaluate_model_task, evaluate_task
+from psp.models.folder import save_model
+from psp.models.model import load_model
+from psp.report import task_table
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import PAIRS, train_sentencepiece
+from tests.evaluation.tasks.conftest import SAME, write
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    path = train_sentencepiece(folder / "sp.model")
+    weight = np.random.default_rng(1).standard_normal((load_sentencepiece(path).get_piece_size(), 8), dtype=np.float32)
+    save_model(
+        folder / "m", weight, path, {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+    )
+    return folder / "m"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    return {
+        "source": str(write(tmp_path / "a", [a for a, _ in PAIRS[:40]])),
+        "target": str(write(tmp_path / "b", [b for _, b in PAIRS[:40]])),
+    }
+
+
+def test_what_is_written_fits_its_schema_and_is_the_librarys(
+    model: Path, files: dict[str, str], tmp_path: Path
+) -> None:
+    entry = {"task": "retrieval", "languages": ["en", "fr"], **files}
+    out = tmp_path / "tasks/news.json"
+    written = evaluate_model_task(model, out, entry, model="fr", name="news", resamples=200, seed=1)
+    assert read_json(out) == written
+    schemas.check(written, schemas.at("fr/tasks/news.json"))
+    similarity = EmbeddingScorer(load_model(model)).cross([a for a, _ in PAIRS[:40]], [b for _, b in PAIRS[:40]])
+    wrong = similarity.argmax(axis=1) != np.arange(40)
+    assert written["parts"]["en-fr"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)
+    assert written["settings"]["layout"] == "plain"
+    # Another name draws other resamples, the same name the same ones.
+    scorer = EmbeddingScorer(load_model(model))
+    again, other = (evaluate_task(scorer, entry, name=name, resamples=200, seed=1) for name in ("news", "olds"))
+    assert again["parts"] == written["parts"] != other["parts"]
+
+
+def test_the_table_says_what_is_undefined_and_where_a_threshold_comes_from(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.tsv", [f"{n % 2}\ta {n}\tb {n}" for n in range(8)])
+    results = [
+        {"name": kind, **evaluate_task(SAME, {"task": kind, "path": str(path)}, name=kind, resamples=100, seed=1)}
+        for kind in ("similarity", "pair_classification")
+    ]
+    text = task_table.table(results)
+    assert "similarity, x, pearson: the system finds every pair equally similar" in text
+    assert "pair_classification: the threshold of accuracy was chosen on the scored set itself" in text
+    (line,) = [line for line in text.splitlines() if "accuracy" in line and "50.0" in line]
+    assert " to " in line
+
+
+def test_a_config_knows_its_tasks_and_they_change_no_model() -> None:
+    entry = {"task": "similarity", "path": "x.tsv"}
+    config = Config.load([ROOT / "config/config.yaml"], {"models": {"fr": {"evaluate": {"tasks": {"x": entry}}}}})
+    assert config.task("fr", "x").settings["layout"] == "plain"
+    assert config.model("fr").differences == Config.load([ROOT / "config/config.yaml"]).model("fr").differences
+    with pytest.raises(ConfigError, match=r"models\.fr\.evaluate\.tasks: y is not one of them; there are x"):
+        config.task("fr", "y")
+    for wrong, said in (
+        ({"task": "similarty", "path": "x"}, r"evaluate\.tasks\.x\.task"),
+        ({"task": "similarity"}, r"models\.fr\.evaluate\.tasks\.x: path is missing"),
+        ({"path": "x"}, r"evaluate\.tasks\.x"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            Config.load([ROOT / "config/config.yaml"], {"models": {"fr": {"evaluate": {"tasks": {"x": wrong}}}}})

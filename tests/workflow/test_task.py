@@ -1,0 +1,43 @@
+"""A task is a target of its own: it makes nothing else again, and nothing else waits for it."""
+
+import json
+
+import pytest
+
+EVAL, TASK = "results/demo/eval.json", "results/demo/tasks/mine.json"
+TASKS = ", tasks: {mine: {task: retrieval, source: a.en, target: a.fr, languages: [en, fr]}}"
+
+
+@pytest.fixture
+def with_task(copy_of_finished):
+    folder = copy_of_finished.folder
+    (folder / "a.en").write_text("a red car\nwe are late\nwhere is the station?\n")
+    (folder / "a.fr").write_text("une voiture rouge\nnous sommes en retard\noù est la gare ?\n")
+    copy_of_finished.edit("tiny.yaml", "{resamples: 100", "{resamples: 100" + TASKS)
+    return copy_of_finished
+
+
+def test_a_task_reruns_nothing_and_a_wrong_one_is_told_first(with_task):
+    everything = [f"results/demo/{name}.json" for name in ("eval", "data", "compare", "quantized")]
+    assert with_task.planned(*everything, "results/demo/card.md") == set()
+    assert with_task.planned(TASK) == {"task"}
+    for old, new, said in (
+        ("source: a.en", "source: b.en", "error: b.en: no such file, but models.demo.evaluate.tasks.mine needs it"),
+        ("task: retrieval", "task: retrieve", "(the kind of task)"),
+    ):
+        copy = with_task.copy(with_task.folder.with_name(new.replace(": ", "-")))
+        copy.edit("tiny.yaml", old, new)
+        result = copy.run("--dry-run", TASK, check=False)
+        assert result.returncode != 0 and said in result.output and len(result.output.splitlines()) < 8
+    result = with_task.run("--dry-run", TASK.replace("mine", "mime"), check=False)
+    assert "models.demo.evaluate.tasks: mime is not one of them; did you mean mine?" in result.output
+
+
+@pytest.mark.slow
+def test_it_is_scored(with_task):
+    with_task.run(TASK)
+    found = json.loads((with_task.folder / TASK).read_text())
+    assert found["parts"]["en-fr"]["items"] == 3
+    assert with_task.planned(TASK) == set()
+    (with_task.folder / "a.fr").write_text("une voiture\nen retard\nla gare\n")
+    assert with_task.planned(TASK) == {"task"}
