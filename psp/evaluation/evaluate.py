@@ -6,12 +6,14 @@ trained model. Results are bitwise reproducible for the same scorer, data, seed 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from psp.core.files import write_json
 from psp.evaluation import bootstrap, testsets
@@ -20,6 +22,7 @@ from psp.evaluation.settings import SECTION
 from psp.evaluation.tasks import sts as similarity
 from psp.evaluation.tasks import tatoeba as retrieval
 from psp.models.static import load
+from psp.text.keys import normalised_keys
 
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "main_figures"]
 
@@ -186,17 +189,40 @@ class _Run:
                 continue
             if track == testsets.DEVELOPMENT_TRACK:
                 body[track]["development"] = True
+                body[track]["in_stsb"] = self.shared(source)
         return body
+
+    def shared(self, source: testsets.StsSource) -> dict[str, int]:
+        """How many of SemEval-2017's English pairs each part of the STS Benchmark holds: half of them each."""
+        return {part: int(self.inside(source, data).sum()) for part, data in _benchmark(source).items()}
+
+    def inside(self, source: testsets.StsSource, data: testsets.StsSet) -> npt.NDArray[np.bool_]:
+        """Tell which pairs of a set are pairs of SemEval-2017's English track, bool (pairs,)."""
+        try:
+            track = source.semeval("2017", testsets.DEVELOPMENT_TRACK)
+        except testsets.MissingSetError:
+            return np.zeros(len(data), dtype=bool)
+        known = set(_pairs(track))
+        return np.fromiter((pair in known for pair in _pairs(data)), dtype=bool, count=len(data))
 
     def benchmark(self, source: testsets.StsSource) -> dict[str, Any]:
         body: dict[str, Any] = {}
         if not self.covers("STS Benchmark", "en"):
             return body
         for part in testsets.BENCHMARK:
+            name = f"stsb/{part}"
             try:
-                body[part] = self.correlation(source.benchmark(part), f"stsb/{part}", f"stsb/{part}")
+                scored = self.score(source.benchmark(part), name)
             except testsets.MissingSetError as error:
                 self.skip(f"STS Benchmark {part}", str(error))
+                continue
+            self.resampled[name] = 100 * scored.pearson
+            body[part] = scored.figures
+            inside = self.inside(source, scored.data)
+            body[part]["in_semeval2017_en"] = int(inside.sum())
+            if inside.any() and not inside.all():
+                rest = similarity.without(scored, inside, name=f"{name}/rest", resamples=self.resamples, seed=self.seed)
+                body[part]["without_semeval2017_en"] = rest.figures
         return body
 
     def tatoeba(self, language: str, paths: tuple[Path, Path]) -> dict[str, Any]:
@@ -214,6 +240,19 @@ class _Run:
             counts = bootstrap.resample_counts(len(wrong), self.resamples, self.seed, name)
             self.resampled[name] = 100 * (counts @ wrong.astype(np.float64)) / len(wrong)
         return {iso3: {direction: figures for direction, (figures, _) in found.items()}}
+
+
+def _benchmark(source: testsets.StsSource) -> dict[str, testsets.StsSet]:
+    found = {}
+    for part in testsets.BENCHMARK:
+        with contextlib.suppress(testsets.MissingSetError):
+            found[part] = source.benchmark(part)
+    return found
+
+
+def _pairs(data: testsets.StsSet) -> list[frozenset[str]]:
+    """Each pair as the keys of its sentences, in either order."""
+    return [frozenset(pair) for pair in zip(normalised_keys(data.a), normalised_keys(data.b), strict=True)]
 
 
 def decontaminated(settings: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -61,6 +61,9 @@ def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
             test = title.format(name) + (" (dev)" if figures.get("development") else "")
             yield (part, name), test, "pearson"
             yield (part, name), test, "spearman"
+            if "without_semeval2017_en" in figures:
+                for key in ("pearson", "spearman"):
+                    yield (part, name, "without_semeval2017_en"), f"{test}, without SemEval-2017 en", key
     for iso3, directions in body["tatoeba"].items():
         for direction in directions:
             yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({name_of_set(iso3)})", "error"
@@ -96,6 +99,10 @@ def _notes(body: Body) -> str:
     ]
     if any(figures.get("development") for figures in body["semeval2017"].values()):
         lines.append("dev: used for model selection, so not a test set; most other tracks are translations of it.")
+    shared = {name: figures.get("in_semeval2017_en", 0) for name, figures in body["stsb"].items()}
+    if any(shared.values()):
+        counts = " and ".join(f"{count} of {name}" for name, count in shared.items())
+        lines.append(f"STS Benchmark: {counts} are pairs of SemEval-2017's English track, used for model selection.")
     if heldout(body) is not None:
         lines.append("held-out pairs (dev): from the training corpora, not trained on; used for model selection.")
     lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]

@@ -11,6 +11,7 @@ import pytest
 
 from psp.core.errors import DataError
 from psp.evaluation import bootstrap, testsets
+from psp.evaluation.compare import WordOverlap
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate, main_figures
 from psp.report.eval_table import table
 
@@ -283,3 +284,37 @@ def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path)
     assert row.split()[-1] == "-"
     assert "0.0 [0.0, 65.8]" in row
     assert "skipped: SemEval-2017 track1.ar-ar: not a language of this model: ar" in lines
+
+
+def test_pairs_that_the_benchmark_shares_with_the_development_track_are_told_and_left_out(tmp_path):
+    pairs = [(f"a {n} cat", f"{n} dogs") for n in range(12)]
+    gold = [n % 6 for n in range(12)]
+    for folder in ("STS17-test", "STSBenchmark"):
+        (tmp_path / folder).mkdir()
+    track = tmp_path / "STS17-test/STS.input.track5.en-en.txt"
+    track.write_text("".join(f"{b.upper()}\t{a}!\n" for a, b in pairs[:4]))  # the other way round, another spelling
+    track.with_name("STS.gs.track5.en-en.txt").write_text("".join(f"{score}\n" for score in gold[:4]))
+    for part, rows in (("test", range(12)), ("dev", range(6, 12))):
+        lines = [f"x\tx\tx\t{n}\t{gold[n]}\t{pairs[n][0]}\t{pairs[n][1]}\n" for n in rows]
+        (tmp_path / f"STSBenchmark/sts-{part}.csv").write_text("".join(lines))
+    body = evaluate(WordOverlap(), languages=["en"], sts=tmp_path, resamples=100)
+    test, dev = body["stsb"]["test"], body["stsb"]["dev"]
+    assert (test["in_semeval2017_en"], dev["in_semeval2017_en"]) == (4, 0)
+    assert body["semeval2017"]["track5.en-en"]["in_stsb"] == {"dev": 0, "test": 4}
+    assert "without_semeval2017_en" not in dev
+    rest = tmp_path / "rest.tsv"
+    rest.write_text("".join(f"{gold[n]}\t{pairs[n][0]}\t{pairs[n][1]}\n" for n in range(4, 12)))
+    expected = evaluate(WordOverlap(), languages=["en"], files={"rest": rest}, resamples=100)["files"]["rest"]
+    for figure in ("pearson", "spearman", "pairs"):
+        assert test["without_semeval2017_en"][figure] == expected[figure]
+    shown = table({"model": "m", "train": {}, **body})
+    assert "STS Benchmark test, without SemEval-2017 en" in shown
+    assert "STS Benchmark: 0 of dev and 4 of test are pairs of SemEval-2017's English track" in shown
+
+
+def test_the_real_benchmark_holds_half_of_the_track_each(psp_data):
+    body = evaluate(WordOverlap(), languages=["en"], sts=psp_data / "eval/sts", resamples=100)
+    assert body["semeval2017"]["track5.en-en"]["in_stsb"] == {"dev": 125, "test": 125}
+    assert {part: found["without_semeval2017_en"]["pairs"] for part, found in body["stsb"].items()} == {
+        "dev": 1375, "test": 1254,
+    }  # fmt: skip

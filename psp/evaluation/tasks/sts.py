@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from psp.evaluation import bootstrap
@@ -55,6 +56,15 @@ def score_set(scorer: Scorer, data: StsSet, *, name: str, resamples: int, seed: 
         raise ValueError(f"a scorer must give {len(data)} finite numbers for {name}")
     counts = bootstrap.resample_counts(len(data), resamples, seed, name)
     return Scored(data, similarity, counts, bootstrap.pearson(counts, similarity, data.gold))
+
+
+def without(scored: Scored, rows: npt.NDArray[np.bool_], *, name: str, resamples: int, seed: int) -> Scored:
+    """The same similarities without some of the pairs; ``name`` and ``seed`` determine the resamples."""
+    kept, data = np.flatnonzero(~rows), scored.data
+    rest = StsSet(name, [data.a[row] for row in kept], [data.b[row] for row in kept], data.gold[kept])
+    counts = bootstrap.resample_counts(len(rest), resamples, seed, name)
+    similarity = scored.similarity[kept]
+    return Scored(rest, similarity, counts, bootstrap.pearson(counts, similarity, rest.gold))
 
 
 @dataclass(frozen=True)
