@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from psp.cli.main import main
 from psp.core import screen, status
 from tests.conftest import on_a_terminal
@@ -49,6 +51,7 @@ def test_watching_a_job_until_it_is_killed(tmp_path, capsys):
     assert capsys.readouterr().out == "fr: variants/paper/1.train: was killed: its process is gone\n"
 
 
+@pytest.mark.slow
 def test_watching_on_a_terminal(tmp_path):
     process = at_work(tmp_path / "results/fr/logs/train.log")
     program = (

@@ -154,7 +154,7 @@ def test_a_wrong_checksum_is_found_although_all_lines_were_read(tmp_path: Path) 
     assert "CRC" in fails(path, ("fr", "en"))
 
 
-@settings(EXACT, max_examples=300)
+@settings(EXACT, max_examples=100)
 @given(place=st.floats(0, 1, exclude_max=True), change=st.integers(1, 255))
 def test_one_changed_byte_is_harmless_or_an_error(place: float, change: int, tmp_path: Path) -> None:
     path = tmp_path / "a.zip"

@@ -73,6 +73,7 @@ def test_same_seed_same_bytes_and_other_seed_others(tmp_path: Path) -> None:
     assert all(first[name] != other[name] for name in first)
 
 
+@pytest.mark.slow
 def test_every_process_writes_the_same_bytes(tmp_path: Path) -> None:
     for seed in "12":
         code = "import sys; from pathlib import Path; from psp.corpora.phrasebook import generate; "
@@ -345,7 +346,7 @@ UNELIDED = re.compile(
 UNCONTRACTED = re.compile(r"\b(?:de|à) les? ", re.I)
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(meanings, st.integers(0, 10**6))
 def test_sentences_are_well_formed(meaning: Meaning, seed: int) -> None:
     english = say_english.Speaker(Random(seed)).say(meaning)

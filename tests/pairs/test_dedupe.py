@@ -30,7 +30,7 @@ def run_dedupe(rows: list[tuple[str, str]], folder: Path, **settings_: object) -
 # --- one corpus ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=pairs, cap=st.one_of(st.none(), st.integers(1, 10)), seed=st.integers(0, 3), block=st.integers(1, 50))
 def test_dedupe_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, seed, block):
     folder = tmp_path_factory.mktemp("dedupe")
@@ -72,7 +72,7 @@ scored = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(rows=scored, cap=st.one_of(st.none(), st.integers(1, 10)), block=st.integers(1, 50))
 def test_the_copy_with_the_highest_score_stays_for_any_buckets_and_blocks(tmp_path_factory, rows, cap, block):
     folder = tmp_path_factory.mktemp("scored")

@@ -27,7 +27,7 @@ def reference_mix(corpora, heldout_pairs, seed):
     return unique, held, kept
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(
     corpora=st.lists(pairs, min_size=1, max_size=3),
     heldout_pairs=st.integers(0, 5),

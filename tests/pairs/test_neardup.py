@@ -62,7 +62,7 @@ WORDS = st.sampled_from(
 SIDES = st.lists(WORDS, max_size=4).map(" ".join)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     rows=st.lists(st.tuples(SIDES, SIDES, st.integers(0, 1)), min_size=1, max_size=25),
     threshold=st.sampled_from([0.3, 0.5, 0.8, 1.0]),

@@ -39,7 +39,7 @@ def test_cut_all_lists_overlapping_words():
     assert words[-2:] == ["ok", "then"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.text(
         st.one_of(

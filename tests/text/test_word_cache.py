@@ -98,7 +98,7 @@ def test_odd_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePiec
 LETTERS = st.sampled_from(list(" \t abcdefghé̂́ʼ.,;!?0\u2581\u3000\u00a0\u200b½™ﬁΣσςاعب你好🙂\u0300\u0327¨İ\u0130"))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(texts=st.lists(st.one_of(st.text(max_size=30), st.text(LETTERS, max_size=40)), min_size=1, max_size=8))
 def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, texts: list[str]) -> None:
     for lower in (True, False):
@@ -218,6 +218,7 @@ def ties() -> sentencepiece.SentencePieceProcessor:
     return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
 
 
+@pytest.mark.slow
 def test_where_rounding_chooses_sentencepiece_does(
     ties: sentencepiece.SentencePieceProcessor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,10 +117,8 @@ def test_offline_names_every_missing_file(project):
     ("config", "words", "named"),
     [
         ("sources: {opus: {mirrors: ['https://x.org/{corpse}.zip']}}", "sources.opus.mirrors: https://x.org", 1),
-        ("sources: {opus: {mirrors: ['https://x.org/{corpse}.zip']}}", "sources.opus.mirrors: https://x.org", 0),
         ("models: {demo: {evaluate: {files: {mine: my/sts.tsv}}}}", "my/sts.tsv: no such file, but models.demo", 1),
         ("models: {demo: {development: {sts: my/dev.tsv}}}", "my/dev.tsv: no such file, but models.demo", 0),
-        ("models: {demo: {filters: {custom: ['nowhere:keep']}}}", "there is no module nowhere; put nowhere.py", 1),
         ("models: {demo: {filters: {custom: ['nowhere:keep']}}}", "there is no module nowhere; put nowhere.py", 0),
     ],
 )  # fmt: skip

@@ -122,6 +122,7 @@ def failure(project, *arguments):
     return result.output
 
 
+@pytest.mark.slow
 def test_a_missing_file_of_ones_own_is_told_before_anything_runs(project, wordings):
     write(project.folder, wordings[:50])
     (project.folder / "Own pairs.tsv.gz").unlink()

@@ -95,6 +95,7 @@ def test_lines_where_there_is_no_terminal(toy):
     assert "\x1b" not in result.stderr
 
 
+@pytest.mark.slow
 def test_failed_jobs_own_words_come_last(toy):
     arguments = command("--keep-going", "--config", "step=0.01", "fail=true")
     status, frames = on_a_terminal(arguments, 300, cwd=toy, env=environment())
@@ -113,6 +114,7 @@ def test_failed_jobs_own_words_come_last(toy):
     assert "CalledProcessError" in log.read_text()  # it is kept, for whoever wants it
 
 
+@pytest.mark.slow
 def test_ctrl_c(toy):
     process = subprocess.Popen(
         command(), cwd=toy, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -1,5 +1,7 @@
 """A pair without English: no published set fits, so none is fetched, and the held-out pairs alone choose the model."""
 
+import pytest
+
 CONFIG = """
 models:
   de-fr: {languages: [de, fr], corpora: [{path: pairs.tsv}]}
@@ -7,6 +9,7 @@ models:
 """
 
 
+@pytest.mark.slow
 def test_only_sets_in_the_models_languages_are_fetched(project):
     (project.folder / "others.yaml").write_text(CONFIG)
     (project.folder / "pairs.tsv").write_text("ein rotes Auto\tune voiture rouge\n")

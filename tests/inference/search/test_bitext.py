@@ -91,7 +91,7 @@ choices = {
 }  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(source=tables, target=tables, **choices)
 def test_pairs_are_those_of_a_plain_miner_ties_and_all(source, target, k, margin, choose, threshold):
     found = mine(source, target, k=k, margin=margin, choose=choose, threshold=threshold)

@@ -57,7 +57,7 @@ def ours(pairs: Pairs, rows: list[int], negatives: Negatives | None, mask_equal:
     return found
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.data())
 def test_they_are_those_of_a_loop(data: st.DataObject) -> None:
     count = data.draw(st.integers(2, 8))

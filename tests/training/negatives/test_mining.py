@@ -132,7 +132,7 @@ def test_a_pair_without_any_candidate_is_told() -> None:
     assert found.source.tolist() == found.target.tolist() == [-1, -1]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=40))
 def test_hashes_are_equal_exactly_when_texts_are(rows: list[list[int]]) -> None:
     hashes = text_hashes(sentences(rows)).tolist()

@@ -71,7 +71,7 @@ def test_the_nearest_are_those_of_a_plain_product(reduced: bool, kind: str, m: i
     check(of_columns, similarity.T)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10_000),
     kind=st.sampled_from(KINDS),

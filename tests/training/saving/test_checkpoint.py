@@ -519,7 +519,8 @@ def wait_for_first_row(job: Job) -> None:
         time.sleep(0.002)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_it_with_a_checkpoint_that_says_how_to_go_on(tmp_path: Path, job: Job, number: int) -> None:
     long = dataclasses.replace(
         job, folder=tmp_path / "a", catch_up=100, settings={**job.settings, "epochs": 15, "log_every": 1}
