@@ -167,7 +167,7 @@ class StsSource:
                 )
             texts = _texts(columns[0], columns[1], self.place(folder, inputs), number)
             if score.strip():  # an empty line is an unlabelled pair
-                rows.append((_score(score, self.place(folder, golds), number), *texts))
+                rows.append((read_score(score, self.place(folder, golds), number), *texts))
         return _as_set(name, rows, self.place(folder, golds))
 
     def benchmark(self, part: str) -> StsSet:
@@ -187,7 +187,7 @@ class StsSource:
                     self.place(folder, file),
                     number,
                 )
-            score = _score(columns[4], self.place(folder, file), number)
+            score = read_score(columns[4], self.place(folder, file), number)
             rows.append((score, *_texts(columns[5], columns[6], self.place(folder, file), number)))
         return _as_set(part, rows, self.place(folder, file))
 
@@ -209,7 +209,7 @@ def read_file(path: Path | str, name: str | None = None) -> StsSet:
         columns = line.split("\t")
         if len(columns) != 3:
             raise DataError(f"{len(columns)} columns instead of 3: score, sentence, sentence", path, number)
-        rows.append((_score(columns[0], path, number), *_texts(columns[1], columns[2], path, number)))
+        rows.append((read_score(columns[0], path, number), *_texts(columns[1], columns[2], path, number)))
     return _as_set(path.name if name is None else name, rows, path)
 
 
@@ -217,7 +217,12 @@ def _lines(stream: IO[bytes], path: Path | str) -> list[str]:
     return [line.strip("\r") for line in read_lines(stream, path)]
 
 
-def _score(text: str, path: Path | str, line: int) -> float:
+def read_score(text: str, path: Path | str, line: int) -> float:
+    """Read a gold score.
+
+    Raises:
+        DataError: it is not a finite number.
+    """
     try:
         score = float(text)
     except ValueError:

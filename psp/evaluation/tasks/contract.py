@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-
 from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
+from psp.evaluation.testsets import read_score
 from psp.text.lines import read_lines
 
 
@@ -225,33 +224,13 @@ def sentence(text: str, path: Path, line: int) -> str:
     return text
 
 
-def aligned(source: Path, target: Path) -> tuple[list[str], list[str]]:
-    """Read two texts whose lines translate each other.
-
-    Raises:
-        DataError: a file cannot be read, a sentence is empty, or the numbers of lines differ.
-    """
-    sides = lines(source), lines(target)
-    if len(sides[0]) != len(sides[1]):
-        raise DataError(f"{len(sides[0])} lines, but {len(sides[1])} in {target}; line n must translate line n", source)
-    for path, side in zip((source, target), sides, strict=True):
-        for line, text in enumerate(side, start=1):
-            sentence(text, path, line)
-    return sides
-
-
 def grade(text: str, path: Path, line: int, limits: Sequence[float] | None = None) -> float:
     """A gold score.
 
     Raises:
         DataError: it is not a finite number, or not within ``limits``.
     """
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
-        raise DataError(f"the score {text!r} is not a number", path, line)
+    value = read_score(text, path, line)
     if limits is not None and not limits[0] <= value <= limits[1]:
         raise DataError(f"the score {text} is not between {limits[0]:g} and {limits[1]:g}", path, line)
     return value

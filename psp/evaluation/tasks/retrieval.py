@@ -17,7 +17,8 @@ import numpy as np
 from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting, choice, listing, text
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Part, Task, aligned
+from psp.evaluation.tasks.contract import Draw, Part, Task
+from psp.evaluation.testsets import read_tatoeba
 from psp.text.languages import TATOEBA
 
 #: Codes in the names of NTREX-128's files, where they are not Tatoeba's.
@@ -81,7 +82,7 @@ class Retrieval(Task):
     def texts(self) -> tuple[list[str], list[str]]:
         """The two texts, aligned."""
         source, target = self.files()
-        return aligned(source, target)
+        return read_tatoeba(source, target)
 
     def sentences(self) -> Iterator[str]:
         for side in self.texts:

@@ -9,7 +9,8 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.tasks import Draw, Figure, Task, make, names
-from psp.evaluation.tasks.contract import aligned, columns, grade
+from psp.evaluation.tasks.contract import columns, grade
+from psp.evaluation.testsets import read_tatoeba
 from tests.evaluation.tasks.conftest import write
 
 DRAW = Draw(resamples=2000, seed=1, name="set")
@@ -73,7 +74,7 @@ def test_a_file_with_a_mark_carriage_returns_and_quotation_marks_is_read_as_it_i
     [
         (["a", "b"], ["c"], r"source: 2 lines, but 1 in .*target; line n must translate line n"),
         (["a", " "], ["c", "d"], r"source, line 2: an empty sentence"),
-        ([], [], r"source: is empty"),
+        ([], [], r"source: no sentences"),
     ],
 )
 def test_texts_that_are_not_aligned_are_refused(
@@ -81,9 +82,9 @@ def test_texts_that_are_not_aligned_are_refused(
 ) -> None:
     paths = write(tmp_path / "source", source), write(tmp_path / "target", target)
     with pytest.raises(DataError, match=said):
-        aligned(*paths)
+        read_tatoeba(*paths)
     with pytest.raises(DataError, match="nowhere: cannot be read: No such file"):
-        aligned(tmp_path / "nowhere", paths[1])
+        read_tatoeba(tmp_path / "nowhere", paths[1])
 
 
 def test_a_score_that_is_none_is_named(tmp_path: Path) -> None:
