@@ -11,7 +11,7 @@ from psp.core.files import write_json
 from psp.evaluation import bootstrap
 from psp.evaluation.overlap import overlap
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import Draw, Task, make
 from psp.models.static import load
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,10 @@ def evaluate_task(
         ConfigError, DataError: the entry is wrong, or a file of the set.
         Unsupported: the system cannot do this task.
     """
-    task = make(settings, f"evaluate.tasks.{name}")
+    return _evaluate(scorer, make(settings, f"evaluate.tasks.{name}"), name, resamples, seed)
+
+
+def _evaluate(scorer: Scorer, task: Task, name: str, resamples: int, seed: int) -> dict[str, Any]:
     parts = task.score(scorer, Draw(resamples, seed, name))
     for part, found in parts.items():
         log.info("%s, %s: %s", name, part, found.report)
@@ -69,10 +72,10 @@ def evaluate_model_task(
     Raises:
         ConfigError, DataError: as :func:`evaluate_task`; ``model_dir`` holds no model; or the store is another model's.
     """
-    loaded = load(model_dir)
-    found = evaluate_task(EmbeddingScorer(loaded), settings, name=name, resamples=resamples, seed=seed)
+    loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
+    found = _evaluate(EmbeddingScorer(loaded), task, name, resamples, seed)
     result = {"format": FORMAT, "model": model, "name": name, **found}
     if store is not None:
-        result["overlap"] = overlap(store, loaded.tokenizer, make(settings).sentences())
+        result["overlap"] = overlap(store, loaded.tokenizer, task.sentences())
     write_json(out, result)
     return result
