@@ -4,8 +4,8 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The stages, one rule file each:
-#   download -> filter -> dedupe -> mix (-> neardup) -> subword -> store (-> tune) -> train
-#   -> evaluate, task, compare, quantize, variants, speed, curve; data; card
+#   download -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> tune) -> train
+#   -> evaluate, task, system, compare, quantize, variants, speed, curve; data; card
 
 
 configfile: "config/config.yaml"
@@ -20,13 +20,16 @@ include: "rules/dedupe.smk"
 include: "rules/mix.smk"
 include: "rules/neardup.smk"
 include: "rules/subword.smk"
+include: "rules/vocabulary.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
+include: "rules/development_pairs.smk"
 include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
 include: "rules/task.smk"
+include: "rules/system.smk"
 include: "rules/compare.smk"
 include: "rules/quantize.smk"
 include: "rules/speed.smk"

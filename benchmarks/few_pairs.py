@@ -30,7 +30,7 @@ from psp.config.config import Config
 from psp.core.errors import ConfigError
 from psp.core.files import read_json, write_json
 from psp.core.logs import job
-from psp.evaluation.compare import piece_counts, random_table, sif_weights
+from psp.evaluation.baselines import piece_counts, random_table, sif_weights
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.files import SENTENCEPIECE

@@ -8,11 +8,12 @@ from psp.pairs import data_warnings
 from psp.core import failures
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.models.files import NAMES, model_files
+from psp.models.files import NAMES, VOCABULARY_NAMES
 from psp.models.registry import encoder_files
 from psp.core.errors import ConfigError, PspError
 from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
+from psp.evaluation import systems
 from psp.training import launch
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
@@ -37,12 +38,23 @@ except PspError as error:
 DOWNLOADS = "results/downloads"
 
 
+MODEL = r"(?!(downloads|embeddings|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*"
+# A rule's output files are the same for all models, but a model's files depend on its encoder: models of words or
+# trigrams have rules of their own, and these constraints say which rule makes a model.
+_LISTED = "|".join(
+    re.escape(name) for name in CONFIG.models if CONFIG.model(name).encoder != "subword"
+)
+WITH_SUBWORDS = rf"(?!({_LISTED})/){MODEL}" if _LISTED else MODEL
+WITH_VOCABULARY = f"({_LISTED})" if _LISTED else "(?!)"
+
+
 wildcard_constraints:
-    model=r"(?!(downloads|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*",
+    model=MODEL,
     part=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",
 
 
 def model(wildcards):
@@ -100,6 +112,20 @@ def download(name):
     return f"{DOWNLOADS}/{name}"
 
 
+def files_in(folder, entry):
+    """Return the files of a model's folder by its entry in the config, config.json first."""
+    names = NAMES if entry.encoder == "subword" else VOCABULARY_NAMES
+    return [f"{folder}/{names[part]}" for part in sorted(names)]
+
+
+def files_of(encoder):
+    """Return the files of an encoder, which may be one of this config's models, not trained yet."""
+    match = re.fullmatch(r"results/([^/]+)/model/?", encoder)
+    if match and match[1] in CONFIG.models:
+        return files_in(encoder.rstrip("/"), CONFIG.model(match[1]))
+    return encoder_files(encoder)
+
+
 def targets(arguments):
     """Return the command line's targets as (folder under results/, path in it); Snakemake does not provide them."""
     found = (re.fullmatch(r"results/([^/]+)/(.+)", argument) for argument in arguments)
@@ -136,7 +162,9 @@ def check_targets(arguments):
             tuning = CONFIG.tuning(name)
             if match[1]:
                 tuning.settings({}, match[1])
-        if match := re.fullmatch(r"tasks/([^/]+)\.json", file):
+        if match := re.match(r"systems/([^/]+)/", file):
+            CONFIG.system(name, match[1])
+        if match := re.fullmatch(r"(?:systems/[^/]+/)?tasks/([^/]+)\.json", file):
             for needed in CONFIG.task(name, match[1]).files():
                 if not needed.is_file():
                     raise ConfigError(
@@ -228,7 +256,7 @@ def subword_mb(wildcards, input):
 def train_mb(wildcards, input):
     """Estimate training's memory, which grows with the embedding matrix, replicated in each process."""
     return plan.train_mb(
-        model(wildcards)["subword"]["vocab_size"],
+        model(wildcards).most_rows,
         plan.largest(model(wildcards), "dim"),
         launch.count(model(wildcards)["train"]),
     )

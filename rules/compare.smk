@@ -1,31 +1,37 @@
-# The model beside untrained baselines.
+# The model beside other systems.
+def compared(wildcards):
+    """Return the names of the systems that the model is compared with."""
+    return list(systems.named(model(wildcards)["compare"]["systems"]))
+
+
 rule compare:
     input:
-        unpack(test_sets),
-        model=trained,
-        store="results/{model}/store.h5",
+        trained=[
+            "results/{model}/eval.json",
+            "results/{model}/eval.safetensors",
+        ],
+        systems=lambda wildcards: [
+            f"results/{wildcards.model}/systems/{name}/eval.json"
+            for name in compared(wildcards)
+        ],
+        resamples=lambda wildcards: [
+            f"results/{wildcards.model}/systems/{name}/eval.safetensors"
+            for name in compared(wildcards)
+        ],
     output:
         "results/{model}/compare.json",
     log:
         "results/{model}/logs/compare.log",
     benchmark:
         "results/{model}/benchmarks/compare.tsv"
-    threads: 2
+    threads: 1
     resources:
-        mem_mb=mem_mb(4000),
-        runtime=runtime(60),
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
     params:
-        languages=attribute("languages"),
-        tatoeba=lambda wildcards: {
-            language: [download(file) for file in pair]
-            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
-        },
-        settings=fixed_tests,
-        seed=attribute("seed"),
-        code=fingerprint(
-            "psp.evaluation.compare", "psp.config.jobs", "psp.models.static"
-        ),
+        systems=compared,
+        code=fingerprint("psp.evaluation.compare"),
     message:
-        "Comparing {wildcards.model} with untrained baselines"
+        "Comparing {wildcards.model} with other systems"
     script:
         "../workflow_scripts/compare.py"

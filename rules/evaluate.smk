@@ -10,7 +10,7 @@ rule evaluate:
         unpack(test_sets),
         model=trained,
         train=lambda wildcards: f"{home(wildcards)}/train/train.json",
-        subword="results/{model}/sentencepiece.json",
+        vocabulary=vocabulary_report,
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
         filter=lambda wildcards: [
@@ -22,7 +22,8 @@ rule evaluate:
             for part in model(wildcards).parts
         ],
     output:
-        "results/{model}/eval.json",
+        json="results/{model}/eval.json",
+        resamples="results/{model}/eval.safetensors",
     log:
         "results/{model}/logs/evaluate.log",
     benchmark:
@@ -33,10 +34,7 @@ rule evaluate:
         runtime=runtime(60),
     params:
         languages=attribute("languages"),
-        tatoeba=lambda wildcards: {
-            language: [download(file) for file in pair]
-            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
-        },
+        tatoeba=tatoeba,
         settings=fixed_tests,
         recipe=attribute("recipe"),
         differences=attribute("differences"),

@@ -12,40 +12,32 @@ def lid(wildcards):
 
 def scored(wildcards):
     """Return the sets on which the model is scored, whose sentences are kept out of training."""
-    entry, settings = model(wildcards), part_of(wildcards).filters["decontaminate"]
+    settings = part_of(wildcards).filters["decontaminate"]
     if not settings["enabled"]:
         return {}
     found = {
-        "sts": test_sets(wildcards).get("sts"),
-        "tatoeba": {
-            language: [download(file) for file in pair]
-            for language, pair in CONFIG.tatoeba(entry).items()
-        },
-        "files": entry["evaluate"]["files"],
-        "development": entry["development"]["sts"],
-        "tasks": entry["evaluate"]["tasks"],
+        key: value
+        for key, value in evaluated(wildcards).items()
+        if key in settings["sets"]
     }
-    found = {key: found[key] for key in found if key in settings["sets"]}
-    if "development" in found:
-        found["archive"] = development(wildcards).get("archive")
-    return {"languages": entry.languages, **found}
+    if "development" in settings["sets"]:
+        entry = downloads(model(wildcards))
+        archive = CONFIG.sts_development(entry)
+        found["development"] = entry["development"]["sts"]
+        found["archive"] = download(archive) if archive else None
+    return {"languages": model(wildcards).languages, **found}
 
 
 def scored_files(wildcards):
-    chosen, sets = development(wildcards), scored(wildcards)
-    files = [sets.get("sts"), *sets.get("files", {}).values(), sets.get("archive")]
-    files += [file for pair in sets.get("tatoeba", {}).values() for file in pair]
-    if "development" in sets:
-        files.append(chosen.get("sts"))
-    for name in sets.get("tasks", {}):
-        files += [str(file) for file in CONFIG.task(wildcards.model, name).files()]
-    return sorted(set(filter(None, files)))
+    sets = scored(wildcards)
+    own = [] if sets.get("archive") else [sets.get("development")]
+    return sorted({*evaluated_files(wildcards, sets), *filter(None, own)})
 
 
 def encoder(wildcards):
     """Return the files of the similarity filter's encoder; changing them reruns the filter."""
     wanted = part_of(wildcards).filters["similarity"]
-    return encoder_files(wanted["encoder"]) if wanted["enabled"] else []
+    return files_of(wanted["encoder"]) if wanted["enabled"] else []
 
 
 def custom_code(wildcards):

@@ -7,6 +7,17 @@ def training_pairs(wildcards):
     return f"results/{wildcards.model}/pairs/{'neardup' if near else 'mix'}.tsv"
 
 
+def vocabulary(wildcards):
+    """Return the file of the model's subwords, words or trigrams."""
+    subwords = model(wildcards).encoder == "subword"
+    return f"results/{wildcards.model}/{'sentencepiece.model' if subwords else 'vocabulary.txt'}"
+
+
+def vocabulary_report(wildcards):
+    """Return the report of the rule that made the vocabulary."""
+    return re.sub(r"\.\w+$", ".json", vocabulary(wildcards))
+
+
 def near_duplicates(wildcards):
     """Return the report of near-duplicate removal, if there is one."""
     pairs = training_pairs(wildcards)
@@ -20,7 +31,7 @@ def development(wildcards):
     if archive := CONFIG.sts_development(entry):
         files["archive"] = download(archive)
     elif wanted["sts"]:
-        files["sts"] = wanted["sts"]
+        files["sts"] = f"results/{wildcards.model}/pairs/development.tsv"
     if wanted["heldout"]:
         files["heldout"] = f"results/{wildcards.model}/pairs/heldout.tsv"
     return files
@@ -28,7 +39,15 @@ def development(wildcards):
 
 def init_from(wildcards):
     folder = model(wildcards)["train"]["init_from"]
-    return model_files(folder) if folder else []
+    return files_of(folder) if folder else []
+
+
+def tatoeba(wildcards):
+    """Return the two files of each language's Tatoeba set."""
+    return {
+        language: [download(file) for file in pair]
+        for language, pair in CONFIG.tatoeba(model(wildcards)).items()
+    }
 
 
 def test_sets(wildcards):
@@ -36,12 +55,31 @@ def test_sets(wildcards):
     files = {}
     if archive := CONFIG.sts_tests(entry):
         files["sts"] = download(archive)
-    files["tatoeba"] = [
-        download(file) for pair in CONFIG.tatoeba(entry).values() for file in pair
-    ]
+    files["tatoeba"] = [file for pair in tatoeba(wildcards).values() for file in pair]
     files["files"] = list(entry["evaluate"]["files"].values())
     return files
 
 
+def evaluated(wildcards):
+    """Return the sets on which the model is evaluated, as arguments of psp.evaluation.scored."""
+    entry = model(wildcards)
+    return {
+        "sts": test_sets(wildcards).get("sts"),
+        "tatoeba": tatoeba(wildcards),
+        "files": entry["evaluate"]["files"],
+        "tasks": entry["evaluate"]["tasks"],
+    }
+
+
+def evaluated_files(wildcards, sets):
+    """Return the files of some of these sets."""
+    files = [sets.get("sts"), sets.get("archive"), *sets.get("files", {}).values()]
+    files += [file for pair in sets.get("tatoeba", {}).values() for file in pair]
+    for name in sets.get("tasks", {}):
+        files += [str(file) for file in CONFIG.task(wildcards.model, name).files()]
+    return sorted(set(filter(None, files)))
+
+
 def trained(wildcards):
-    return model_files(f"{home(wildcards)}/model")
+    """Return the files of the trained model, config.json first."""
+    return files_in(f"{home(wildcards)}/model", model(wildcards))

@@ -15,10 +15,7 @@ rule quantize:
         runtime=runtime(60),
     params:
         languages=attribute("languages"),
-        tatoeba=lambda wildcards: {
-            language: [download(file) for file in pair]
-            for language, pair in CONFIG.tatoeba(model(wildcards)).items()
-        },
+        tatoeba=tatoeba,
         tables=setting("quantize"),
         settings=fixed_tests,
         seed=attribute("seed"),

@@ -1,8 +1,8 @@
-# Encode the pairs as piece ids in HDF5.
+# Encode the pairs as ids in HDF5.
 rule store:
     input:
         pairs=training_pairs,
-        model="results/{model}/sentencepiece.model",
+        vocabulary=vocabulary,
     output:
         "results/{model}/store.h5",
     log:

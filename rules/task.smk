@@ -28,6 +28,9 @@ rule task:
             "task": task(wildcards).kind,
             **task(wildcards).settings,
         },
+        # Of the model itself; a system's is in system.smk.
+        encoder=None,
+        languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
         code=fingerprint(

@@ -20,7 +20,7 @@ rule train:
         unpack(development),
         tune=tuned,
         store="results/{model}/store.h5",
-        sentencepiece="results/{model}/sentencepiece.model",
+        vocabulary=vocabulary,
         init_from=init_from,
     output:
         **{part: f"results/{{model}}/model/{name}" for part, name in NAMES.items()},
@@ -30,6 +30,8 @@ rule train:
         "results/{model}/logs/train.log",
     benchmark:
         "results/{model}/benchmarks/train.tsv"
+    wildcard_constraints:
+        model=WITH_SUBWORDS,
     threads: train_threads
     resources:
         mem_mb=mem_mb(train_mb),
@@ -61,3 +63,22 @@ rule train:
         "Training {wildcards.model}"
     script:
         "../workflow_scripts/train.py"
+
+
+# The same for a model of words or trigrams, whose folder has other files.
+use rule train as train_vocabulary with:
+    output:
+        **{
+            part: f"results/{{model}}/model/{name}"
+            for part, name in VOCABULARY_NAMES.items()
+        },
+        metrics="results/{model}/train/metrics.csv",
+        report="results/{model}/train/train.json",
+    log:
+        "results/{model}/logs/train_vocabulary.log",
+    benchmark:
+        "results/{model}/benchmarks/train_vocabulary.tsv"
+    wildcard_constraints:
+        model=WITH_VOCABULARY,
+    message:
+        "Training {wildcards.model} on words or trigrams"

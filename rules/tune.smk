@@ -18,7 +18,7 @@ def point_settings(wildcards):
 def point_mb(wildcards, input):
     """Estimate a point's memory, as for training; the search may include the dimension."""
     return plan.train_mb(
-        model(wildcards)["subword"]["vocab_size"],
+        model(wildcards).most_rows,
         point_settings(wildcards)["dim"],
         launch.count(model(wildcards)["train"]),
     )
@@ -28,7 +28,7 @@ rule tune_point:
     input:
         unpack(development),
         store="results/{model}/store.h5",
-        sentencepiece="results/{model}/sentencepiece.model",
+        vocabulary=vocabulary,
         init_from=init_from,
     output:
         metrics="results/{model}/tune/{point}/metrics.csv",

@@ -15,6 +15,14 @@ def variants(wildcards):
     }
 
 
+def beside(wildcards):
+    """Return the folder of each system that the model is compared with."""
+    return {
+        name: f"results/{wildcards.model}/systems/{name}"
+        for name in compared(wildcards)
+    }
+
+
 # Inputs and params are inherited; their wildcards make them the variant's (see `model` in common.smk).
 use rule train as train_variant with:
     output:
@@ -36,9 +44,30 @@ use rule train as train_variant with:
         "Training {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
 
 
+use rule train_variant as train_vocabulary_variant with:
+    output:
+        **{
+            part: scratch(
+                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
+            )
+            for part, name in VOCABULARY_NAMES.items()
+        },
+        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
+        report="results/{model}/variants/{variant}/{seed}/train/train.json",
+    log:
+        "results/{model}/logs/variants/{variant}/{seed}.train_vocabulary.log",
+    benchmark:
+        "results/{model}/benchmarks/variants/{variant}/{seed}.train_vocabulary.tsv"
+    wildcard_constraints:
+        model=WITH_VOCABULARY,
+    message:
+        "Training {wildcards.model} on words or trigrams as {wildcards.variant}, seed {wildcards.seed}"
+
+
 use rule evaluate as evaluate_variant with:
     output:
-        "results/{model}/variants/{variant}/{seed}/eval.json",
+        json="results/{model}/variants/{variant}/{seed}/eval.json",
+        resamples="results/{model}/variants/{variant}/{seed}/eval.safetensors",
     log:
         "results/{model}/logs/variants/{variant}/{seed}.evaluate.log",
     benchmark:
@@ -50,11 +79,16 @@ use rule evaluate as evaluate_variant with:
 rule variants:
     input:
         evaluations=lambda wildcards: [
-            f"{folder}/eval.json"
+            f"{folder}/eval.{kind}"
             for seeds in variants(wildcards).values()
             for folder in seeds.values()
+            for kind in ("json", "safetensors")
         ],
-        compare="results/{model}/compare.json",
+        systems=lambda wildcards: [
+            f"{folder}/eval.{kind}"
+            for folder in beside(wildcards).values()
+            for kind in ("json", "safetensors")
+        ],
     output:
         "results/{model}/variants.json",
     log:
@@ -67,6 +101,7 @@ rule variants:
         runtime=runtime(10),
     params:
         variants=variants,
+        systems=beside,
         code=fingerprint("psp.evaluation.variants"),
     message:
         "Comparing the variants of {wildcards.model}"

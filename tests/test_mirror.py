@@ -27,6 +27,7 @@ ELSEWHERE = {
     "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
     "report/speed_chart.py": ("evaluation/test_speed.py", "it is drawn of a measurement"),
     "text/languages.py": ("text/test_scripts.py", "a list of languages"),
+    "text/vocabulary_ids.py": ("text/test_vocabulary.py", "compiled code against the tokenizers' definitions"),
     "training/saving/csv_log.py": ("training/test_trainer.py", "what a training writes"),
 }
 

@@ -1,16 +1,18 @@
-"""Evaluate untrained baselines beside the model."""
+"""Put a model and the systems beside it together, with their differences."""
 
 from pathlib import Path
 
-from psp.config.jobs import tests
 from psp.core.logs import job
 from psp.evaluation.compare import compare
 
 with job(snakemake.log[0]):
+    inputs = snakemake.input
     compare(
-        Path(snakemake.input.model[0]).parent,
-        Path(snakemake.input.store),
+        tuple(map(Path, inputs.trained)),
+        {
+            name: tuple(map(Path, files))
+            for name, *files in zip(snakemake.params.systems, inputs.systems, inputs.resamples, strict=True)
+        },
         Path(snakemake.output[0]),
         name=snakemake.wildcards.model,
-        **tests(snakemake.input, snakemake.params),
     )

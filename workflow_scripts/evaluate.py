@@ -13,8 +13,9 @@ with job(snakemake.log[0]):
     filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
     evaluate_model(
         Path(inputs.model[0]).parent,
-        Path(snakemake.output[0]),
+        Path(snakemake.output.json),
         name=snakemake.wildcards.model,
+        resampled=Path(snakemake.output.resamples),
         info={
             "languages": list(params.languages),
             "recipe": params.recipe,
@@ -27,7 +28,9 @@ with job(snakemake.log[0]):
                 "mix": read_json(inputs.mix),
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
             },
-            "subword": read_json(inputs.subword),
+            "subword" if Path(inputs.vocabulary).stem == "sentencepiece" else "vocabulary": read_json(
+                inputs.vocabulary
+            ),
             "train": trained,
         },
         **tests(inputs, params),

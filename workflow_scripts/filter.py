@@ -4,8 +4,7 @@ from pathlib import Path
 
 from psp.core.logs import job
 from psp.corpora import open_corpus
-from psp.evaluation import testsets
-from psp.evaluation.tasks import make
+from psp.evaluation.scored import scored
 from psp.pairs import data_warnings, filters
 from psp.text.segment import Segmenter
 
@@ -14,10 +13,7 @@ with job(snakemake.log[0]):
     languages = tuple(part["languages"])
     resources = {"lid": snakemake.input.lid[0]} if snakemake.input.lid else {}
     if snakemake.params.tests:
-        sets = dict(snakemake.params.tests)
-        tasks = {name: make(entry, f"evaluate.tasks.{name}") for name, entry in sets.pop("tasks", {}).items()}
-        resources["tests"] = list(testsets.scored_pairs(**sets))
-        resources["tests"] += [(f"tasks/{name}", text, "") for name, task in tasks.items() for text in task.sentences()]
+        resources["tests"] = list(scored(snakemake.params.tests))
     summary = filters.filter_corpus(
         open_corpus(
             part["kind"],

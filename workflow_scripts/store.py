@@ -8,7 +8,7 @@ from psp.pairs.store import write_store
 with job(snakemake.log[0]):
     write_store(
         Path(snakemake.input.pairs),
-        Path(snakemake.input.model),
+        Path(snakemake.input.vocabulary),
         Path(snakemake.output[0]),
         languages=snakemake.params.languages,
         corpora=snakemake.params.corpora,

@@ -1,18 +1,19 @@
-"""Score a trained model on one task of the config."""
+"""Score a trained model, or a system beside it, on one task of the config."""
 
 from pathlib import Path
 
+from psp.config.jobs import system
 from psp.core.logs import job
-from psp.evaluation.task import evaluate_model_task
+from psp.evaluation.system import scorer_of
+from psp.evaluation.task import evaluate_model_task, evaluate_system_task
 
 with job(snakemake.log[0]):
-    evaluate_model_task(
-        Path(snakemake.input.model[0]).parent,
-        Path(snakemake.output[0]),
-        snakemake.params.settings,
-        model=snakemake.wildcards.model,
-        name=snakemake.wildcards.task,
-        resamples=snakemake.params.resamples,
-        seed=snakemake.params.seed,
-        store=snakemake.input.store,
-    )
+    inputs, params, out = snakemake.input, snakemake.params, Path(snakemake.output[0])
+    about = {"name": snakemake.wildcards.task, "resamples": params.resamples, "seed": params.seed}
+    if params.encoder is None:
+        folder = Path(inputs.model[0]).parent
+        evaluate_model_task(folder, out, params.settings, model=snakemake.wildcards.model, store=inputs.store, **about)
+    else:
+        evaluate_system_task(
+            scorer_of(**system(inputs, params)), out, params.settings, model=snakemake.wildcards.system, **about
+        )

@@ -11,7 +11,7 @@ with job(snakemake.log[0]):
             name: {seed: Path(folder) for seed, folder in seeds.items()}
             for name, seeds in snakemake.params.variants.items()
         },
-        Path(snakemake.input.compare),
+        {name: Path(folder) for name, folder in snakemake.params.systems.items()},
         Path(snakemake.output[0]),
         model=snakemake.wildcards.model,
     )

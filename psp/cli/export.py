@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import lines
+from psp.cli.common import lines, model_argument
 from psp.models.exports import FORMS
 
 
@@ -16,8 +16,10 @@ def add(command: Any) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = "formats:\n" + "\n".join(f"  {form}: {loads}" for form, loads in FORMS.items())
     added.add_argument("form", choices=list(FORMS), metavar="FORM", help="one of the formats below")
-    added.add_argument("model", type=Path, metavar="MODEL", help="a model folder, such as results/fr/model")
-    added.add_argument("out", type=Path, metavar="OUT", help="the folder (word2vec: file) to write; must not exist")
+    model_argument(added)
+    added.add_argument(
+        "out", type=Path, metavar="OUT", help="the folder (word2vec, mteb: file) to write; must not exist"
+    )
     added.add_argument(
         "--check",
         type=Path,
@@ -33,4 +35,5 @@ def run(options: argparse.Namespace) -> None:
     from psp.models.model import load_model
 
     sentences = lines(options.check) if options.check else sample()
-    print(f"{options.out}: {export(options.form, load_model(options.model), options.out, sentences)}")
+    said = export(options.form, load_model(options.model), options.out, sentences, source=options.model)
+    print(f"{options.out}: {said}")

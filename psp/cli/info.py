@@ -8,6 +8,9 @@ from typing import Any
 
 from psp.cli.common import model_argument
 
+#: How compiled code finds the pieces of a text, by the kind of tokenizer.
+_LOOKED_UP = {"sentencepiece": "encoded once, then looked up", "word": "looked up", "trigram": "all trigrams looked up"}
+
 
 def add(command: Any) -> None:
     """Add the command's parser."""
@@ -78,5 +81,5 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "written by": f"psp {facts['psp_version']}",
         **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
         "accelerator": f"numba {numba}" if numba else "none",
-        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else "encoded once, then looked up",
+        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else _LOOKED_UP.get(facts["tokenizer"], ""),
     }

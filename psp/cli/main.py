@@ -15,6 +15,7 @@ from typing import Any
 
 from psp.cli import (
     embed,
+    evaluate,
     export,
     import_checkpoint,
     info,
@@ -41,6 +42,7 @@ COMMANDS = (
     languages,
     train,
     show,
+    evaluate,
     watch,
     info,
     embed,

@@ -15,6 +15,13 @@ def add(command: Any) -> None:
         "show", run, "Print the scores of a model, on its tasks, of its variants and of its quantized versions."
     )
     added.add_argument("results", type=Path, help="the model's results, such as results/fr")
+    added.add_argument(
+        "--quoted",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="beside the systems of compare.json, show figures that others published, from psp's list or from FILEs",
+    )
     added.add_argument("--format", choices=("text", "markdown"), default="text", help="default: %(default)s")
 
 
@@ -22,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.core.files import read_json
     from psp.pairs import data_warnings
-    from psp.report import eval_table, quantize_table, task_table, variants_table
+    from psp.report import compare_table, eval_table, quantize_table, quoted, task_table, variants_table
 
     folder: Path = options.results
     files = {
@@ -31,7 +38,12 @@ def run(options: argparse.Namespace) -> None:
         if (path := folder / f"{name}.json").exists()
     }
     found = {name: read_json(path) for name, path in files.items()}
-    tasks = [read_json(path) for path in sorted((folder / "tasks").glob("*.json"))]
+    paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
+    # One task after another, the model before the systems beside it.
+    tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
+    cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in quoted.load(file)]
+    if cited and "compare" not in found:
+        raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not found.keys() & {"eval", "variants", "quantized"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json or tasks/; make one with snakemake first", folder
@@ -40,7 +52,9 @@ def run(options: argparse.Namespace) -> None:
     if "eval" in found:
         if said := data_warnings.page(folder, found["eval"], options.format):
             tables.append(said)
-        tables.append(eval_table.table(found["eval"], found.get("compare"), options.format))
+        tables.append(eval_table.table(found["eval"], options.format))
+    if "compare" in found:
+        tables.append(compare_table.table(found["compare"], cited, options.format))
     if tasks:
         tables.append(task_table.table(tasks, options.format))
     if "variants" in found:

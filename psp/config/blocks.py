@@ -14,6 +14,8 @@ from psp.corpora import download
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
+from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
 
 MIRRORS = listing(
     items={"type": "string", "minLength": 1},
@@ -84,6 +86,13 @@ SOURCES = Section(
             },
         ),
     },
+)
+
+ENCODER = choice(
+    "subword",
+    ["subword", WordTokenizer.kind, TrigramTokenizer.kind],
+    help="what a sentence's vector is the mean of: the embeddings of its subwords (the block `subword`), its words or "
+    "its character trigrams (the block `vocabulary`)",
 )
 
 LICENCES = Section(

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import Part, check_entry, closest, resolve
 from psp.config.downloads import Downloads, at_home, read_pins
@@ -21,21 +23,23 @@ from psp.config.licences import permitted
 from psp.config.model import Model
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
+from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME, RECIPES
-from psp.evaluation import tasks
+from psp.evaluation import systems, tasks
 from psp.evaluation.testsets import SEMEVAL
+from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.training import launch
 from psp.training.tune import Tuning, tunable
 
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
-    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.",
+    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
-RESERVED = frozenset({"downloads", "phrasebook"})
+RESERVED = frozenset({"downloads", "embeddings", "phrasebook"})
 
 
 class Config(Downloads):
@@ -103,17 +107,21 @@ class Config(Downloads):
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
         recipe = entry.get("recipe", self.raw.get("recipe", TOP["recipe"].default))
+        encoder = entry.get("encoder", ENCODER.default)
         settings: dict[str, Any] = {}
         written = {block: merge(self.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
         for block, own in written.items():
             # `segment` is a table by language: only an entry's own languages are filled in.
-            settings[block] = merge(self._defaults(block, recipe, own), own)
+            settings[block] = merge(self._defaults(block, recipe, own, encoder), own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # a grid in the config replaces the whole default
+        files = settings["evaluate"]["files"]
+        settings["evaluate"] = {**settings["evaluate"], "files": {name: _path(file) for name, file in files.items()}}
+        settings["train"] = {**settings["train"], "init_from": _path(settings["train"]["init_from"])}
         settings["development"] = _chosen_on(settings["development"], languages, where)
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"]:
-            recipes = self._defaults("train", recipe)
+            recipes = self._defaults("train", recipe, encoder=encoder)
             tuned = {key: recipes[key] for key in settings["tune"]["grid"]}
         parts = tuple(
             resolve(
@@ -133,6 +141,7 @@ class Config(Downloads):
         launch.check(settings["train"], where=f"{where}.train")
         for task, chosen in settings["evaluate"]["tasks"].items():
             tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
+        systems.named(settings["compare"]["systems"], f"{where}.compare.systems")
         if settings["train"]["tune"] or "grid" in written["tune"]:
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
         variants = resolve_variants(
@@ -140,12 +149,14 @@ class Config(Downloads):
             recipe=recipe,
             seeds=entry.get("seeds", DEFAULT_SEEDS),
             train=settings["train"],
-            defaults=functools.partial(self._defaults, "train"),
+            defaults=functools.partial(self._defaults, "train", encoder=encoder),
             of_recipe=[*tunable(), "select"],  # a recipe also decides which weights are kept
             where=where,
         )
-        differences = self._differences(recipe, languages, settings, parts, tuned)
-        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants)
+        if encoder == TrigramTokenizer.kind:
+            _check_unspelled(settings, variants, where)
+        differences = self._differences(recipe, encoder, languages, settings, parts, tuned)
+        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants, encoder)
         if settings["train"]["tune"]:
             self._check_tunable(model)
         return model
@@ -153,15 +164,17 @@ class Config(Downloads):
     def _differences(
         self,
         recipe: str,
+        encoder: str,
         languages: tuple[str, ...],
         settings: Mapping[str, Any],
         parts: Iterable[Part],
         tuned: Collection[str],
     ) -> dict[str, Any]:
         """Settings that differ from a recipe's, by dotted key, except those that ``INERT`` names."""
-        found: dict[str, Any] = {}
+        subwords = encoder == ENCODER.default
+        found: dict[str, Any] = {} if subwords else {"encoder": encoder}
         for block in BLOCKS:
-            base = self._defaults(block, recipe, settings[block])
+            base = self._defaults(block, recipe, settings[block], encoder)
             if block == "development":
                 base = _chosen_on(base, languages, block)
             found |= differences(base, settings[block], block)
@@ -171,7 +184,8 @@ class Config(Downloads):
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
-        return {key: value for key, value in found.items() if not key.startswith(INERT) and key not in unused}
+        inert = (*INERT, "vocabulary." if subwords else "subword.")
+        return {key: value for key, value in found.items() if not key.startswith(inert) and key not in unused}
 
     def variant(self, name: str, variant: str) -> Model:
         """Resolve a model as one of its variants trains it: another recipe and block ``train``, all else the same.
@@ -189,7 +203,7 @@ class Config(Downloads):
         if wanted.base:
             return model
         settings = {**model.settings, "train": wanted.train}
-        differences = self._differences(wanted.recipe, model.languages, settings, model.parts, ())
+        differences = self._differences(wanted.recipe, model.encoder, model.languages, settings, model.parts, ())
         return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
 
     def task(self, name: str, task: str) -> tasks.Task:
@@ -206,6 +220,20 @@ class Config(Downloads):
                 f"there are {', '.join(entries) or 'none'}"
             )
         return tasks.make(entries[task], f"models.{name}.evaluate.tasks.{task}")
+
+    def system(self, name: str, system: str) -> str:
+        """The encoder of one of the systems that a model is compared with.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model is not compared with such a system.
+        """
+        known = systems.named(self.cleared(name)["compare"]["systems"])
+        if system not in known:
+            raise ConfigError(
+                f"models.{name}.compare.systems: {system} is not one of them{closest(system, known)}; "
+                f"there are {', '.join(known) or 'none'}"
+            )
+        return known[system]
 
     def tuning(self, name: str) -> Tuning:
         """The search for a model's training settings.
@@ -294,8 +322,35 @@ class Config(Downloads):
                 own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
                 yield merge({**pair, **own}, rest)
 
-    def _defaults(self, block: str, recipe: str = RECIPES[0], own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
+    def _defaults(
+        self,
+        block: str,
+        recipe: str = RECIPES[0],
+        own: Mapping[str, Any] | None = None,
+        encoder: str = ENCODER.default,
+    ) -> dict[str, Any]:
+        found = defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
+        if block == "train" and encoder == TrigramTokenizer.kind:
+            found["init_spelling"] = 0
+        return found
+
+
+def _check_unspelled(settings: Mapping[str, Any], variants: Mapping[str, Variant], where: str) -> None:
+    """Check that no training of trigrams starts from their spelling, which says nothing: each is spelled differently.
+
+    Raises:
+        ConfigError: one does.
+    """
+    used = {"train.init_spelling": settings["train"]["init_spelling"]}  # first: a variant may have it from there
+    used |= {f"variants.{name}.init_spelling": variant.train["init_spelling"] for name, variant in variants.items()}
+    if settings["train"]["tune"]:
+        used |= {"tune.grid.init_spelling": max(settings["tune"]["grid"].get("init_spelling", [0]))}
+    for key, value in used.items():
+        if value:
+            raise ConfigError(
+                f"{where}.{key} is {value}, but with `encoder: trigram` there is no spelling to start from: no two "
+                "trigrams share a run of three characters; leave it out, or write `init_spelling: 0`"
+            )
 
 
 def _check_grid(name: str, settings: Mapping[str, Any], parts: Iterable[Part]) -> Tuning:
@@ -319,4 +374,9 @@ def _chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where
             f"{where}.development: sts is {SEMEVAL}, but the model has {' and '.join(languages)}; write "
             "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
         )
-    return {**development, "sts": sts}
+    return {**development, "sts": _path(sts)}
+
+
+def _path(path: str | None) -> str | None:
+    """A path with each ``${VARIABLE}`` replaced; ``~/`` is replaced when the config is read."""
+    return path and os.path.expandvars(path)

@@ -15,8 +15,9 @@ from typing import Any
 from psp.config import blocks
 from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
 from psp.evaluation import settings as evaluate
+from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
-from psp.pairs import filters, subword
+from psp.pairs import filters, subword, vocabulary
 from psp.training import settings as training
 from psp.training import tune
 
@@ -35,7 +36,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
-    "filters", "segment", "mix", "subword", "store", "train", "tune", "development", "evaluate", "quantize", "speed"
+    "filters", "segment", "mix", "subword", "vocabulary", "store", "train", "tune", "development", "evaluate",
+    "compare", "quantize", "speed",
 )  # fmt: skip
 
 
@@ -154,11 +156,13 @@ def sections() -> dict[str, Section | Setting]:
         "segment": blocks.SEGMENT,
         "mix": blocks.MIX,
         "subword": subword.SECTION,
+        "vocabulary": vocabulary.SECTION,
         "store": blocks.STORE,
         "train": training.SECTION,
         "tune": tune.SECTION,
         "development": blocks.DEVELOPMENT,
         "evaluate": evaluate.SECTION,
+        "compare": systems.SECTION,
         "quantize": blocks.QUANTIZE,
         "speed": speed.SECTION,
     }
@@ -196,6 +200,7 @@ def model() -> Section:
                 help="names from the catalogue; if two corpora hold the same pair, the earlier one keeps it",
             ),
             "extends": text(help="another model, whose entry this one starts from"),
+            "encoder": blocks.ENCODER,
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
             "seeds": _ref("seeds", default=DEFAULT_SEEDS),

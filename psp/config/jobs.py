@@ -9,20 +9,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+#: Where other libraries' vectors are kept, for all models.
+EMBEDDINGS = Path("results/embeddings")
+
 
 def training(inputs: Any, params: Any) -> dict[str, Any]:
     """Arguments of :func:`psp.training.launch.train_in_processes`, except the folders and the log.
 
     Args:
-        inputs: ``store``, ``sentencepiece``, and the development data, if any: ``heldout``, ``archive``.
+        inputs: ``store``, ``vocabulary``, and the development data, if any: ``sts``, ``heldout``, ``archive``.
         params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
     """
     heldout = inputs.get("heldout")
     return {
         "store": Path(inputs.store),
-        "sentencepiece_model": Path(inputs.sentencepiece),
+        "vocabulary": Path(inputs.vocabulary),
         "settings": {**params.train, "log_every": params.log_every, "seed": params.seed},
-        "sts": params.development["sts"],
+        # The user's own set comes from the rule development_pairs; a published one is named.
+        "sts": inputs.get("sts", params.development["sts"]),
         "heldout": heldout and Path(heldout),
         "archive": inputs.get("archive"),
         **{
@@ -56,5 +60,22 @@ def tests(inputs: Any, params: Any) -> dict[str, Any]:
         "tatoeba": {language: tuple(map(Path, files)) for language, files in params.tatoeba.items()},
         "files": {name: Path(file) for name, file in params.settings["files"].items()},
         "resamples": params.settings["resamples"],
+        "seed": params.seed,
+    }
+
+
+def system(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.evaluation.system.scorer_of`: another system than the model.
+
+    Args:
+        inputs: ``model`` and ``store``, for baselines.
+        params: ``encoder``, ``languages`` and ``seed``.
+    """
+    return {
+        "encoder": params.encoder,
+        "languages": params.languages,
+        "cache": EMBEDDINGS,
+        "model_dir": Path(inputs.model[0]).parent if inputs.model else None,
+        "store": Path(inputs.store) if inputs.store else None,
         "seed": params.seed,
     }

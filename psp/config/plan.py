@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks import ENCODER
 from psp.config.config import Config
 from psp.config.corpus_entries import Part
 from psp.config.model import Model
@@ -26,12 +27,14 @@ DEDUPE_RATE = 175_000  # likewise
 MIX_RATE = 180_000
 SUBWORD_RATE = 29_000
 STORE_RATE = 125_000
+#: Sentences a second of the rule vocabulary.
+VOCABULARY_RATE = 60_000
 #: Without mining (infonce over 6 epochs), and with it (margin over 25, mega-batches of up to 60, beside other jobs).
 TRAIN_RATE, MINING_RATE = 20_000, 9_000
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
-STORE_BYTES = 73
+STORE_BYTES = {"subword": 73, "word": 73, "trigram": 380}
 #: Share of the pairs that is left after the filters and deduplication.
 KEPT = 0.94
 BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/plan.py)"
@@ -159,16 +162,18 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             ]
         )
     settings = model.settings
-    vocab, dim, epochs = settings["subword"]["vocab_size"], largest(model, "dim"), largest(model, "epochs")
+    vocab, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
     table = 4 * vocab * dim
     tuning = Tuning(**settings["tune"])
     points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
     tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
+    subwords = model.encoder == ENCODER.default
     sample = min(settings["subword"]["sample"], 2 * kept)
+    stored = kept * STORE_BYTES[model.encoder]
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
-        "sentencepiece": sample / SUBWORD_RATE,
+        **({"sentencepiece": sample / SUBWORD_RATE} if subwords else {"vocabulary": 2 * kept / VOCABULARY_RATE}),
         "store": kept / STORE_RATE,
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim),
@@ -176,7 +181,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     text = KEPT * read * TEXT_BYTES
     # Weights, two moments and the best weights, in those that are kept and in a new one.
     checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
-    most = max(2.2 * text + 3 * table, kept * STORE_BYTES + checkpoints)
+    most = max(2.2 * text + 3 * table, stored + checkpoints)
     processes = launch.count(settings["train"])
     training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
@@ -189,9 +194,11 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             else ""
         ),
         f"disk: about {(archives + most) / GB:.1f} GB at most, "
-        f"{(archives + kept * STORE_BYTES + 2 * table) / GB:.1f} GB in the end",
-        f"memory: {max(subword_mb(sample), training) / 1000:.1f} GB for the largest job "
-        f"(sentencepiece {subword_mb(sample) / 1000:.1f}, training {training / 1000:.1f}{copies}, others 1)",
+        f"{(archives + stored + 2 * table) / GB:.1f} GB in the end",
+        f"memory: {max(subword_mb(sample) if subwords else 0, training) / 1000:.1f} GB for the largest job ("
+        + (f"sentencepiece {subword_mb(sample) / 1000:.1f}, " if subwords else "")
+        + f"training {training / 1000:.1f}{copies}, others 1)"
+        + ("" if subwords else f", if there are {model.most_rows - 1:,} {model.encoder}s"),
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
         + ")",

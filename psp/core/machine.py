@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 #: Distributions whose versions are recorded, if installed.
@@ -26,10 +27,10 @@ def load_averages() -> list[float] | None:
     return [round(value, 2) for value in os.getloadavg()] if hasattr(os, "getloadavg") else None
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of installed distributions that speed may depend on."""
+def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
+    """Return the versions of distributions, if installed; by default, of those that speed may depend on."""
     found = {}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -222,6 +222,8 @@ def _numeric(
 
 
 def _allows(node: Mapping[str, Any], value: Any) -> bool:
+    if "anyOf" in node:
+        return any(_allows(one, value) for one in node["anyOf"])
     if "enum" in node:
         return isinstance(value, str) and value in node["enum"]
     kinds = node.get("type", ())
@@ -244,4 +246,8 @@ def _allows(node: Mapping[str, Any], value: Any) -> bool:
     if isinstance(value, list | tuple):
         right = node.get("minItems", 0) <= len(value) and all(_allows(node["items"], item) for item in value)
         return "array" in kinds and right and not (node.get("uniqueItems") and len(value) != len(set(value)))
+    if isinstance(value, Mapping) and "properties" in node:
+        known = node["properties"]
+        whole = set(node.get("required", ())) <= value.keys() <= known.keys()
+        return "object" in kinds and whole and all(_allows(known[key], one) for key, one in value.items())
     return False

@@ -1,139 +1,63 @@
-"""Untrained baselines, which a trained model has to beat.
+"""compare.json: a trained model beside other systems, with the differences between them.
 
-- ``untrained``: the model's own subwords with random N(0, 1) embeddings. It compares texts by the pieces they share,
-  which is a strong baseline: 52 mean Pearson on STS 2012-2016, where trained models reach 65 to 70.
-- ``untrained+sif``: the same, each embedding weighted by a / (a + p(piece)), a = 1e-3 (smooth inverse frequency, Arora
-  et al. 2017), with p counted over the training store. It reaches 64: a trained model below this has learned little.
-- ``word overlap``: cosine of the two sets of lower-cased words, without any model.
+Each system is evaluated by a job of its own (:mod:`psp.evaluation.system`), on the same sets and resamples as the
+model; here they are put together.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from scipy import sparse
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json, write_json
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.resamples import differences, read
+from psp.evaluation.systems import TRAINED
 
-from psp.core.files import write_json
-from psp.evaluation.evaluate import FORMAT, evaluate
-from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
-from psp.models.static import StaticModel
-from psp.pairs.store import Store
-from psp.text.tokenizer import Tokenizer
-from psp.text.words import words as split_words
-
-log = logging.getLogger(__name__)
-
-#: Arora, Liang and Ma (2017) recommend 1e-4 to 1e-3.
-SIF_A = 1e-3
-#: Pairs counted at a time: about 20 MB.
-_BLOCK = 250_000
-
-
-class WordOverlap:
-    """Cosine of binary bags of lower-cased words, counting punctuation marks as words; 0 for a text without words.
-
-    Words are separated by white space and punctuation, so unsegmented Chinese is compared by whole clauses.
-    """
-
-    def pairwise(self, a: Sequence[str], b: Sequence[str]) -> Floats:
-        if len(a) != len(b):
-            raise ValueError(f"{len(a)} texts against {len(b)}: pairwise needs as many on both sides")
-        sets = [(frozenset(words(one)), frozenset(words(other))) for one, other in zip(a, b, strict=True)]
-        return np.array([len(one & other) / np.sqrt(len(one) * len(other) or 1) for one, other in sets])
-
-    def cross(self, a: Sequence[str], b: Sequence[str]) -> Floats:
-        bags = _bags([*a, *b])
-        one, other = bags[: len(a)], bags[len(a) :]
-        # Integers until the division, so that equal similarities are bitwise equal.
-        shared = np.asarray((one @ other.T).todense(), dtype=np.float64)
-        sizes = np.outer(np.asarray(one.sum(axis=1)).ravel(), np.asarray(other.sum(axis=1)).ravel())
-        return shared / np.sqrt(np.maximum(sizes, 1.0))
-
-
-def words(text: str) -> list[str]:
-    """Split into lower-cased words; every punctuation mark or symbol is a word."""
-    return split_words(text.lower())
-
-
-def _bags(texts: Sequence[str]) -> sparse.csr_array:
-    """Make binary bags of words: int32, shape (len(texts), number of distinct words)."""
-    vocabulary: dict[str, int] = {}
-    bags = [sorted({vocabulary.setdefault(word, len(vocabulary)) for word in words(text)}) for text in texts]
-    ends = np.cumsum([0, *map(len, bags)])
-    ids = np.array([word for bag in bags for word in bag], dtype=np.int32)
-    return sparse.csr_array((np.ones(len(ids), dtype=np.int32), ids, ends), shape=(len(texts), len(vocabulary)))
-
-
-def piece_counts(store: Path | str, tokenizer: Tokenizer | Path) -> npt.NDArray[np.int64]:
-    """Count each piece in both sides of a training store, shape (pieces,), in constant memory.
-
-    Raises:
-        DataError: the store cannot be read, or was encoded with another tokenizer.
-    """
-    with Store(store) as pairs:
-        pairs.check_vocabulary(tokenizer)
-        counts = np.zeros(pairs.vocab_size, dtype=np.int64)
-        for start in range(0, len(pairs), _BLOCK):
-            block = pairs.read(start, min(start + _BLOCK, len(pairs)))
-            for side in (block.source, block.target):
-                counts += np.bincount(side.ids, minlength=pairs.vocab_size)
-    return counts
-
-
-def sif_weights(counts: npt.NDArray[np.int64], a: float = SIF_A) -> npt.NDArray[np.float32]:
-    """Return a / (a + p(piece)) for each piece: 1 if it never occurs, near 0 for the most frequent ones."""
-    return (a / (a + counts / counts.sum())).astype(np.float32)
-
-
-def random_table(pieces: int, dim: int, seed: int) -> npt.NDArray[np.float32]:
-    """Draw from N(0, 1): float32, shape (pieces, dim)."""
-    return np.random.default_rng(seed).standard_normal((pieces, dim), dtype=np.float32)
-
-
-def untrained(model: StaticModel, table: np.ndarray) -> Scorer:
-    """Replace the embedding matrix of ``model``, keeping its subwords, lower-casing and segmentation."""
-    return EmbeddingScorer(StaticModel(table, model.tokenizer, model.config, threads=model.threads))
+FORMAT = 2
+#: The entries of eval.json that are a system's scores.
+_BODY = ("conditions", "sts", "semeval2017", "stsb", "tatoeba", "files", "skipped")
 
 
 def compare(
-    model_dir: Path | str, store: Path | str, out: Path | str, *, name: str, seed: int = 0, **tests: Any
+    trained: tuple[Path, Path], systems: Mapping[str, tuple[Path, Path]], out: Path | str, *, name: str
 ) -> dict[str, Any]:
-    """Evaluate a trained model and the untrained baselines on the same sets, and write compare.json.
-
-    All share the same bootstrap resamples.
+    """Write compare.json.
 
     Args:
-        model_dir: the model's folder.
-        store: its training store, for the pieces' frequencies.
+        trained: the model's eval.json, and the file of its scores in each resample.
+        systems: the same two files of each system, by name.
         out: path of compare.json; written atomically.
         name: the model's name in the config.
-        seed: seed of the random embeddings and of the bootstrap.
-        tests: as for :func:`psp.evaluation.evaluate`.
 
     Returns:
-        What was written: ``format``, ``model``, and ``systems``, a body as in eval.json for each name.
+        What was written: ``format``, ``model``; ``systems``, a body as in eval.json for each name, the model's own
+        under ``trained``; ``differences``, for each other system its figures minus the model's
+        (:func:`psp.evaluation.evaluate.compared_figures`), each with the paired bootstrap's 95% interval.
 
     Raises:
-        DataError: as :func:`psp.evaluation.evaluate`; or the model or the store cannot be read or do not match.
+        DataError: a file is missing or damaged, or scored on other resamples.
     """
-    model = StaticModel.load(model_dir)
-    counts = piece_counts(store, model.tokenizer)
-    table = random_table(model.vocab_size, model.dim, seed)
-    systems: Mapping[str, Scorer] = {
-        "trained": EmbeddingScorer(model),
-        "untrained": untrained(model, table),
-        "untrained+sif": untrained(model, table * sif_weights(counts)[:, None]),
-        "word overlap": WordOverlap(),
-    }
-    bodies = {}
-    for system, scorer in systems.items():
-        log.info("evaluating %s", system)
-        bodies[system] = evaluate(scorer, seed=seed, **tests)
-    result = {"format": FORMAT, "model": name, "systems": bodies}
+    model = _body(trained[0])
+    drawn = read(trained[1], model["conditions"])
+    figures = compared_figures(model)
+    bodies, lost = {TRAINED: model}, {}
+    for system, (evaluation, resampled) in systems.items():
+        body = _body(evaluation)
+        if body["conditions"] != model["conditions"]:
+            raise DataError(f"scored on other resamples than {trained[0]}; delete it and make it again", evaluation)
+        bodies[system] = body
+        lost[system] = differences(figures, drawn, compared_figures(body), read(resampled, body["conditions"]))
+    result = {"format": FORMAT, "model": name, "systems": bodies, "differences": lost}
     write_json(out, result)
+    schemas.check_written(result, "compare", out)
     return result
+
+
+def _body(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(path)
+    schemas.check(found, "eval", path)
+    return {key: found[key] for key in _BODY}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.files import write_json
-from psp.evaluation import bootstrap, testsets
+from psp.evaluation import bootstrap, resamples, testsets
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.settings import SECTION
 from psp.evaluation.tasks import sts as similarity
@@ -24,7 +25,15 @@ from psp.evaluation.tasks import tatoeba as retrieval
 from psp.models.static import load
 from psp.text.keys import normalised_keys
 
-__all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "main_figures"]
+__all__ = [
+    "EmbeddingScorer",
+    "Scorer",
+    "compared_figures",
+    "evaluate",
+    "evaluate_model",
+    "evaluate_system",
+    "main_figures",
+]
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +60,8 @@ def evaluate(
         tatoeba: language -> its two files (language's side, English side).
         files: the user's own STS sets, name -> file of ``score \t sentence \t sentence``.
         resamples, seed: number and seed of bootstrap resamples for the 95% intervals of correlations.
-        resampled: filled with each test's main score in each resample, float64 (resamples,), by the names of
-            :func:`main_figures`. Systems share the same resamples, so their differences can be taken per resample.
+        resampled: filled with each test's scores in each resample, float64 (resamples,), by the names of
+            :func:`compared_figures`. Systems share the same resamples, so differences can be taken per resample.
 
     Returns:
         ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``,
@@ -81,6 +90,8 @@ def evaluate(
         run.skip("Tatoeba", "its sets pair a language with English, which this model does not have")
     for language, paths in (tatoeba or {}).items():
         body["tatoeba"] |= run.tatoeba(language, paths)
+    if body["tatoeba"]:
+        run.resampled["tatoeba"] = np.mean([run.resampled[f"tatoeba/{iso3}"] for iso3 in body["tatoeba"]], axis=0)
     for name, path in (files or {}).items():
         body["files"][name] = run.correlation(testsets.read_file(path, name), f"files/{name}", f"files/{name}")
     body["skipped"] = run.skipped
@@ -101,8 +112,38 @@ def main_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
     return found
 
 
+def compared_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the scores by which systems are compared, by name; None where a correlation is undefined.
+
+    These are the scores of :func:`main_figures`; ``sts/spearman``, over all pairs of each year, and ``<test>/spearman``
+    of each other test of similarity; ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the
+    mean over languages.
+
+    Args:
+        body: eval.json, or a system of compare.json.
+    """
+    found = main_figures(body)
+    if body["sts"]:
+        found["sts/spearman"] = body["sts"]["average"]["spearman_concatenated"]
+    for part in ("semeval2017", "stsb", "files"):
+        found |= {f"{part}/{name}/spearman": figures["spearman"] for name, figures in body[part].items()}
+    means = []
+    for language, directions in body["tatoeba"].items():
+        means.append(statistics.fmean(figures["error"] for figures in directions.values()))
+        found[f"tatoeba/{language}"] = round(means[-1], 4)
+    if means:
+        found["tatoeba"] = round(statistics.fmean(means), 4)
+    return found
+
+
 def evaluate_model(
-    model_dir: Path | str, out: Path | str, *, name: str, info: Mapping[str, Any] | None = None, **tests: Any
+    model_dir: Path | str,
+    out: Path | str,
+    *,
+    name: str,
+    info: Mapping[str, Any] | None = None,
+    resampled: Path | str | None = None,
+    **tests: Any,
 ) -> dict[str, Any]:
     """Evaluate a trained model and write eval.json.
 
@@ -111,6 +152,7 @@ def evaluate_model(
         out: path of eval.json; written atomically.
         name: the model's name in the config.
         info: further entries for eval.json, such as the recipe and the keys that differ from it.
+        resampled: path for the scores in each resample (:mod:`psp.evaluation.resamples`); None: not written.
         tests: as for :func:`evaluate`.
 
     Returns:
@@ -119,8 +161,27 @@ def evaluate_model(
     Raises:
         DataError: as :func:`evaluate`; or ``model_dir`` holds no model.
     """
-    result = {"format": FORMAT, "model": name, **(info or {})}
-    result |= evaluate(EmbeddingScorer(load(model_dir)), **tests)
+    return evaluate_system(EmbeddingScorer(load(model_dir)), out, name=name, info=info, resampled=resampled, **tests)
+
+
+def evaluate_system(
+    scorer: Scorer,
+    out: Path | str,
+    *,
+    name: str,
+    info: Mapping[str, Any] | None = None,
+    resampled: Path | str | None = None,
+    **tests: Any,
+) -> dict[str, Any]:
+    """Evaluate any system as :func:`evaluate_model` does a model.
+
+    Raises:
+        DataError: as :func:`evaluate`.
+    """
+    drawn: dict[str, Floats] = {}
+    result = {"format": FORMAT, "model": name, **(info or {}), **evaluate(scorer, resampled=drawn, **tests)}
+    if resampled is not None:
+        resamples.write(resampled, drawn, result["conditions"])
     write_json(out, result)
     return result
 
@@ -141,8 +202,12 @@ class _Run:
 
     def correlation(self, data: testsets.StsSet, name: str, figure: str) -> dict[str, Any]:
         """Score a set; ``name`` determines its resamples, ``figure`` is its key in :func:`main_figures`."""
-        scored = self.score(data, name)
+        return self.kept(self.score(data, name), figure)
+
+    def kept(self, scored: similarity.Scored, figure: str) -> dict[str, Any]:
+        """A set's figures, whose resamples are kept under a name of :func:`main_figures`."""
         self.resampled[figure] = 100 * scored.pearson
+        self.resampled[f"{figure}/spearman"] = 100 * scored.spearman
         return scored.figures
 
     def skip(self, what: str, why: str) -> None:
@@ -172,9 +237,10 @@ class _Run:
                 years[year] = similarity.score_year(year, scored)
         if not years:
             return {}
-        means = [drawn for found in years.values() if (drawn := found.resampled["pearson_mean"]) is not None]
-        if len(means) == len(years):
-            self.resampled["sts"] = 100 * np.mean(means, axis=0)
+        for figure, key in (("sts", "pearson_mean"), ("sts/spearman", "spearman_concatenated")):
+            means = [drawn for found in years.values() if (drawn := found.resampled[key]) is not None]
+            if len(means) == len(years):
+                self.resampled[figure] = 100 * np.mean(means, axis=0)
         return {year: found.body for year, found in years.items()} | {"average": similarity.average(years)}
 
     def tracks(self, source: testsets.StsSource) -> dict[str, Any]:
@@ -216,8 +282,7 @@ class _Run:
             except testsets.MissingSetError as error:
                 self.skip(f"STS Benchmark {part}", str(error))
                 continue
-            self.resampled[name] = 100 * scored.pearson
-            body[part] = scored.figures
+            body[part] = self.kept(scored, name)
             inside = self.inside(source, scored.data)
             body[part]["in_semeval2017_en"] = int(inside.sum())
             if inside.any() and not inside.all():
@@ -239,6 +304,7 @@ class _Run:
             name = f"tatoeba/{direction}"
             counts = bootstrap.resample_counts(len(wrong), self.resamples, self.seed, name)
             self.resampled[name] = 100 * (counts @ wrong.astype(np.float64)) / len(wrong)
+        self.resampled[f"tatoeba/{iso3}"] = np.mean([self.resampled[f"tatoeba/{one}"] for one in found], axis=0)
         return {iso3: {direction: figures for direction, (figures, _) in found.items()}}
 
 

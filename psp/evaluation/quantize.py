@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.files import write_json
-from psp.evaluation import bootstrap
 from psp.evaluation.evaluate import FORMAT, evaluate, main_figures
+from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.static import StaticModel
 
@@ -51,7 +51,12 @@ def measure(
         made = model.quantized(dtype, dim)
         found: dict[str, Floats] = {}
         scores = _evaluate(made, found, tests)
-        smaller.append({**_described(made, scores), "differences": _differences(body, resampled, scores, found)})
+        smaller.append(
+            {
+                **_described(made, scores),
+                "differences": differences(main_figures(body), resampled, main_figures(scores), found),
+            }
+        )
     result = {
         "format": FORMAT,
         "model": name,
@@ -95,22 +100,3 @@ def _described(model: StaticModel, body: Mapping[str, Any]) -> dict[str, Any]:
             **{key: body[key] for key in ("semeval2017", "stsb", "tatoeba", "files")},
         },
     }
-
-
-def _differences(
-    body: Mapping[str, Any], resampled: Mapping[str, Floats], other: Mapping[str, Any], found: Mapping[str, Floats]
-) -> dict[str, Any]:
-    """Subtract ``body``'s scores from ``other``'s; None where either is undefined."""
-    figures, others = main_figures(body), main_figures(other)
-    differences: dict[str, Any] = {}
-    for name, value in figures.items():
-        new = others[name]
-        if value is None or new is None:
-            differences[name] = {"difference": None, "interval": None}
-        else:
-            ends = bootstrap.interval(found[name] - resampled[name])
-            differences[name] = {
-                "difference": round(new - value, 4) + 0.0,  # no -0.0
-                "interval": None if ends is None else [end + 0.0 for end in ends],
-            }
-    return differences

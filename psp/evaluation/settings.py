@@ -13,7 +13,8 @@ SECTION = Section(
         "files": table(
             {},
             values={"type": "string"},
-            help="your own STS files, name: path, with lines `score \\t sentence \\t sentence`",
+            help="your own STS files, name: path, with lines `score \\t sentence \\t sentence`; `~/` and `${VARIABLE}` "
+            "are expanded",
         ),
         "tasks": table(
             {},

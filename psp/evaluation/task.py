@@ -11,7 +11,7 @@ from psp.core.files import write_json
 from psp.evaluation import bootstrap
 from psp.evaluation.overlap import overlap
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.evaluation.tasks import Draw, Task, make
+from psp.evaluation.tasks import Draw, Task, Unsupported, make
 from psp.models.static import load
 
 log = logging.getLogger(__name__)
@@ -32,25 +32,29 @@ def evaluate_task(
 
     Returns:
         ``task`` (its kind), ``settings`` (all of them), ``conditions``, and ``parts``: for each the number of
-        ``items``, and each figure with ``value`` and 95% ``interval``.
+        ``items``, and each figure with ``value`` and 95% ``interval``. Where the system cannot do the task, there are
+        no parts, and ``why`` says so.
 
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.
-        Unsupported: the system cannot do this task.
     """
     return _evaluate(scorer, make(settings, f"evaluate.tasks.{name}"), name, resamples, seed)
 
 
 def _evaluate(scorer: Scorer, task: Task, name: str, resamples: int, seed: int) -> dict[str, Any]:
-    parts = task.score(scorer, Draw(resamples, seed, name))
-    for part, found in parts.items():
-        log.info("%s, %s: %s", name, part, found.report)
-    return {
+    result = {
         "task": task.kind,
         "settings": task.settings,
         "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
-        "parts": {part: found.report for part, found in parts.items()},
     }
+    try:
+        parts = task.score(scorer, Draw(resamples, seed, name))
+    except Unsupported as error:
+        log.warning("%s: %s", name, error)
+        return {**result, "parts": {}, "why": str(error)}
+    for part, found in parts.items():
+        log.info("%s, %s: %s", name, part, found.report)
+    return {**result, "parts": {part: found.report for part, found in parts.items()}}
 
 
 def evaluate_model_task(
@@ -77,5 +81,19 @@ def evaluate_model_task(
     result = {"format": FORMAT, "model": model, "name": name, **found}
     if store is not None:
         result["overlap"] = overlap(store, loaded.tokenizer, task.sentences())
+    write_json(out, result)
+    return result
+
+
+def evaluate_system_task(
+    scorer: Scorer, out: Path | str, settings: Mapping[str, Any], *, model: str, name: str, resamples: int, seed: int
+) -> dict[str, Any]:
+    """Score any system on one task, and write :func:`evaluate_task` with ``format``, ``model`` and ``name``.
+
+    Raises:
+        ConfigError, DataError: as :func:`evaluate_task`.
+    """
+    found = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed)
+    result = {"format": FORMAT, "model": model, "name": name, **found}
     write_json(out, result)
     return result

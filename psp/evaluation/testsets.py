@@ -49,6 +49,8 @@ DEVELOPMENT_TRACK = "track5.en-en"
 BENCHMARK: Mapping[str, str] = {"dev": "sts-dev.csv", "test": "sts-test.csv"}
 
 FOLDERS = {f"STS{year[2:]}-en-test" for year in YEARS} | {"STS17-test", "STSBenchmark"}
+#: The scores of all published STS sets.
+SCALE = (0.0, 5.0)
 #: The development setting that names SemEval-2017's English track in the STS archive.
 SEMEVAL = "semeval2017-en"
 
@@ -167,7 +169,7 @@ class StsSource:
                 )
             texts = _texts(columns[0], columns[1], self.place(folder, inputs), number)
             if score.strip():  # an empty line is an unlabelled pair
-                rows.append((read_score(score, self.place(folder, golds), number), *texts))
+                rows.append((read_score(score, self.place(folder, golds), number, SCALE), *texts))
         return _as_set(name, rows, self.place(folder, golds))
 
     def benchmark(self, part: str) -> StsSet:
@@ -187,7 +189,7 @@ class StsSource:
                     self.place(folder, file),
                     number,
                 )
-            score = read_score(columns[4], self.place(folder, file), number)
+            score = read_score(columns[4], self.place(folder, file), number, SCALE)
             rows.append((score, *_texts(columns[5], columns[6], self.place(folder, file), number)))
         return _as_set(part, rows, self.place(folder, file))
 
@@ -217,11 +219,11 @@ def _lines(stream: IO[bytes], path: Path | str) -> list[str]:
     return [line.strip("\r") for line in read_lines(stream, path)]
 
 
-def read_score(text: str, path: Path | str, line: int) -> float:
+def read_score(text: str, path: Path | str, line: int, limits: Sequence[float] | None = None) -> float:
     """Read a gold score.
 
     Raises:
-        DataError: it is not a finite number.
+        DataError: it is not a finite number, or not within ``limits``.
     """
     try:
         score = float(text)
@@ -229,6 +231,8 @@ def read_score(text: str, path: Path | str, line: int) -> float:
         score = math.nan
     if not math.isfinite(score):
         raise DataError(f"the score {text!r} is not a number", path, line)
+    if limits is not None and not limits[0] <= score <= limits[1]:
+        raise DataError(f"the score {text} is not between {limits[0]:g} and {limits[1]:g}", path, line)
     return score
 
 

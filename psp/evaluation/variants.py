@@ -1,6 +1,6 @@
 """Compare the variants of a model: each score by seed, with mean and standard deviation.
 
-The untrained baselines are always included.
+The systems that the model is compared with are included.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.core.machine import processor, usable_cores, versions
 from psp.core.version import __version__
-from psp.evaluation.evaluate import main_figures
+from psp.evaluation import resamples
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.scorers import Floats
 from psp.text.csv_table import read_table
 
-FORMAT = 1
+FORMAT = 2
+#: The scores in each resample, beside eval.json.
+RESAMPLES = "eval.safetensors"
 
 #: Distributions that training speed depends on.
 _PACKAGES = ("numpy", "torch", "numba")
@@ -28,29 +32,41 @@ _PACKAGES = ("numpy", "torch", "numba")
 _NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
 
 
-def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, model: str) -> dict[str, Any]:
+def gather(
+    runs: Mapping[str, Mapping[int, Path]], systems: Mapping[str, Path], out: Path, *, model: str
+) -> dict[str, Any]:
     """Write variants.json.
 
     Args:
-        runs: for each variant (the model's own settings first), by seed: the folder with eval.json and train/.
-        compare: the model's compare.json, for the untrained baselines.
+        runs: for each variant (the model's own settings first), by seed: the folder with eval.json, eval.safetensors
+            and train/.
+        systems: the folder with eval.json and eval.safetensors of each system that the model is compared with.
         out: path of variants.json; written atomically.
         model: the model's name in the config.
 
     Returns:
         What was written: ``format``, ``model``, ``machine``, ``variants`` (a list: ``name``, ``recipe``, ``settings``,
-        ``seeds``, ``threads``, ``figures``) and ``systems`` (scores by name).
+        ``seeds``, ``threads``, ``figures``, ``differences``) and ``systems`` (``figures`` and ``differences`` by name).
+        Differences are the mean over the seeds minus that of the model's own settings, with the paired bootstrap's 95%
+        interval: the seeds' own spread is not in it.
 
     Raises:
-        DataError: a file is missing or damaged, or has another seed.
+        DataError: a file is missing or damaged, has another seed, or was scored on other resamples.
     """
     evaluations = {name: [_evaluation(folder, seed) for seed, folder in seeds.items()] for name, seeds in runs.items()}
-    base = next(iter(evaluations.values()))[0]["train"]["settings"]
+    own = next(iter(evaluations.values()))
+    base, conditions = own[0]["train"]["settings"], own[0]["conditions"]
+    drawn = {
+        name: [resamples.read(folder / RESAMPLES, conditions) for folder in seeds.values()]
+        for name, seeds in runs.items()
+    }
+    own_figures, own_drawn = [compared_figures(body) for body in own], next(iter(drawn.values()))
     found = []
     for name, bodies in evaluations.items():
+        scores = [compared_figures(body) for body in bodies]
         by_seed = [
-            {**figures(body), **_training(body["train"], folder / "train/timing.csv")}
-            for body, folder in zip(bodies, runs[name].values(), strict=True)
+            {**one, **_training(body["train"], folder / "train/timing.csv")}
+            for one, body, folder in zip(scores, bodies, runs[name].values(), strict=True)
         ]
         used = bodies[0]["train"]["settings"]
         found.append(
@@ -61,10 +77,16 @@ def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, 
                 "seeds": list(runs[name]),
                 "threads": [body["train"]["threads"] * body["train"]["processes"] for body in bodies],
                 "figures": {key: summary([one[key] for one in by_seed]) for key in by_seed[0]},
+                "differences": {} if bodies is own else _differences(own_figures, own_drawn, scores, drawn[name]),
             }
         )
-    systems = read_json(compare)
-    schemas.check(systems, "compare", compare)
+    beside = {}
+    for name, folder in systems.items():
+        body = read_json(folder / "eval.json")
+        schemas.check(body, "eval", folder / "eval.json")
+        scores = [compared_figures(body)]
+        other = [resamples.read(folder / RESAMPLES, conditions)]
+        beside[name] = {"figures": scores[0], "differences": _differences(own_figures, own_drawn, scores, other)}
     result = {
         "format": FORMAT,
         "model": model,
@@ -74,32 +96,29 @@ def gather(runs: Mapping[str, Mapping[int, Path]], compare: Path, out: Path, *, 
             "versions": {"psp": __version__, **{k: v for k, v in versions().items() if k in _PACKAGES}},
         },
         "variants": found,
-        "systems": {name: figures(body) for name, body in systems["systems"].items() if name != "trained"},
+        "systems": beside,
     }
     write_json(out, result)
     schemas.check_written(result, "variants", out)
     return result
 
 
-def figures(body: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the scores of a system that are compared, by name; None where a correlation is undefined.
+_Figures = Mapping[str, float | None]
+_Drawn = Mapping[str, Floats]
 
-    These are the scores of :func:`psp.evaluation.evaluate.main_figures`; ``sts/spearman``, over all pairs;
-    ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the mean over languages.
 
-    Args:
-        body: eval.json, or a system of compare.json.
-    """
-    found = main_figures(body)
-    if body["sts"]:
-        found["sts/spearman"] = body["sts"]["average"]["spearman_concatenated"]
-    means = []
-    for language, directions in body["tatoeba"].items():
-        means.append(statistics.fmean(figures["error"] for figures in directions.values()))
-        found[f"tatoeba/{language}"] = round(means[-1], 4)
-    if means:
-        found["tatoeba"] = round(statistics.fmean(means), 4)
-    return found
+def _differences(
+    own: Sequence[_Figures], own_drawn: Sequence[_Drawn], others: Sequence[_Figures], drawn: Sequence[_Drawn]
+) -> dict[str, Any]:
+    return {
+        key: resamples.difference(
+            [one[key] for one in own],
+            [one.get(key) for one in own_drawn],
+            [one.get(key) for one in others],
+            [one.get(key) for one in drawn],
+        )
+        for key in own[0]
+    }
 
 
 def summary(values: Sequence[float | None]) -> dict[str, Any]:

@@ -22,7 +22,13 @@ from psp.text.languages import NAMES
 log = logging.getLogger(__name__)
 
 NAME = "README.md"
-TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", "sentencepiece", "static-embeddings")
+SENTENCEPIECE = "sentencepiece"
+#: Models of another tokenizer have its kind in place of sentencepiece.
+TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", SENTENCEPIECE, "static-embeddings")
+#: By the kind of tokenizer, what a sentence's vector is the mean of.
+PARTS = {SENTENCEPIECE: "sentencepiece pieces", "word": "words", "trigram": "character trigrams"}
+#: The columns of the table of corpora.
+COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
 _SEAL = re.compile(r"<!-- written by psp; kept once it is edited: ([0-9a-f]{16}) -->\n?\Z")
 
 
@@ -103,6 +109,25 @@ def write(folder: Path, text: str) -> bool:
     return True
 
 
+def licence(text: str) -> str | None:
+    """The licence in a card's front matter, which may be anybody's card; None without one."""
+    front = re.match(r"---\r?\n(.*?)^---", text, re.DOTALL | re.MULTILINE)
+    found = front and re.search(r"""^license:[ \t]*["']?([^\s"'#]+)""", front[1], re.MULTILINE)
+    return found[1] if found else None
+
+
+def corpora(text: str) -> list[dict[str, str]]:
+    """The rows of a card's table of corpora, by :data:`COLUMNS`; none without such a table."""
+    _, _, rest = text.replace("\r\n", "\n").partition(f"\n| {' | '.join(COLUMNS)} |\n")
+    rows = []
+    for line in rest.split("\n")[1:]:  # after the rule below the names
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if len(cells) != len(COLUMNS):
+            break
+        rows.append(dict(zip(COLUMNS, cells, strict=True)))
+    return rows
+
+
 def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -114,20 +139,30 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
         lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
     if licence:
         lines.append(f"license: {licence.lower()}")
-    lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in TAGS), "---"]
+    tags = [_kind(config) if tag == SENTENCEPIECE else tag for tag in TAGS]
+    lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in tags), "---"]
     return "\n".join(lines)
 
 
 def _what(config: Mapping[str, Any]) -> str:
     *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
     languages = f"{', '.join(names)} and {last}" if names else last
-    rows, dim = config["vocab_size"], config["dim"]
+    rows, dim, parts = config["vocab_size"], config["dim"], _parts(config)
     return (
         f"# Sentence embeddings for {languages}\n\n"
-        f"A sentence's vector is the mean of the vectors of its sentencepiece pieces: {dim:,} dimensions, {rows:,} "
-        f"pieces, numbers in {config.get('dtype', 'float32')}. Sentences that mean the same have a high cosine, within "
-        "a language and across the languages above. No GPU is needed."
+        f"A sentence's vector is the mean of the vectors of its {parts}: {dim:,} dimensions, {rows:,} "
+        f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}. Sentences that mean the same have a "
+        "high cosine, within a language and across the languages above. No GPU is needed."
     )
+
+
+def _kind(config: Mapping[str, Any]) -> str:
+    kind: str = config.get("tokenizer", {}).get("kind", SENTENCEPIECE)
+    return kind
+
+
+def _parts(config: Mapping[str, Any]) -> str:
+    return PARTS.get(_kind(config), "pieces")
 
 
 def _loading() -> str:
@@ -155,9 +190,14 @@ def _text(config: Mapping[str, Any]) -> str:
         for name in sorted(segmenters)
     ]
     said.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
-    said.append("Sentencepiece then splits it into pieces; nothing else needs to be done to it.")
+    kind, parts = _kind(config), _parts(config).rpartition(" ")[2]
     said.append(
-        "Unknown pieces are left out; a text of nothing else has the unknown piece's vector, an empty one zeros."
+        f"{'Sentencepiece' if kind == SENTENCEPIECE else 'psp'} then splits it into {parts}; nothing else needs to be "
+        "done to it."
+    )
+    said.append(
+        f"Unknown {parts} are left out; a text of nothing else has the unknown {parts.removesuffix('s')}'s vector, an "
+        "empty one zeros."
     )
     if left_out := config.get("left_out"):
         said.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
@@ -210,7 +250,7 @@ def _interval(ends: list[float] | None) -> str:
 
 
 def _data(data: Mapping[str, Any]) -> str:
-    lines = ["## Data", "", "| corpus | languages | release | pairs | licence | source |", "|---|---|---|---|---|---|"]
+    lines = ["## Data", "", f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     for corpus in data["corpora"]:
         address = corpus["source"]["address"]
         cells = [

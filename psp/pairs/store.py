@@ -40,8 +40,9 @@ from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.text.encoded import Encoded
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -187,12 +188,17 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
         ids = tokenizer.encode_whole(lines).ids
         share = np.count_nonzero(ids == tokenizer.unknown_id) / max(len(ids), 1)
         if share > MOST_UNKNOWN:
+            advice = (
+                "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
+                if tokenizer.kind == SentencepieceTokenizer.kind
+                else "they are too rare for the vocabulary; raise vocabulary.size, or lower min_count"
+            )
             log.warning(
-                "%s: %.0f%% of the pieces are unknown (of %d sentences): its characters are too rare to have pieces; "
-                "raise subword.character_coverage, or vocab_size",
+                "%s: %.0f%% of the pieces are unknown (of %d sentences): %s",
                 language,
                 100 * share,
                 len(lines),
+                advice,
             )
 
 

@@ -21,8 +21,8 @@ from psp.pairs.encoded_pairs import BLOCK_PAIRS
 from psp.pairs.pair_file import columns_of, corpus_indices, own_layout
 from psp.pairs.store import Block, Store, encode_side
 from psp.text.encoded import Encoded
-from psp.text.sentencepiece_tokenizer import as_tokenizer
 from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 

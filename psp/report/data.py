@@ -87,6 +87,7 @@ def report(
         "model": name,
         "languages": list(languages),
         "recipe": recipe,
+        **_tokenizer(store),
         "warnings": {
             "pairs": total["kept"],
             "least": warn_pairs,
@@ -230,6 +231,13 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _tokenizer(store: Path) -> dict[str, str]:
+    """The kind of tokenizer, as part of data.json; nothing for sentencepiece."""
+    with Store(store) as pairs:
+        kind = pairs.attributes.get("tokenizer")
+    return {} if kind is None else {"tokenizer": kind}
+
+
 def _dropped(corpus: Mapping[str, Any]) -> int:
     return sum(int(entry["pairs"]) for entry in corpus["dropped"])
 
@@ -255,12 +263,14 @@ def markdown(value: Mapping[str, Any]) -> str:
 
 def _lines(value: Mapping[str, Any]) -> Iterator[str]:
     total, corpora = value["total"], value["corpora"]
+    kind = value.get("tokenizer")
+    unit = f"{kind}s of the model's vocabulary" if kind else "pieces of the model's sentencepiece model"
     yield f"# The data of {value['model']}"
     yield ""
     yield (
         f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
         f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} pairs read, {total['kept']:,} trained on. "
-        "Length is in pieces of the model's sentencepiece model, without unknown ones: the mean of source / target."
+        f"Length is in {unit}, without unknown ones: the mean of source / target."
     )
     yield ""
     if said := data_warnings.as_text(value["warnings"], value["model"], "markdown"):

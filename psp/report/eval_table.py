@@ -1,4 +1,4 @@
-"""eval.json as a table: the trained model beside the baselines."""
+"""eval.json as a table: each score with its interval."""
 
 from __future__ import annotations
 
@@ -25,24 +25,18 @@ _WITHOUT_SMT = ("pearson_mean_without_smt", "spearman_concatenated")
 _HELDOUT = ("train", "best")
 
 
-def table(evaluation: Body, comparison: Body | None = None, form: str = "text") -> str:
-    """Lay out eval.json, with the systems of compare.json in further columns.
+def table(evaluation: Body, form: str = "text") -> str:
+    """Lay out eval.json.
 
     Each score has its 95% interval and the number of pairs; a missing score is ``-``. Data for model selection is
     marked ``dev``: the English track of SemEval-2017, and the retrieval error on the held-out pairs of the training
     corpora (mean of both directions, without an interval). Skipped sets are listed below.
     """
-    systems: dict[str, Body] = {str(evaluation.get("model", "model")): evaluation}
-    for name, body in (comparison or {}).get("systems", {}).items():
-        if name != "trained":  # the same model as eval.json's
-            systems[name] = body
-    rows = [["test", "figure", "pairs", *systems]]
+    rows = [["test", "figure", "pairs", str(evaluation.get("model", "model"))]]
     for path, test, key in _rows(evaluation):
-        found = [_at(body, path) for body in systems.values()]
-        pairs = found[0][
-            "pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"
-        ]
-        rows.append([test, _FIGURES[key], f"{pairs:,}", *(_cell(figures, key) for figures in found)])
+        found = _at(evaluation, path)
+        pairs = found["pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]
+        rows.append([test, _FIGURES[key], f"{pairs:,}", _cell(found, key)])
     if len(rows) == 1:
         return "no scores: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
     return layout(rows, form, right=(2,)) + _notes(evaluation)

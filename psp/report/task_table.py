@@ -9,8 +9,13 @@ from psp.report.layout import layout
 
 
 def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
-    """Lay out the scores on tasks, in one of :data:`psp.report.layout.FORMS`: one line per part and figure."""
-    rows = [["task", "kind", "part", "items", "figure", "value", "95% interval", "in training"]]
+    """Lay out the scores on tasks, in one of :data:`psp.report.layout.FORMS`: one line per part, figure and system.
+
+    Args:
+        results: files of tasks, of a model and of systems beside it; those of one task one after another.
+        form: the layout.
+    """
+    rows = [["task", "kind", "part", "items", "figure", "system", "value", "95% interval", "in training"]]
     notes = []
     for result in results:
         for part, found in result["parts"].items():
@@ -22,20 +27,23 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
                         part,
                         f"{found['items']:,}",
                         figure,
+                        result["model"],
                         *_cells(score),
                         _shared(result),
                     ]
                 )
                 if score["value"] is None:
-                    notes.append(f"{result['name']}, {part}, {figure}: {score['why']}")
+                    notes.append(f"{result['name']}, {result['model']}, {part}, {figure}: {score['why']}")
             if found["further"].get("threshold_chosen_on") == "the scored set itself":
                 notes.append(f"{result['name']}: the threshold of accuracy was chosen on the scored set itself")
+        if "why" in result:
+            notes.append(f"{result['name']}, {result['model']}: {result['why']}")
     said = "".join(f"{note}\n" for note in dict.fromkeys(notes))
     about = (
         "Correlations x 100; all others in %. In training: sentences of the set that are a side of a training pair "
         "(the same letters and digits, ignoring case).\n"
     )
-    return f"{layout(rows, form, right=(3, 5))}\n{about}{said}"
+    return f"{layout(rows, form, right=(3, 6))}\n{about}{said}"
 
 
 def _shared(result: Mapping[str, Any]) -> str:

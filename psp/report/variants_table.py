@@ -1,66 +1,42 @@
-"""variants.json as a table: mean and deviation of each variant over its seeds, and the untrained baselines."""
+"""variants.json as a table: mean and deviation of each variant over its seeds, and other systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from psp.report.comparison import columns, difference
 from psp.report.layout import layout
-from psp.text.languages import name_of_set
-
-#: Score -> column heading, and number format.
-_COLUMNS = {
-    "sts": ("STS 2012-16", "{:.2f}"),
-    "sts/spearman": ("Spearman", "{:.2f}"),
-    "stsb/dev": ("STS-B dev", "{:.2f}"),
-    "stsb/test": ("STS-B test", "{:.2f}"),
-    "files/": ("{}", "{:.2f}"),
-    "tatoeba": ("Tatoeba error %", "{:.2f}"),
-    "tatoeba/": ("{}", "{:.2f}"),
-    "development/score": ("dev score", "{:.2f}"),
-    "development/pearson": ("dev Pearson", "{:.2f}"),
-    "development/error": ("dev error %", "{:.2f}"),
-    "pairs_seen": ("pairs seen", "{:,.0f}"),
-    "seconds": ("training, s", "{:,.0f}"),
-    "pairs_per_second": ("pairs/s", "{:,.0f}"),
-}
 
 
 def table(result: Mapping[str, Any], form: str = "text") -> str:
     """Lay out variants.json, in one of :data:`psp.report.layout.FORMS`, with notes."""
     variants, systems = result["variants"], result["systems"]
     there = [name for one in variants for name in one["figures"]]
-    columns = list(_columns(list(dict.fromkeys(there))))
-    rows = [["variant", "seeds", *(head for _, head, _ in columns)]]
+    shown = list(columns(list(dict.fromkeys(there)), leave_out=["semeval2017/", "stsb/test/spearman"]))
+    rows = [["variant", "seeds", *(head for _, head, _ in shown)]]
+    own = variants[0]["name"]
+
+    def lost(name: str, found: Mapping[str, Any]) -> None:
+        cells = [difference(found.get(figure), written) for figure, _, written in shown]
+        if any(cell != "-" for cell in cells):
+            rows.append([f"{name} - {own}", "", *cells])
+
     for one in variants:
-        found = (one["figures"].get(name) for name, _, _ in columns)
-        cells = [_cell(figure, written) for figure, (_, _, written) in zip(found, columns, strict=True)]
+        found = (one["figures"].get(name) for name, _, _ in shown)
+        cells = [_cell(figure, written) for figure, (_, _, written) in zip(found, shown, strict=True)]
         rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
-    for system, figures in systems.items():
-        values = (figures.get(name) for name, _, _ in columns)
+        lost(one["name"], one["differences"])
+    for system, one in systems.items():
+        values = (one["figures"].get(name) for name, _, _ in shown)
         cells = [
             "-" if value is None else written.format(value)
-            for value, (_, _, written) in zip(values, columns, strict=True)
+            for value, (_, _, written) in zip(values, shown, strict=True)
         ]
         rows.append([system, "-", *cells])
+        lost(system, one["differences"])
     notes = "".join(f"{'- ' if form == 'markdown' else ''}{line}\n" for line in _notes(result))
     return f"{layout(rows, form)}\n{notes}"
-
-
-def _columns(names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield score, heading and format of each column; Tatoeba by language, or by direction if there is only one."""
-    languages = [name for name in names if name.startswith("tatoeba/") and "-" not in name]
-    directions = [name for name in names if name.startswith("tatoeba/") and "-" in name]
-    for name, (head, written) in _COLUMNS.items():
-        if name == "tatoeba/":
-            for figure in directions if len(languages) == 1 else languages:
-                yield figure, name_of_set(figure.removeprefix(name)), written
-        elif name.endswith("/"):
-            for figure in names:
-                if figure.startswith(name):
-                    yield figure, figure.removeprefix(name), written
-        elif name in names:
-            yield name, head, written
 
 
 def _cell(figure: Mapping[str, Any] | None, written: str) -> str:
@@ -82,6 +58,10 @@ def _notes(result: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "Mean ± sample standard deviation over the seeds. Correlations x 100: for STS, mean Pearson over the years and "
         "Spearman over all pairs; for STS-B, Pearson. Tatoeba: error of nearest-neighbour search in %."
+    )
+    yield (
+        f"Below each, its mean minus that of {own['name']}, with the 95% interval of the paired bootstrap over the "
+        "test pairs; the spread between seeds is not in it."
     )
     machine = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())

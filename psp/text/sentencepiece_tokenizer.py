@@ -101,14 +101,3 @@ class SentencepieceTokenizer(Tokenizer):
 
     def _encode(self, texts: list[str], threads: int) -> Encoded:
         return encode_all(self.processor, texts, threads)
-
-
-def as_tokenizer(given: Tokenizer | Path | str, config: Mapping[str, Any] | None = None) -> Tokenizer:
-    """Make a tokenizer, given as one or as the path of a sentencepiece model, that reads text as ``config`` says.
-
-    Raises:
-        DataError, PspError: as of the classes.
-    """
-    if isinstance(given, Tokenizer):
-        return given.reading(config or {})
-    return SentencepieceTokenizer(given, config)

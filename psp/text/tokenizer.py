@@ -139,6 +139,13 @@ class Tokenizer(abc.ABC):
         """Each piece of a prepared text, as spelled there, with its id."""
         return [(self.piece(number), number) for number in self._encode([text], 1).ids.tolist()]
 
+    def spellings(self) -> list[str] | None:
+        """How each piece is spelled, by id, as far as it says that pieces resemble; None if it says nothing.
+
+        What begins a word begins with U+2581, as sentencepiece's pieces do.
+        """
+        return self.pieces()
+
     def decode(self, encoded: Encoded) -> list[str]:
         """Texts that may have given these ids."""
         ids, offsets = encoded.ids.tolist(), encoded.offsets.tolist()

@@ -35,14 +35,14 @@ def words(text: str, marks: bool = True) -> list[str]:
 
     NLTK's tokenizer also treats marks as words. ``\\w`` would split words at the combining vowels of many scripts.
     """
-    return _word_pattern(marks, _BEYOND_BMP.search(text) is not None).findall(text)
+    return word_pattern(marks, BEYOND_BMP.search(text) is not None).findall(text)
 
 
-_BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
+BEYOND_BMP = re.compile("[\U00010000-\U0010ffff]")
 
 
 @functools.cache
-def _word_pattern(marks: bool, whole: bool) -> re.Pattern[str]:
+def word_pattern(marks: bool, whole: bool) -> re.Pattern[str]:
     """Compile the pattern for texts within the basic multilingual plane (2 us per sentence), or for all (7 us)."""
     last = sys.maxunicode if whole else 0xFFFF
     codes = [code for code in range(last + 1) if unicodedata.category(chr(code))[0] in "PS"]

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 def train_configured(
     store: Path,
-    sentencepiece_model: Path,
+    vocabulary: Path,
     out_dir: Path | None,
     train_dir: Path,
     settings: Mapping[str, Any],
@@ -38,7 +38,8 @@ def train_configured(
     """Train a model by its resolved config.
 
     Args:
-        store, sentencepiece_model, out_dir, train_dir, threads: as for :func:`psp.training.loop.train`.
+        store, out_dir, train_dir, threads: as for :func:`psp.training.loop.train`.
+        vocabulary: a sentencepiece model, or a vocabulary of words or trigrams.
         settings: the keys of the block ``train`` (without ``threads``, ``tune`` and ``checkpoint``), and ``seed``.
         sts: the block ``development``'s: the name of a known set, a file, or None.
         heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
@@ -68,7 +69,7 @@ def train_configured(
     log.info("development data: %s", development or "none; the last table is kept")
     return train(
         store,
-        sentencepiece_model,
+        vocabulary,
         out_dir,
         train_dir,
         settings,

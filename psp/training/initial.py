@@ -25,11 +25,16 @@ COUNTED = 65_536  # pairs read at a time, 5 MB
 
 
 def initial_table(
-    pieces: list[str], settings: TrainSettings, init_from: Path | None, source: Source
+    pieces: list[str],
+    settings: TrainSettings,
+    init_from: Path | None,
+    source: Source,
+    spellings: list[str] | None = None,
 ) -> tuple[Tensor, dict[str, Any] | None]:
     """Return the initial embedding table, float32 on the CPU, and how much was copied (None without ``init_from``).
 
-    ``init: zipf`` reads all pairs once, to count their pieces.
+    ``init: zipf`` reads all pairs once, to count their pieces. ``init_spelling`` compares ``spellings``, by default
+    the pieces themselves.
 
     Embeddings are copied by the piece's text, whatever its id in either vocabulary; pieces that the other model lacks
     keep the embedding that ``init`` gave them.
@@ -39,7 +44,7 @@ def initial_table(
     """
     table = normal_table(len(pieces), settings.dim, settings.seed)
     if share := settings.init_spelling:
-        spelled, there = spelled_rows(pieces, settings.dim, settings.seed)
+        spelled, there = spelled_rows(spellings or pieces, settings.dim, settings.seed)
         spelled *= np.float32(share**0.5)
         spelled += np.float32((1 - share) ** 0.5) * table.numpy()
         table[torch.from_numpy(there)] = torch.from_numpy(spelled[there])

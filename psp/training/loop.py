@@ -17,8 +17,8 @@ from psp.core.files import sha256, write_json
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.pairs import data_warnings
 from psp.pairs.text_pairs import open_source
-from psp.text.sentencepiece_tokenizer import as_tokenizer
 from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.encoders import kinds
 from psp.training.encoders.base import Encoder
 from psp.training.finished import REPORT, check_unfinished
@@ -104,7 +104,13 @@ def train(
         stack.enter_context(contextlib.closing(pairs))
         pieces = tokenizer.pieces()
         pairs.check_vocabulary(tokenizer)
-        table, taken_over = initial_table(pieces, settings, init_from, pairs)
+        spellings = tokenizer.spellings()
+        if settings.init_spelling and spellings is None:
+            raise ConfigError(
+                f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
+                f"{tokenizer.kind}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
+            )
+        table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings)
         group = None
         if ProcessGroup.wanted():
             group = ProcessGroup.join(device)

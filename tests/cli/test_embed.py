@@ -105,7 +105,7 @@ def test_lines_of_a_megabyte(small_model, model, tmp_path, jobs):
     assert np.array_equal(np.load(tmp_path / "x.npy"), model.embed_raw_text(lines))
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_a_line_that_is_not_utf8(small_model, tmp_path, psp_command, jobs):
     (tmp_path / "bad.txt").write_bytes(TEXT + b"ab\xff\n" + TEXT)
     result = psp_command.run("embed", small_model, tmp_path / "bad.txt", "--out", tmp_path / "x.npy", "--jobs", jobs)
@@ -153,8 +153,10 @@ LIMIT = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\
 LIMIT += "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))"  # bytes: a write beyond them fails as on a full disk
 
 
-@pytest.mark.parametrize("name", ["x.npy", "x.f16", "x.parquet"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    "name", ["x.npy", *(pytest.param(name, marks=pytest.mark.slow) for name in ("x.f16", "x.parquet"))]
+)
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_full_disk(small_model, text, tmp_path, psp_command, name, jobs):
     result = psp_command.run("embed", small_model, text, "--out", tmp_path / name, "--jobs", jobs, before=LIMIT)
     said = f"error: {tmp_path / name}: cannot be written: File too large; free space or choose another folder\n"
@@ -162,7 +164,7 @@ def test_a_full_disk(small_model, text, tmp_path, psp_command, name, jobs):
     assert list(tmp_path.iterdir()) == [text]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_standard_output_on_a_full_disk(small_model, text, psp_command, jobs):
     with Path("/dev/full").open("wb") as full:
         result = psp_command.run("embed", small_model, text, "--out", "-", "--jobs", jobs, stdout=full)
@@ -209,7 +211,7 @@ def wait_until(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize(
     ("number", "whole_group", "status", "said"),
     [
@@ -229,7 +231,7 @@ def test_a_signal_leaves_nothing_behind(small_model, tmp_path, psp_command, jobs
     wait_until(lambda: all(map(gone, pids)))
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_process_that_is_killed_is_one_error(small_model, tmp_path, psp_command, number):
     command, feed = at_work(psp_command, small_model, tmp_path, "--jobs", 2)
     pids = children(command.pid)

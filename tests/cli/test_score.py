@@ -33,7 +33,7 @@ def score(model, path, *options):
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.one_of(st.tuples(column, column), st.lists(column, min_size=2, max_size=5)), max_size=30))
 def test_lines_are_kept_and_have_the_librarys_cosine(small_model, model, tmp_path, capfdbinary, jobs, rows):
     lines = ["\t".join(row) for row in rows]

@@ -489,12 +489,13 @@ def test_an_unknown_model_is_named_with_those_there_are():
 
 def test_ones_own_folder_is_filled_in_in_mirrors_and_paths(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PSP_SETS", "/sets")
     monkeypatch.setenv("PSP_MIRROR", "~/mirror")  # as a shell leaves it in quotes
     (tmp_path / "mirror").mkdir()
     (tmp_path / "pins.yaml").write_text("opus/Europarl/v8/en-fr.txt.zip: {bytes: 5, sha256: abc}\n")
     models = fr(
         corpora=["Europarl", "News", {"path": "~/my.tsv"}],
-        evaluate={"files": {"own": "~/a.tsv"}},
+        evaluate={"files": {"own": "~/a.tsv", "other": "${PSP_SETS}/b.tsv"}},
         development={"sts": "~/dev.tsv"},
         train={"init_from": "~/model"},
     )
@@ -507,7 +508,7 @@ def test_ones_own_folder_is_filled_in_in_mirrors_and_paths(monkeypatch, tmp_path
     assert remote.bytes == 5
     model = checked.model("fr")
     assert model.parts[2].path == f"{home}/my.tsv" and model.parts[2].label == "my.en-fr"
-    assert model["evaluate"]["files"] == {"own": f"{home}/a.tsv"}
+    assert model["evaluate"]["files"] == {"own": f"{home}/a.tsv", "other": "/sets/b.tsv"}
     assert model["development"]["sts"] == f"{home}/dev.tsv" and model["train"]["init_from"] == f"{home}/model"
 
 
@@ -568,3 +569,47 @@ def test_each_recipe_has_its_way_to_identify_languages():
         checked = config(models=fr(recipe=recipe, corpora=[{"name": "Para", "languages": ["en", "en"]}]))
         (part,) = checked.model("fr").parts
         assert part.filters["language"]["method"] == method
+
+
+def test_an_encoder_has_its_own_settings() -> None:
+    models = fr(encoder="trigram", variants={"ours": {"recipe": "psp", "epochs": 1}}, vocabulary={"min_count": 3})
+    models |= {"w": {"extends": "fr", "encoder": "word"}, "s": {"extends": "fr", "encoder": "subword"}}
+    made = config(models)
+    trigrams, words, subwords = (made.model(name) for name in ("fr", "w", "s"))
+    assert [model.encoder for model in (trigrams, words, subwords)] == ["trigram", "word", "subword"]
+    assert trigrams["vocabulary"] == {"size": 200_000, "min_count": 3, "split": "letters"}
+    assert [model["train"]["init_spelling"] for model in (trigrams, words, subwords)] == [0, 0.6, 0.6]
+    assert trigrams.variants["ours"].train["init_spelling"] == made.variant("fr", "ours")["train"]["init_spelling"] == 0
+    assert trigrams.differences == {"encoder": "trigram", "vocabulary.min_count": 3}
+    assert words.differences == {"encoder": "word", "vocabulary.min_count": 3}
+    assert subwords.differences == {}  # what a model does not use makes no difference
+    assert (words.most_rows, subwords.most_rows) == (200_001, 50_000)
+    assert config().model("fr").encoder == "subword"
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (
+            {"encoder": "words"},
+            ["models.fr.encoder is words, but must be subword or word or trigram", "encoder: subword"],
+        ),
+        ({"vocabulary": {"split": "commas"}}, ["vocabulary.split is commas, but must be letters or whitespace"]),
+        ({"vocabulary": {"size": 0}}, ["vocabulary.size is 0, but must be at least 1"]),
+        (
+            {"encoder": "trigram", "train": {"init_spelling": 0.6}},
+            ["models.fr.train.init_spelling is 0.6, but with `encoder: trigram`", "write `init_spelling: 0`"],
+        ),
+        (
+            {"encoder": "trigram", "variants": {"spelled": {"init_spelling": 0.6}}},
+            ["models.fr.variants.spelled.init_spelling is 0.6"],
+        ),
+        (
+            {"encoder": "trigram", "train": {"tune": True}, "tune": {"grid": {"init_spelling": [0, 0.6]}}},
+            ["models.fr.tune.grid.init_spelling is 0.6"],
+        ),
+    ],
+)
+def test_an_encoder_that_cannot_be_is_refused(entry, said) -> None:
+    text = message(models=fr(**entry))
+    assert all(part in text for part in said), text

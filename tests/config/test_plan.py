@@ -132,3 +132,15 @@ def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     assert "pairs, disk, memory and time: unknown" in text and "about 0" not in text and " read" not in text
     fetched.write_bytes(b"cut short")
     assert "pairs cannot be counted: " in plan(config, "fr", tmp_path / "downloads")
+
+
+def test_a_model_of_trigrams_has_no_sentencepiece_step(config, tmp_path):
+    other = Config(
+        {
+            **config.raw,
+            "models": {"fr": {**config.raw["models"]["fr"], "encoder": "trigram", "vocabulary": {"size": 99}}},
+        }
+    )
+    found = plan(other, "fr", tmp_path)
+    assert "sentencepiece" not in found and re.search(r"vocabulary \d", found) and "if there are 99 trigrams" in found
+    assert "sentencepiece" in plan(config, "fr", tmp_path)

@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 import math
+import shutil
 import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -23,11 +24,13 @@ from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
 from psp.corpora import phrasebook
 from psp.corpora.download import Remote, fetch
-from psp.evaluation import quantize, testsets
+from psp.evaluation import quantize, resamples, testsets
 from psp.evaluation.compare import compare
 from psp.evaluation.development import Development
-from psp.evaluation.evaluate import evaluate_model
+from psp.evaluation.development_pairs import clear
+from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task
 from psp.evaluation.variants import gather
 from psp.pairs import filters
@@ -36,6 +39,7 @@ from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
+from psp.pairs.vocabulary import build_vocabulary
 from psp.report.data import Source, report
 from psp.text.segment import Segmenter
 from psp.training.loop import train
@@ -101,8 +105,13 @@ def write_trained(folder: Path) -> None:
     mixed, model, store = folder / "pairs/mix.tsv", folder / "sentencepiece.model", folder / "store.h5"
     train_subword(mixed, model, vocab_size=150, report=folder / "sentencepiece.json")
     write_store(mixed, model, store, languages=["en", "fr"], corpora=[LABEL])
+    for kind in ("trigram", "word"):
+        made = folder.with_name(f"{kind}s")
+        build_vocabulary(mixed, made / "vocabulary.txt", kind=kind, report=made / "vocabulary.json")
     graded = "".join(f"{number % 6}\t{a}\t{b}\n" for number, (a, b) in enumerate(PAIRS[:30]))
     (folder / "graded.tsv").write_text(graded, encoding="utf-8")
+    tested = [("files/own", PAIRS[0][0], "")]
+    clear(folder / "graded.tsv", tested, folder / "pairs/development.tsv", folder / "pairs/development.json")
     development = Development.load(folder / "graded.tsv", folder / "pairs/heldout.tsv")
     train(store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG)
     again = folder.with_name("again")
@@ -147,13 +156,27 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
         "subword": read_json(folder / "sentencepiece.json"),
         "train": read_json(folder / "train/train.json"),
     }
-    evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, **tests)
+    drawn = folder / "eval.safetensors"
+    evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, resampled=drawn, **tests)
+    # What is evaluated makes no difference here.
+    words = folder.with_name("words")
+    listed = {key: value for key, value in info.items() if key != "subword"}
+    listed["vocabulary"] = read_json(words / "vocabulary.json")
+    own = {"languages": ["en", "fr"], "files": tests["files"], "resamples": 20}
+    evaluate_model(folder / "model", words / "eval.json", name="words", info=listed, **own)
     # Without STS: the layout is that of eval.json, and it would be four times as long for each test below.
-    compare(folder / "model", folder / "store.h5", folder / "compare.json", name="fr", **{**tests, "sts": None})
+    few = {**tests, "sts": None}
+    whole = tuple(folder / f"few/eval.{kind}" for kind in ("json", "safetensors"))
+    evaluate_model(folder / "model", whole[0], name="fr", resampled=whole[1], **few)
+    beside = tuple(folder / f"systems/word-overlap/eval.{kind}" for kind in ("json", "safetensors"))
+    evaluate_system(scorer_of("word-overlap"), beside[0], name="word-overlap", resampled=beside[1], **few)
+    compare(whole, {"word-overlap": beside}, folder / "compare.json", name="fr")
+    shutil.rmtree(folder / "few")
     quantize.measure(
         folder / "model", folder / "quantized.json", name="fr", dtypes=["int8"], dims=[4], **{**tests, "sts": None}
     )
-    gather({"psp": {1: folder}, "again": {1: folder}}, folder / "compare.json", folder / "variants.json", model="fr")
+    runs = {"psp": {1: folder}, "again": {1: folder}}
+    gather(runs, {"word-overlap": beside[0].parent}, folder / "variants.json", model="fr")
     files = (folder / "model", folder / "store.h5", folder / "speed.json")
     # The peer has no forward pass; the other one is not there on any machine without a GPU.
     measure_speed(*files, sentences=100, repeats=3, own=[], peers=["model2vec", "EmbeddingBag, GPU"])
@@ -307,18 +330,18 @@ def every_setting() -> list[dict[str, Any]]:
 def as_if_trained(folder: Path, written: Mapping[Path, Any], settings: Mapping[str, Any]) -> Path:
     """The files that a variant is known by, in a folder."""
     write_json(folder / "eval.json", changed(written[Path("fr/eval.json")], ("train", "settings"), settings))
+    resamples.write(folder / "eval.safetensors", {}, written[Path("fr/eval.json")]["conditions"])
     (folder / "train").mkdir(exist_ok=True)
     (folder / "train/timing.csv").write_text("pairs,seconds,pairs_per_second\n64,2,32\n")
     return folder
 
 
 def test_every_setting_of_a_training_can_stand_in_variants_json(written: dict[Path, Any], tmp_path: Path) -> None:
-    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
     default = trained_with()
     runs = {"own": {1: as_if_trained(tmp_path / "own", written, default)}}
     for number, settings in enumerate(every_setting()):
         runs[f"other{number}"] = {1: as_if_trained(tmp_path / f"other{number}", written, settings)}
-    found = gather(runs, tmp_path / "compare.json", tmp_path / "variants.json", model="fr")
+    found = gather(runs, {}, tmp_path / "variants.json", model="fr")
     schemas.check(found, "variants")
     listed = [one["settings"] for one in found["variants"][1:]]
     assert set().union(*listed) == set(default) - HOW - {"seed"}
@@ -363,11 +386,11 @@ def test_what_is_not_as_its_schema_says_is_written_all_the_same(
     written: dict[Path, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     as_if_trained(tmp_path, written, trained_with())
-    write_json(tmp_path / "compare.json", written[Path("fr/compare.json")])
     out = tmp_path / "variants.json"
     with monkeypatch.context() as patch:
-        patch.setattr("psp.evaluation.variants.figures", lambda body: {"loss": 1.0})  # a figure that no schema knows
-        found = gather({"psp": {1: tmp_path}}, tmp_path / "compare.json", out, model="fr")
+        # A figure that no schema knows.
+        patch.setattr("psp.evaluation.variants.compared_figures", lambda body: {"loss": 1.0})
+        found = gather({"psp": {1: tmp_path}}, {}, out, model="fr")
     assert read_json(out) == found
     (record,) = caplog.records
     assert record.levelname == "ERROR" and "\n" not in record.getMessage()
@@ -441,7 +464,9 @@ def test_an_unknown_key_is_refused(name: str, written: dict[Path, Any]) -> None:
                 assert refused(changed(value, place, {**below, "surprise": None}), name), place
 
 
-@pytest.mark.parametrize("name", schemas.names())
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "eval" else name for name in schemas.names()]
+)
 def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any]) -> None:
     for value in documents(written, name):
         for place, below in different_places(name, value).values():
@@ -469,7 +494,7 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("eval", ("tatoeba", "fra"), {}),
         ("eval", ("recipe",), "mine"),
         ("eval", ("data", "mix", "total", "kept"), -1),
-        ("compare", ("systems", "untrained", "files", "graded", "pairs"), 0),
+        ("compare", ("systems", "word-overlap", "files", "graded", "pairs"), 0),
         ("quantized", ("smaller", 0, "dtype"), "int4"),
         ("quantized", ("smaller", 1, "scale"), "column"),
         ("quantized", ("smaller", 0, "differences", "files/graded", "interval"), [0.1]),
@@ -485,7 +510,7 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("variants", ("variants", 0, "figures"), {"loss": {"values": [1], "mean": 1, "deviation": None}}),
         ("variants", ("variants", 1, "settings"), {"seed": 2}),
         ("variants", ("variants", 1, "name"), "a/b"),
-        ("variants", ("systems", "untrained"), {"score": 1}),
+        ("variants", ("systems", "word-overlap"), {"score": 1}),
         ("download", ("sha256",), "ABC"),
         ("download", ("date",), "yesterday"),
         ("model", ("kind",), "another"),
@@ -507,7 +532,7 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("eval", ("semeval2017", testsets.DEVELOPMENT_TRACK, "development")),
         ("eval", ("tatoeba", "fra", "eng-fra")),
         ("eval", ("train", "settings", "dim")),
-        ("compare", ("systems", "word overlap")),
+        ("compare", ("systems", "trained")),
         ("quantized", ("smaller", 1, "differences")),
         ("quantized", ("whole", "scores", "tatoeba", "fra", "eng-fra")),
         ("train", ("best", "score")),
@@ -593,7 +618,7 @@ def test_each_schema_is_sound_and_describes_each_key(name: str) -> None:
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["title"] == name
     # A model's folder has two: the second is of tokenizers and encoders that older readers must refuse.
-    assert schema["properties"]["format"].get("const") == 1 or name == "model"
+    assert isinstance(schema["properties"]["format"].get("const"), int) or name == "model"
     for place, below in subschemas(schema):
         assert set(below) <= KEYWORDS, place  # a misspelt keyword would check nothing
         whole = resolved(below, name)
@@ -611,7 +636,7 @@ def test_the_schemas_are_part_of_the_package() -> None:
     packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
     yaml = set((ROOT / "psp").rglob("*.yaml"))
     assert packed == yaml | set((ROOT / "psp").rglob("*.html")) | {ROOT / "psp/py.typed"}
-    assert {path.stem for path in yaml} == {*schemas.names(), "settings"}
+    assert {path.stem for path in yaml} == {*schemas.names(), "settings", "quoted"}
 
 
 def test_the_formats_page_lists_every_schema() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from psp.core.errors import DataError
+from psp.core.files import read_json
 from psp.evaluation import bootstrap, testsets
-from psp.evaluation.compare import WordOverlap
-from psp.evaluation.evaluate import EmbeddingScorer, evaluate, main_figures
+from psp.evaluation.baselines import WordOverlap
+from psp.evaluation.evaluate import EmbeddingScorer, compared_figures, evaluate, evaluate_model, main_figures
 from psp.report.eval_table import table
 
 RNG = np.random.default_rng(7)
@@ -105,7 +106,7 @@ def test_everything_an_english_model_can_do(archive):
     json.dumps(body, allow_nan=False)
 
 
-def test_main_figures_are_resampled_under_their_names(archive, tmp_path):
+def test_figures_are_resampled_under_their_names(archive, tmp_path):
     (tmp_path / "mine").write_text("".join(f"{score}\t{sentence()}\t{sentence()}\n" for score in range(6)))
     for side in ("fr", "en"):
         (tmp_path / side).write_text("".join(f"{sentence()}\n" for _ in range(40)))
@@ -118,7 +119,14 @@ def test_main_figures_are_resampled_under_their_names(archive, tmp_path):
     assert list(figures) == [
         "sts", "semeval2017/track5.en-en", "stsb/dev", "stsb/test", "files/mine", "tatoeba/fra-eng", "tatoeba/eng-fra"
     ]  # fmt: skip
-    assert set(resampled) == set(figures)
+    compared = compared_figures(body)
+    assert set(resampled) == set(compared) > set(figures)
+    assert compared["sts/spearman"] == body["sts"]["average"]["spearman_concatenated"]
+    assert bootstrap.interval(resampled["sts/spearman"]) == body["sts"]["average"]["spearman_concatenated_interval"]
+    assert bootstrap.interval(resampled["stsb/test/spearman"]) == body["stsb"]["test"]["spearman_interval"]
+    both = [resampled[f"tatoeba/{direction}"] for direction in body["tatoeba"]["fra"]]
+    np.testing.assert_allclose(resampled["tatoeba/fra"], np.mean(both, axis=0))
+    np.testing.assert_array_equal(resampled["tatoeba"], resampled["tatoeba/fra"])
     assert figures["sts"] == body["sts"]["average"]["pearson_mean"]
     assert bootstrap.interval(resampled["sts"]) == body["sts"]["average"]["pearson_mean_interval"]
     for part in ("semeval2017", "stsb", "files"):
@@ -159,9 +167,9 @@ def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
 def test_the_table_shows_the_error_on_held_out_pairs():
     body = run(languages=["de", "fr"])
     best = {"score": -12.5, "pearson": None, "error": 12.5, "pairs_sts": 0, "pairs_heldout": 1500}
-    text = table({"model": "de-fr", **body, "train": {"best": best}}, {"systems": {"untrained": body}})
+    text = table({"model": "de-fr", **body, "train": {"best": best}})
     (row,) = [line for line in text.split("\n") if line.startswith("held-out pairs (dev)  ")]
-    assert row.split()[3:] == ["error", "%", "1,500", "12.5", "-"]
+    assert row.split()[3:] == ["error", "%", "1,500", "12.5"]
     assert "not trained on" in text
     for without in ({**best, "error": None, "pairs_heldout": 0}, None):
         assert table({"model": "de-fr", **body, "train": {"best": without}}).startswith("no scores")
@@ -268,20 +276,18 @@ def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path)
     for side in ("fr", "en"):
         (tmp_path / side).write_text("the cat\nthe dog\n")
     body = run(sts=archive, tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")})
-    other = {**body, "tatoeba": {}}
-    text = table({"model": "fr", **body}, {"systems": {"trained": body, "untrained": other}})
+    text = table({"model": "fr", **body})
     lines = text.split("\n")
-    assert lines[0].split() == ["test", "figure", "pairs", "fr", "untrained"]
+    assert lines[0].split() == ["test", "figure", "pairs", "fr"]
     year = body["sts"]["2013"]
     low, high = year["pearson_mean_interval"]
     row = next(line for line in lines if line.startswith("STS 2013") and "mean Pearson" in line)
-    assert row.count(f"{year['pearson_mean']:.1f} [{low:.1f}, {high:.1f}]") == 2
+    assert row.endswith(f"{year['pearson_mean']:.1f} [{low:.1f}, {high:.1f}]")
     assert " 40 " in row
     row = next(line for line in lines if line.startswith("STS 2013") and "Spearman" in line)
     assert " 30 " in row
     assert next(line for line in lines if "track5.en-en" in line).startswith("SemEval-2017 track5.en-en (dev)")
     row = next(line for line in lines if line.startswith("Tatoeba fra-eng (French)"))
-    assert row.split()[-1] == "-"
     assert "0.0 [0.0, 65.8]" in row
     assert "skipped: SemEval-2017 track1.ar-ar: not a language of this model: ar" in lines
 
@@ -318,3 +324,28 @@ def test_the_real_benchmark_holds_half_of_the_track_each(psp_data):
     assert {part: found["without_semeval2017_en"]["pairs"] for part, found in body["stsb"].items()} == {
         "dev": 1375, "test": 1254,
     }  # fmt: skip
+
+
+def test_evaluate_model_writes_what_it_gives(made, tmp_path):
+    out = tmp_path / "results" / "eval.json"
+    result = evaluate_model(made.model, out, name="fr", info={"recipe": "psp", "differences": {}}, **made.tests)
+    assert read_json(out) == json.loads(json.dumps(result))
+    assert list(result)[:4] == ["format", "model", "recipe", "differences"]
+    assert result["format"] == 1
+    assert result["files"]["graded"]["pairs"] == 200
+    # The same sentences on both sides, but for their case: a model that lower-cases finds all of them.
+    assert result["tatoeba"]["fra"]["fra-eng"]["errors"] - result["tatoeba"]["fra"]["fra-eng"]["duplicates"] == 0
+    again = tmp_path / "again.json"
+    evaluate_model(made.model, again, name="fr", info={"recipe": "psp", "differences": {}}, **made.tests)
+    assert out.read_bytes() == again.read_bytes()
+
+
+def test_nothing_is_written_when_a_test_set_is_bad(made, tmp_path):
+    (tmp_path / "bad.tsv").write_text("x\ta\tb\n")
+    with pytest.raises(DataError, match="score 'x'"):
+        evaluate_model(
+            made.model, tmp_path / "eval.json", name="fr", languages=["en"], files={"bad": tmp_path / "bad.tsv"}
+        )
+    assert not (tmp_path / "eval.json").exists()
+    with pytest.raises(DataError, match="no such folder"):
+        evaluate_model(tmp_path / "absent", tmp_path / "eval.json", name="fr", languages=["en"])

@@ -63,11 +63,15 @@ def test_what_is_written_fits_its_schema_and_is_the_librarys(
 def test_the_table_says_what_is_undefined_and_where_a_threshold_comes_from(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tsv", [f"{n % 2}\ta {n}\tb {n}" for n in range(8)])
     results = [
-        {"name": kind, **evaluate_task(SAME, {"task": kind, "path": str(path)}, name=kind, resamples=100, seed=1)}
+        {
+            "model": "same",
+            "name": kind,
+            **evaluate_task(SAME, {"task": kind, "path": str(path)}, name=kind, resamples=100, seed=1),
+        }
         for kind in ("similarity", "pair_classification")
     ]
     text = task_table.table(results)
-    assert "similarity, x, pearson: the system finds every pair equally similar" in text
+    assert "similarity, same, x, pearson: the system finds every pair equally similar" in text
     assert "pair_classification: the threshold of accuracy was chosen on the scored set itself" in text
     (line,) = [line for line in text.splitlines() if "accuracy" in line and "50.0" in line]
     assert " to " in line

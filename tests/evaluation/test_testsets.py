@@ -78,6 +78,8 @@ def test_archive_and_folder_give_the_same(tmp_path, top, packed):
         (b"a\tb\nc\t \n", b"1\n2\n", r"STS\.input\.images\.txt, line 2: an empty sentence"),
         (b"a\tb\nc\t\xff\n", b"1\n2\n", r"STS\.input\.images\.txt, line 2: not UTF-8"),
         (b"a\tb\nc\td\n", b"1\nx\n", r"STS\.gs\.images\.txt, line 2: the score 'x' is not a number"),
+        (b"a\tb\nc\td\n", b"5\n5.1\n", r"STS\.gs\.images\.txt, line 2: the score 5\.1 is not between 0 and 5"),
+        (b"a\tb\nc\td\n", b"-1\n2\n", r"STS\.gs\.images\.txt, line 1: the score -1 is not between 0 and 5"),
         (b"a\tb\nc\td\n", b"nan\n2\n", r"STS\.gs\.images\.txt, line 1: the score 'nan' is not a number"),
         (b"a\tb\nc\td\n", b"1\n", r"STS\.gs\.images\.txt: 1 scores for the 2 pairs"),
         (b"a\tb\n", b"1\n2\n", r"STS\.gs\.images\.txt: 2 scores for the 1 pairs"),

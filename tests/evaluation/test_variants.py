@@ -12,7 +12,8 @@ from psp.cli.main import main
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import write_json
-from psp.evaluation.variants import figures, summary
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.variants import summary
 from psp.report.variants_table import table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -33,24 +34,33 @@ def made_figures(sts: list[float], errors: list[float], **more: list[Any]) -> di
 def made_up() -> dict[str, Any]:
     """A variants.json of made-up figures: three variants, the last with one seed, and two systems without training."""
     return {
-        "format": 1,
+        "format": 2,
         "model": "fr",
         "machine": {"processor": "An Abacus", "cores": 2, "versions": {"psp": "0.1.0", "torch": "2.0"}},
         "variants": [
             {
                 "name": "psp", "recipe": "psp", "settings": {}, "seeds": [1, 2, 3], "threads": [2, 2, 2],
                 "figures": made_figures([69.0, 69.5, 69.1], [6.0, 6.2, 5.8]),
+                "differences": {},
             },
             {
                 "name": "no-zipf", "recipe": "psp", "settings": {"init": "normal"}, "seeds": [1, 2, 3],
                 "threads": [2, 2, 2], "figures": made_figures([66.0, 66.2, 66.1], [7.0, None, 7.1]),
+                "differences": {"sts": {"difference": -3.1, "interval": [-3.456, -2.7]}},
             },
             {
                 "name": "paper", "recipe": "paper", "settings": {"init": "normal", "epochs": 25}, "seeds": [1],
                 "threads": [2], "figures": made_figures([65.25], [9.0]),
+                "differences": {"tatoeba/fra-eng": {"difference": 0.5, "interval": None}},
             },
         ],
-        "systems": {"untrained": {"sts": 52.123, "tatoeba": 80.0}, "untrained+sif": {"sts": 64.0, "tatoeba": None}},
+        "systems": {
+            "untrained": {"figures": {"sts": 52.123, "tatoeba": 80.0}, "differences": {}},
+            "untrained+sif": {
+                "figures": {"sts": 64.0, "tatoeba/fra-eng": None},
+                "differences": {"sts": {"difference": None, "interval": None}},
+            },
+        },
     }  # fmt: skip
 
 
@@ -76,9 +86,10 @@ def body(pearson, errors):
 
 
 def test_figures_have_spearman_and_the_means_of_directions_and_languages():
-    found = figures(body(60.0, {"fra": (4.0, 6.0), "deu": (1.0, 2.0)}))
+    found = compared_figures(body(60.0, {"fra": (4.0, 6.0), "deu": (1.0, 2.0)}))
     assert found == {
         "sts": 60.0, "sts/spearman": 59.0, "stsb/dev": 61.0, "stsb/test": 62.0,
+        "stsb/dev/spearman": 61.0, "stsb/test/spearman": 62.0,
         "tatoeba/fra-eng": 4.0, "tatoeba/eng-fra": 6.0, "tatoeba/deu-eng": 1.0, "tatoeba/eng-deu": 2.0,
         "tatoeba/fra": 5.0, "tatoeba/deu": 1.5, "tatoeba": 3.25,
     }  # fmt: skip
@@ -109,16 +120,18 @@ def test_the_table_has_a_line_for_each_variant_and_system():
     result = made_up()
     schemas.check(result, "variants")
     rows = cells(table(result, "markdown"))
-    assert list(rows) == ["psp", "no-zipf", "paper", "untrained", "untrained+sif"]
+    assert list(rows) == ["psp", "no-zipf", "no-zipf - psp", "paper", "paper - psp", "untrained", "untrained+sif"]
     assert rows["psp"] == {
         "variant": "psp", "seeds": "1, 2, 3", "STS 2012-16": "69.20 ± 0.26", "Spearman": "68.20 ± 0.26",
-        "Tatoeba error %": "6.00 ± 0.20", "fra-eng": "6.00 ± 0.20", "eng-fra": "6.00 ± 0.20",
+        "fra-eng": "6.00 ± 0.20", "eng-fra": "6.00 ± 0.20",
         "pairs seen": "1,719,948", "training, s": "90", "pairs/s": "21,000",
     }  # fmt: skip
-    assert rows["no-zipf"]["Tatoeba error %"] == "-"  # a seed has none
+    assert rows["no-zipf"]["fra-eng"] == "-"  # a seed has none
+    assert rows["no-zipf - psp"]["STS 2012-16"] == "-3.10 [-3.46, -2.70]"
+    assert rows["no-zipf - psp"]["fra-eng"] == "-" and rows["paper - psp"]["fra-eng"] == "+0.50"
     assert rows["paper"]["STS 2012-16"] == "65.25"
     assert (rows["untrained"]["STS 2012-16"], rows["untrained"]["training, s"]) == ("52.12", "-")
-    assert rows["untrained+sif"]["Tatoeba error %"] == "-"
+    assert rows["untrained+sif"]["fra-eng"] == "-"
 
 
 def test_the_notes_tell_settings_threads_and_machine():
@@ -142,7 +155,11 @@ def test_with_several_languages_there_is_a_column_for_each():
     for one in result["variants"]:
         one["figures"]["tatoeba/deu"] = summary([3.0, 4.0])
     rows = cells(table(result, "markdown"))
-    assert rows["psp"]["French"] == "6.00 ± 0.20" and rows["psp"]["German"] == "3.50 ± 0.71"
+    assert (
+        rows["psp"]["Tatoeba error %"] == "6.00 ± 0.20"
+        and rows["psp"]["French"] == "6.00 ± 0.20"
+        and rows["psp"]["German"] == "3.50 ± 0.71"
+    )
     assert "fra-eng" not in rows["psp"]
 
 

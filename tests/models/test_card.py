@@ -75,6 +75,21 @@ def test_what_it_says_of_the_model():
     assert "jieba" not in plain and "Recipe" not in plain and "## Scores" not in plain and "## Data" not in plain
 
 
+def test_what_others_read_off_a_card():
+    text = card.card(CONFIG, licence="CC-BY-4.0", evaluation=EVALUATION, data=DATA)
+    first = {"corpus": "Books", "languages": "en-no", "release": "v1", "pairs": "12,345"}
+    for same in (text, text.replace("\n", "\r\n")):
+        assert card.licence(same) == "cc-by-4.0"
+        rows = card.corpora(same)
+        assert rows[0] == first | {"licence": "CC0-1.0", "source": "https://example.org/en-no.zip"}
+        assert [row["corpus"] for row in rows] == ["Books", "my|own"]
+    plain = card.card(CONFIG)
+    assert card.licence(plain) is None and card.corpora(plain) == []
+    assert card.licence("") is None and card.corpora("") == []
+    assert card.licence("---\nlanguage: en\nlicense:\n- mit\n---\n") is None
+    assert card.licence("---\nlanguage: en\n---\nlicense: mit\n") is None
+
+
 def test_scores_and_data():
     text = card.card(CONFIG, evaluation=EVALUATION, data=DATA)
     rows = [line for line in text.split("\n") if line.startswith("|")]

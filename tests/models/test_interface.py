@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
+from psp.cli.main import main
 from psp.core.errors import DataError
 from psp.models.interface import UNAVAILABLE
 from psp.models.model import Model, load_model
@@ -168,17 +170,17 @@ def test_an_evaluator_of_retrieval_takes_our_similarity_of_tensors(model):
     assert found["cosine_accuracy@1"] == 1
 
 
-def blocks():
-    """The Python of docs/libraries.md: how it begins, and that of each library by its heading."""
+def blocks(language="python"):
+    """The code of docs/libraries.md in a language: how it begins, and that of each library by its heading."""
     first, *sections = (Path(__file__).parents[2] / "docs/libraries.md").read_text().split("\n## ")
     found = {section.partition("\n")[0]: section for section in (f"\n{first}", *sections)}
-    return {name: re.findall(r"```python\n(.*?)```", text, re.DOTALL) for name, text in found.items()}
+    return {name: re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for name, text in found.items()}
 
 
 def run(library, package, model, tmp_path):
     """Run a library's Python there on a model; its names."""
     if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed (the extra peers; bertopic is in no extra: it is large)")
+        pytest.skip(f"{package} is not installed (the extra peers, or mteb; bertopic is in no extra: it is large)")
     model.save(tmp_path / "model")
     names = {}
     for code in [*blocks()[""], *blocks()[library]]:
@@ -187,7 +189,7 @@ def run(library, package, model, tmp_path):
 
 
 def test_each_library_of_the_page_has_its_test():
-    assert blocks().keys() == {"", "sentence-transformers", "LangChain", "BERTopic"}
+    assert blocks().keys() == {"", "sentence-transformers", "LangChain", "BERTopic", "mteb"}
     assert all(len(code) == 1 for code in blocks().values())
 
 
@@ -202,6 +204,18 @@ def test_langchain_as_the_page_has_it(model, tmp_path):
     names = run("LangChain", "langchain_core", model, tmp_path)
     cosines = model.similarity(model.encode_query("a cat"), model.encode_document(names["texts"]))[0]
     assert [one.page_content for one in names["found"]] == [names["texts"][i] for i in np.argsort(-cosines)[:2]]
+
+
+def test_mteb_as_the_page_has_it(model, tmp_path, monkeypatch):
+    ((command,),) = (found for found in blocks("sh").values() if found)
+    model.save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    main(command.replace("results/demo/model", "model").split()[1:])
+    names = run("mteb", "mteb", model, tmp_path)
+    del sys.modules["demo_mteb"]
+    cosines = model.similarity(model.encode(names["texts"][:1]), model.encode(names["texts"][1:]))[0]
+    assert names["spearman"] == pytest.approx(spearmanr(cosines, [5, 0, 0]).statistic)
 
 
 @pytest.mark.slow

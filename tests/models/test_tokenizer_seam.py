@@ -17,9 +17,9 @@ import psp.models.folder
 import psp.text.tokenizer
 from psp.core import schemas
 from psp.core.errors import DataError, PspError
-from psp.evaluation.compare import compare
 from psp.evaluation.development import Development
-from psp.evaluation.evaluate import evaluate_model
+from psp.evaluation.evaluate import evaluate, evaluate_model
+from psp.evaluation.system import scorer_of
 from psp.inference.search.index import embed, identity
 from psp.inference.serve.pieces import explain
 from psp.models.exports import export
@@ -193,8 +193,9 @@ def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> N
     tests: dict[str, Any] = {"languages": ["en", "fr"], "files": {"graded": graded}, "resamples": 10}
     body = evaluate_model(made.model, tmp_path / "eval.json", name="words", **tests)
     assert body["files"]["graded"]["pearson"] is not None
-    body = compare(made.model, made.store, tmp_path / "compare.json", name="words", **tests)
-    assert body["systems"].keys() >= {"trained", "untrained", "untrained+sif"}
+    for name in ("untrained", "untrained+sif"):
+        scorer = scorer_of(name, model_dir=made.model, store=made.store)
+        assert evaluate(scorer, **tests)["files"]["graded"]["pearson"] is not None
     model = load_model(made.model)
     assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
     assert identity(model) != identity(Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])))
@@ -218,7 +219,8 @@ def test_readers_that_do_not_know_it_refuse_it(made: Made, monkeypatch: pytest.M
     assert json.loads((made.model / "config.json").read_text())["format"] != 1
     monkeypatch.delitem(psp.text.tokenizer._kinds, "words")
     with pytest.raises(
-        DataError, match=r"config\.json: .*tokenizer, 'words' \(known: sentencepiece\); import the module"
+        DataError,
+        match=r"config\.json: .*tokenizer, 'words' \(known: sentencepiece, trigram, word\); import the module",
     ):
         load_model(made.model)
 
@@ -229,7 +231,7 @@ def test_a_name_stands_for_one_class() -> None:
 
     with pytest.raises(ValueError, match=r"'words' is the name of .*Words already"):
         register(Other)
-    assert kinds() == ["sentencepiece", "words"]
+    assert kinds() == ["sentencepiece", "trigram", "word", "words"]
 
 
 @pytest.mark.parametrize("name", ["../words.txt", "/words.txt", "config.json", ".words", ""])

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.core.files import sha256
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, as_tokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.text.tokenizer_kinds import as_tokenizer
 from tests.conftest import SENTENCES, odd_text, rows_of, train_sentencepiece
 
 PSP = Path(__file__).parents[2] / "psp"

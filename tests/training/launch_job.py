@@ -10,7 +10,7 @@ from psp.core.logs import job
 from psp.training.launch import train_in_processes
 
 arguments = json.loads(Path(sys.argv[1]).read_text())
-for key in ("store", "sentencepiece_model", "out_dir", "train_dir", "heldout"):
+for key in ("store", "vocabulary", "out_dir", "train_dir", "heldout"):
     arguments[key] = Path(arguments[key])
 with job(arguments["log"]):
     train_in_processes(**arguments)

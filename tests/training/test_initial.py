@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
 from psp.training.initial import count_pieces, initial_table
 from psp.training.settings import TrainSettings
@@ -52,3 +54,14 @@ def test_zipf_makes_the_rows_of_frequent_pieces_small() -> None:
     assert table.dtype == torch.float32
     np.testing.assert_allclose(table.numpy(), expected, rtol=1e-6)
     assert np.array_equal(table[45:], plain[45:])  # those that there are none of stay as they are
+
+
+def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:
+    tokenizer = WordTokenizer([("house", 2), ("houses", 2), ("mouse", 1)])
+    spellings = tokenizer.spellings()
+    assert spellings == ["<unk>", "▁house", "▁houses", "▁mouse"]
+    settings = TrainSettings(dim=5_000, init="normal", init_spelling=1)
+    table = initial_table(tokenizer.pieces(), settings, None, pairs(), spellings)[0].numpy()
+    near, far = (np.corrcoef(table[1], table[row])[0, 1] for row in (2, 3))
+    assert near > far > 0.1 > abs(np.corrcoef(table[0], table[1])[0, 1])
+    assert TrigramTokenizer([("the", 2)]).spellings() is None

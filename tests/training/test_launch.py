@@ -56,7 +56,7 @@ class Job:
     def arguments(self) -> dict[str, Any]:
         return {
             "store": self.made.store,
-            "sentencepiece_model": self.made.sentencepiece,
+            "vocabulary": self.made.sentencepiece,
             "out_dir": self.folder / "model",
             "train_dir": self.folder / "train",
             "settings": {**SETTINGS, **self.settings},

@@ -197,16 +197,21 @@ def once(tmp_path_factory):
 @pytest.fixture(scope="session")
 def finished(fresh, once):
     """A copy in which the tiny demo has run to its evaluation. Not to be changed: take ``copy_of_finished``."""
-    reports = [
-        f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md", "compare.json", "quantized.json")
-    ]
+    reports = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
     return once("finished", lambda folder: fresh.copy(folder).run(*reports))
 
 
 @pytest.fixture(scope="session")
-def measured(finished, once):
-    """The finished copy with its speed measured, which takes as long as all the rest."""
-    return once("measured", lambda folder: finished.copy(folder).run("results/demo/speed.json"))
+def compared(finished, once):
+    """The finished copy with other systems beside its model, and with smaller tables."""
+    reports = [f"results/demo/{name}.json" for name in ("compare", "quantized")]
+    return once("compared", lambda folder: finished.copy(folder).run(*reports))
+
+
+@pytest.fixture(scope="session")
+def measured(compared, once):
+    """The same with its speed measured, which takes as long as all the rest."""
+    return once("measured", lambda folder: compared.copy(folder).run("results/demo/speed.json"))
 
 
 @pytest.fixture

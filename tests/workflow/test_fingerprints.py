@@ -27,13 +27,16 @@ MAY_REACH = {
     "mix": PAIRS,
     "neardup": PAIRS,
     "subword": PAIRS,
+    "vocabulary": PAIRS,
     "store": PAIRS,
+    "development_pairs": STREAM | {"evaluation"},
     "train": TRAIN,
     "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
-    "compare": EVALUATE | PAIRS,
+    "system": EVALUATE | PAIRS,
+    "compare": EVALUATE,
     "quantize": EVALUATE,
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
     "variants": EVALUATE | {"evaluation.speed"},
@@ -45,7 +48,8 @@ MAY_REACH = {
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
-ON_THE_WAY = ("filter", "dedupe", "mix", "neardup", "subword", "store", "train", "tune_point")
+ON_THE_WAY = ("filter", "dedupe", "mix", "neardup", "subword", "vocabulary", "store", "development_pairs", "train",
+              "tune_point")  # fmt: skip
 
 
 def fingerprinted():

@@ -8,18 +8,20 @@ from psp.evaluation.quantize import measure
 
 TARGET = "results/demo/quantized.json"
 
+pytestmark = pytest.mark.slow  # its run
 
-def test_the_scores_are_those_of_the_evaluation(finished):
-    found = read_json(finished.folder / TARGET)
-    evaluation = read_json(finished.folder / "results/demo/eval.json")
+
+def test_the_scores_are_those_of_the_evaluation(compared):
+    found = read_json(compared.folder / TARGET)
+    evaluation = read_json(compared.folder / "results/demo/eval.json")
     assert found["model"] == "demo"
     assert found["whole"]["scores"] == {key: evaluation[key] for key in found["whole"]["scores"]}
     tables = [(table["dtype"], table["dim"]) for table in found["smaller"]]
     assert tables == [("float16", 16), ("int8", 16), ("float32", 8), ("float16", 8), ("int8", 8)]
 
 
-def test_it_is_what_the_library_writes(finished, tmp_path):
-    results = finished.folder / "results"
+def test_it_is_what_the_library_writes(compared, tmp_path):
+    results = compared.folder / "results"
     tests = {
         "languages": ["en", "fr"],
         "tatoeba": {"fr": testsets.tatoeba_files(results / "downloads/tatoeba/phrasebook", "fr")},
@@ -29,11 +31,11 @@ def test_it_is_what_the_library_writes(finished, tmp_path):
         results / "demo/model", tmp_path / "quantized.json", name="demo",
         dtypes=["float32", "float16", "int8"], dims=[8], resamples=100, seed=1, **tests,
     )  # fmt: skip
-    assert (tmp_path / "quantized.json").read_bytes() == (finished.folder / TARGET).read_bytes()
+    assert (tmp_path / "quantized.json").read_bytes() == (compared.folder / TARGET).read_bytes()
 
 
-@pytest.mark.slow
-def test_other_tables_are_measured_again_and_make_no_other_model(copy_of_finished):
-    assert copy_of_finished.planned(TARGET) == set()
-    copy_of_finished.edit("tiny.yaml", "dims: [8]", "dims: [4]")
-    assert copy_of_finished.planned(TARGET, "results/demo/eval.json") == {"quantize"}
+def test_other_tables_are_measured_again_and_make_no_other_model(compared, tmp_path):
+    copy = compared.copy(tmp_path / "copy")
+    assert copy.planned(TARGET) == set()
+    copy.edit("tiny.yaml", "dims: [8]", "dims: [4]")
+    assert copy.planned(TARGET, "results/demo/eval.json") == {"quantize"}

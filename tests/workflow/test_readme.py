@@ -106,7 +106,7 @@ def run_psp(command, workflow, folder):
 def test_snakemake_commands_can_be_planned(project):
     for name, yaml in CONFIGS.items():
         (project.folder / name).write_text(yaml)
-    for name in ("my.tsv", "news.en", "news.fr", "judged.tsv"):
+    for name in ("my.tsv", "news.en", "news.fr", "judged.tsv", "glove.6B.300d.txt"):
         (project.folder / name).touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
     assert len(suggestions) == 1
@@ -116,7 +116,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 9
+    assert len(commands) == 11
     for _, *arguments in commands:
         assert re.search("^(evaluate|task) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE)
 
@@ -156,9 +156,9 @@ def write_checkpoint(path, model, sp_model):
 
 
 @pytest.mark.slow
-def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
-    (tmp_path / "results").symlink_to(finished.folder / "results")
-    (tmp_path / "config").symlink_to(finished.folder / "config")
+def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
+    (tmp_path / "results").symlink_to(compared.folder / "results")
+    (tmp_path / "config").symlink_to(compared.folder / "config")
     (tmp_path / "sentences.txt").write_text("a red car\nune voiture rouge\n")
     cars = [("red", "rouge"), ("green", "verte"), ("blue", "bleue"), ("white", "blanche")]
     (tmp_path / "pairs.tsv").write_text("".join(f"a {english} car\tune voiture {french}\n" for english, french in cars))
@@ -166,15 +166,24 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
     (tmp_path / "queries.txt").write_text("a blue car\n")
     (tmp_path / "english.txt").write_text("".join(f"a {english} car\n" for english, _ in cars))
     (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
+    (tmp_path / "tasks.yaml").write_text(CONFIGS["tasks.yaml"])
+    (tmp_path / "judged.tsv").write_text(
+        "".join(f"{n}\ta {one} car\ta {cars[0][0]} car\n" for n, (one, _) in enumerate(cars))
+    )
+    (tmp_path / "sets").mkdir()
+    for side, names in enumerate((("news.en", "sets/tatoeba.fra-eng.eng"), ("news.fr", "sets/tatoeba.fra-eng.fra"))):
+        for name in names:
+            (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
     elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 12
-    write_checkpoint(tmp_path / "model.pt", finished.folder / "results/demo/model", tmp_path / "sp.model")
+    assert len(commands) == 15
+    write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
-        run_psp(command, finished, tmp_path)
+        run_psp(command, compared, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
+    assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
     assert (tmp_path / "mine-train/metrics.csv").exists()
     original, *others = (psp.load_model(tmp_path / name) for name in ("results/demo/model", "exported", "imported"))
@@ -186,7 +195,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(finished, tmp_path):
         "assert vectors.shape == (2, 16) and vectors.dtype == 'float32' and -1 <= cosines[0] <= 1",
         "assert similarities.shape == (1, 2) and psp.load_model('small-model').dtype == 'int8'",
     ]
-    subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=tmp_path, env=finished.environment, check=True)
+    subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=tmp_path, env=compared.environment, check=True)
 
 
 def test_a_run_is_watched(finished):
@@ -214,7 +223,7 @@ def test_the_picture_is_the_rule_graph(project):
     # Left out for the reader: reports that the evaluation copies into eval.json, and what is beside the road.
     real -= {(start, "evaluate") for start in ("filter", "dedupe", "mix", "subword")}
     real -= {(start, "data") for start in ("download", "filter", "dedupe", "mix")}
-    real -= {("download", "compare")}
+    real -= {("download", "system")}
     assert picture == real
 
 

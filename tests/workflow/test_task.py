@@ -18,19 +18,15 @@ def with_task(copy_of_finished):
 
 
 def test_a_task_reruns_nothing_and_a_wrong_one_is_told_first(with_task):
-    everything = [f"results/demo/{name}.json" for name in ("eval", "data", "compare", "quantized")]
+    everything = [f"results/demo/{name}.json" for name in ("eval", "data")]
     assert with_task.planned(*everything, "results/demo/card.md") == set()
     assert with_task.planned(TASK) == {"task"}
-    for old, new, said in (
-        ("source: a.en", "source: b.en", "error: b.en: no such file, but models.demo.evaluate.tasks.mine needs it"),
-        ("task: retrieval", "task: retrieve", "(the kind of task)"),
-    ):
-        copy = with_task.copy(with_task.folder.with_name(new.replace(": ", "-")))
-        copy.edit("tiny.yaml", old, new)
-        result = copy.run("--dry-run", TASK, check=False)
-        assert result.returncode != 0 and said in result.output and len(result.output.splitlines()) < 8
     result = with_task.run("--dry-run", TASK.replace("mine", "mime"), check=False)
     assert "models.demo.evaluate.tasks: mime is not one of them; did you mean mine?" in result.output
+    (with_task.folder / "a.en").rename(with_task.folder / "b.en")
+    result = with_task.run("--dry-run", TASK, check=False)
+    assert "error: a.en: no such file, but models.demo.evaluate.tasks.mine needs it" in result.output
+    assert result.returncode != 0 and len(result.output.splitlines()) < 8
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
-from psp.evaluation.variants import figures, gather
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.variants import gather
 
 VARIANTS = "results/demo/variants.json"
 
@@ -87,8 +88,16 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
             assert seconds == pytest.approx(float(rows[-1][2]), abs=1e-3)
             assert min(float(row[3]) for row in rows) <= rate * 1.001
             assert rate <= 1.001 * max(float(row[3]) for row in rows)
-    systems = read_json(folder / "compare.json")["systems"]
-    assert result["systems"] == {name: figures(systems[name]) for name in systems if name != "trained"}
+    assert list(result["systems"]) == ["untrained", "untrained+sif", "word-overlap"]
+    for name, one in result["systems"].items():
+        assert one["figures"] == compared_figures(read_json(folder / f"systems/{name}/eval.json"))
+    own, plain = result["variants"]
+    assert own["differences"] == {}
+    lost, figure = plain["differences"]["files/phrasebook"], "files/phrasebook"
+    assert lost["difference"] == pytest.approx(
+        plain["figures"][figure]["mean"] - own["figures"][figure]["mean"], abs=2e-4
+    )
+    assert lost["interval"][0] <= lost["difference"] <= lost["interval"][1]
     assert result["machine"]["versions"]["torch"]
 
 
@@ -150,7 +159,7 @@ def test_a_training_of_another_seed_is_refused(varied, tmp_path):
     folder = varied.folder / "results/demo"
     runs = {"psp": {1: folder}, "plain": {1: folder / "variants/plain/2"}}
     with pytest.raises(DataError, match=r"plain/2/eval\.json: was trained with seed 2, not 1; delete it"):
-        gather(runs, folder / "compare.json", tmp_path / "variants.json", model="demo")
+        gather(runs, {}, tmp_path / "variants.json", model="demo")
     assert not (tmp_path / "variants.json").exists()
 
 

@@ -18,7 +18,6 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.testsets import read_score
 from psp.text.lines import read_lines
 
 
@@ -222,18 +221,6 @@ def sentence(text: str, path: Path, line: int) -> str:
     if not text.strip():
         raise DataError("an empty sentence", path, line)
     return text
-
-
-def grade(text: str, path: Path, line: int, limits: Sequence[float] | None = None) -> float:
-    """A gold score.
-
-    Raises:
-        DataError: it is not a finite number, or not within ``limits``.
-    """
-    value = read_score(text, path, line)
-    if limits is not None and not limits[0] <= value <= limits[1]:
-        raise DataError(f"the score {text} is not between {limits[0]:g} and {limits[1]:g}", path, line)
-    return value
 
 
 def embedded(scorer: Scorer, texts: Sequence[str]) -> Floats:

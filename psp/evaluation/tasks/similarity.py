@@ -18,8 +18,8 @@ from psp.core.settings import Setting, choice, listing, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, grade, sentence
-from psp.evaluation.testsets import StsSet
+from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, sentence
+from psp.evaluation.testsets import StsSet, read_score
 
 #: Columns of score and sentences, whether there is a header, and the range of scores.
 LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool, list[float] | None]] = {
@@ -72,7 +72,7 @@ class Similarity(Task):
         wanted, header, limits = LAYOUTS[self.settings["layout"]]
         limits = self.settings["range"] or limits
         rows = [
-            (grade(score, path, line, limits), sentence(a, path, line), sentence(b, path, line))
+            (read_score(score, path, line, limits), sentence(a, path, line), sentence(b, path, line))
             for line, (score, a, b) in columns(path, wanted, header=header)
         ]
         if not rows:

@@ -6,6 +6,7 @@ and a 95% bootstrap interval.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,11 @@ class Scored:
     counts: bootstrap.Counts
     pearson: Floats  # in each resample
 
+    @functools.cached_property
+    def spearman(self) -> Floats:
+        """Spearman's correlation in each resample."""
+        return bootstrap.spearman(self.counts, self.similarity, self.data.gold)
+
     @property
     def figures(self) -> dict[str, Any]:
         """``pearson``, ``spearman`` (times 100) with their intervals, and ``pairs``.
@@ -44,7 +50,7 @@ class Scored:
             return {**_figure("pearson", None, None), **_figure("spearman", None, None), "pairs": len(x), "why": why}
         return {
             **_figure("pearson", float(stats.pearsonr(x, gold).statistic), self.pearson),
-            **_figure("spearman", _spearman(x, gold), bootstrap.spearman(self.counts, x, gold)),
+            **_figure("spearman", _spearman(x, gold), self.spearman),
             "pairs": len(x),
         }
 

@@ -23,17 +23,21 @@ FORMS = {
     "model2vec": "StaticModel.from_pretrained(path) without psp; its tokenizer is Hugging Face's",
     "onnx": "onnxruntime and others; a graph from ids to vectors",
     "word2vec": "gensim and others; text, one piece and its embedding per line",
+    "mteb": "mteb.evaluate(model_meta, tasks) with psp installed; a Python file that describes the model",
 }
 
 
-def export(form: str, model: StaticModel, out: Path | str, sentences: Sequence[str]) -> str:
+def export(
+    form: str, model: StaticModel, out: Path | str, sentences: Sequence[str], source: Path | str | None = None
+) -> str:
     """Export a model to another format.
 
     Args:
         form: a key of :data:`FORMS`.
         model: the model.
-        out: the folder (word2vec: file) to write; must not exist.
+        out: the folder (word2vec, mteb: file) to write; must not exist.
         sentences: a sample on which to compare the tokenizer with the model's own.
+        source: the folder that the model was loaded from, or ``hf://user/name``; only mteb's file names it.
 
     Returns:
         Notes for the user, in a few sentences.
@@ -51,5 +55,6 @@ def export(form: str, model: StaticModel, out: Path | str, sentences: Sequence[s
             f"{model.tokenizer.kind}"
         )
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
-    said: str = module.write(model, Path(out), sentences)
+    more = {"source": source} if form == "mteb" else {}
+    said: str = module.write(model, Path(out), sentences, **more)
     return said

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from psp.core.errors import DataError
-from psp.evaluation.compare import WordOverlap
+from psp.evaluation.baselines import WordOverlap
 from psp.evaluation.tasks import Draw, Unsupported, make
 from psp.evaluation.tasks.bitext_mining import _part
 from tests.evaluation.tasks.conftest import HASHED, sentences, write

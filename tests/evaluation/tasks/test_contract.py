@@ -9,8 +9,8 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.tasks import Draw, Figure, Task, make, names
-from psp.evaluation.tasks.contract import columns, grade
-from psp.evaluation.testsets import read_tatoeba
+from psp.evaluation.tasks.contract import columns
+from psp.evaluation.testsets import read_score, read_tatoeba
 from tests.evaluation.tasks.conftest import write
 
 DRAW = Draw(resamples=2000, seed=1, name="set")
@@ -88,11 +88,11 @@ def test_texts_that_are_not_aligned_are_refused(
 
 
 def test_a_score_that_is_none_is_named(tmp_path: Path) -> None:
-    assert grade("3.5", tmp_path, 1, [1, 5]) == 3.5
+    assert read_score("3.5", tmp_path, 1, [1, 5]) == 3.5
     for text, said in (
         ("nan", "'nan' is not a number"),
         ("x", "'x' is not a number"),
         ("5.1", "5.1 is not between 1 and 5"),
     ):
         with pytest.raises(DataError, match=f"line 7: the score {said}"):
-            grade(text, Path("gold"), 7, [1, 5])
+            read_score(text, Path("gold"), 7, [1, 5])

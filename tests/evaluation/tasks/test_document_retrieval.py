@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from psp.core.errors import DataError
-from psp.evaluation.compare import WordOverlap
+from psp.evaluation.baselines import WordOverlap
 from psp.evaluation.tasks import Draw, document_retrieval, make
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 

@@ -215,7 +215,8 @@ def test_the_code_in_its_readme_runs(make, tmp_path, form, left_out, monkeypatch
 def test_the_command(model, sp_model, tmp_path, capsys, form):
     save_model(tmp_path / "model", model.weight, sp_model, model.config)
     (tmp_path / "texts.txt").write_text("bread\nthe cat 日\n")
-    out = str(tmp_path / "made/out")
+    name = "out.py" if form == "mteb" else "out"
+    out = str(tmp_path / "made" / name)
     main(["export", form, str(tmp_path / "model"), out, "--check", str(tmp_path / "texts.txt")])
     said = capsys.readouterr().out
     assert said.startswith(out)
@@ -225,10 +226,10 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
     with pytest.raises(SystemExit):
         main(["export", form, str(tmp_path / "model"), out])
     assert f"{out}: already exists" in capsys.readouterr().err
-    export(form, model, tmp_path / "again", ["bread", "the cat 日"])
-    first = tmp_path / "made/out"
+    export(form, model, tmp_path / "again" / name, ["bread", "the cat 日"], source=tmp_path / "model")
+    first = tmp_path / "made" / name
     for file in [first] if first.is_file() else sorted(first.iterdir()):
-        assert file.read_bytes() == (tmp_path / "again" / file.relative_to(first)).read_bytes()
+        assert file.read_bytes() == (tmp_path / "again" / name / file.relative_to(first)).read_bytes()
 
 
 @model2vec
@@ -241,11 +242,11 @@ import resource, signal
 from psp.cli.main import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-main(["export", {form!r}, {str(tmp_path / "model")!r}, {str(tmp_path / "out")!r}])
+main(["export", {form!r}, {str(tmp_path / "model")!r}, {str(tmp_path / "out.py")!r}])
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert str(tmp_path / "out") in result.stderr and os.strerror(errno.EFBIG) in result.stderr
+    assert str(tmp_path / "out.py") in result.stderr and os.strerror(errno.EFBIG) in result.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 

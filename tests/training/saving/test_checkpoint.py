@@ -482,6 +482,7 @@ def test_a_full_disk_is_one_error_and_training_can_go_on(tmp_path: Path, job: Jo
     assert after.results() == plenty.results()
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_costs_time_alone(tmp_path: Path, job: Job) -> None:
     killed = disturbed(job, tmp_path, die_at=150)
     assert killed.run() == -signal.SIGKILL

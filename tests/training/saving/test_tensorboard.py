@@ -109,10 +109,11 @@ def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path) -> None:
 )
 def test_a_full_disk_is_one_error_and_no_wait(tmp_path: Path, room: int) -> None:
     program = f"""
-import resource, signal
+import resource, signal, tempfile
 from pathlib import Path
 from psp.core.errors import DataError
 from psp.training.saving.tensorboard import TensorBoardWriter
+tempfile.gettempdir()  # found by writing a file; dill, which torch imports where it is installed, asks for it
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))  # bytes: a write beyond them fails as on a full disk
 try:

@@ -1,0 +1,130 @@
+"""``psp eval``: score any encoder on test sets, without the workflow."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import ConfigError
+
+#: psp.models.registry.KINDS, which needs numpy: not for every start of psp.
+_ENCODERS = (
+    "the folder of a psp model, hf://USER/NAME, a file of word vectors, use-multilingual, minilm, "
+    "sentence-transformers:NAME_OR_FOLDER, model2vec:NAME_OR_FOLDER, or word-overlap"
+)
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("eval", run, "Score an encoder on test sets, without the workflow.")
+    added.set_defaults(level=logging.INFO)
+    added.add_argument("encoder", metavar="ENCODER", help=_ENCODERS)
+    added.add_argument(
+        "--languages",
+        nargs="+",
+        default=["en"],
+        metavar="CODE",
+        help="languages of the encoder; published sets in others are skipped (default: en)",
+    )
+    added.add_argument("--sts", type=Path, metavar="PATH", help="zip archive or folder of SemEval 2012-2017 and STS-B")
+    added.add_argument(
+        "--tatoeba", type=Path, metavar="FOLDER", help="folder of Tatoeba sets, as in LASER; every language with en"
+    )
+    added.add_argument(
+        "--tasks",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="config files (YAML) with further sets under evaluate.tasks",
+    )
+    added.add_argument("--only", nargs="+", metavar="NAME", help="of these tasks, only those with these names")
+    added.add_argument("--resamples", type=int, default=1000, metavar="N", help="of the bootstrap (default: 1000)")
+    added.add_argument("--seed", type=int, default=1, metavar="N", help="of the bootstrap (default: 1)")
+    added.add_argument(
+        "--cache", type=Path, metavar="FOLDER", help="where vectors of other libraries' encoders are kept"
+    )
+    added.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="also write FOLDER/eval.json and FOLDER/tasks/<name>.json"
+    )
+    added.add_argument("--format", choices=("text", "markdown"), default="text", help="default: %(default)s")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    if options.resamples < 100 or options.seed < 0:
+        raise ConfigError("--resamples must be 100 or more, and --seed 0 or more")
+    entries = _entries(options.tasks, options.only)
+    if options.sts is None and options.tatoeba is None and not entries:
+        raise ConfigError("no test set; give --sts, --tatoeba or --tasks")
+
+    from psp.core.files import write_json
+    from psp.evaluation import evaluate as evaluation
+    from psp.evaluation import testsets
+    from psp.evaluation.embedding_cache import default_folder
+    from psp.evaluation.system import scorer_of
+    from psp.evaluation.task import FORMAT, evaluate_task
+    from psp.evaluation.tasks import make
+    from psp.report import eval_table, task_table
+
+    for name, entry in entries.items():
+        for path in make(entry, f"evaluate.tasks.{name}").files():  # before the first of them takes minutes
+            if not path.is_file():
+                raise ConfigError(f"{path}: no such file, but the task {name} needs it; add it or correct its path")
+    folder = options.tatoeba
+    tatoeba = {} if folder is None else {
+        language: testsets.tatoeba_files(folder, language)
+        for language in options.languages
+        if testsets.tatoeba_code(language) is not None
+    }  # fmt: skip
+    name = options.encoder
+    scorer = scorer_of(name, languages=options.languages, cache=options.cache or default_folder())
+    about = {"resamples": options.resamples, "seed": options.seed}
+    tables = []
+    if options.sts is not None or tatoeba:
+        body = {
+            "format": evaluation.FORMAT,
+            "model": name,
+            **evaluation.evaluate(scorer, languages=options.languages, sts=options.sts, tatoeba=tatoeba, **about),
+        }
+        tables.append(eval_table.table(body, options.format))
+        if options.out:
+            write_json(options.out / "eval.json", body)
+    found = []
+    for task, entry in entries.items():
+        found.append(
+            {"format": FORMAT, "model": name, "name": task, **evaluate_task(scorer, entry, name=task, **about)}
+        )
+        if options.out:
+            write_json(options.out / f"tasks/{task}.json", found[-1])
+    if found:
+        tables.append(task_table.table(found, options.format))
+    print("\n".join(tables), end="")
+
+
+def _entries(files: Sequence[Path], only: Sequence[str] | None) -> Mapping[str, Any]:
+    """Return the entries of ``evaluate.tasks`` in config files, later files on top of earlier ones."""
+    from psp.config.config_file import read_yaml
+    from psp.config.corpus_entries import closest
+
+    found: dict[str, Any] = {}
+    for file in files:
+        tasks = _below(read_yaml(file), ["evaluate", "tasks"])
+        if not isinstance(tasks, Mapping) or not tasks:
+            raise ConfigError(f"{file}: has no tasks; write them under `evaluate: {{tasks: ...}}`")
+        found |= tasks
+    for name in only or ():
+        if name not in found:
+            raise ConfigError(
+                f"--only {name}: no such task{closest(name, found)}; there are {', '.join(found) or 'none'}"
+            )
+    return found if only is None else {name: found[name] for name in only}
+
+
+def _below(config: Any, keys: Sequence[str]) -> Any:
+    for key in keys:
+        config = config.get(key) if isinstance(config, Mapping) else None
+    return config

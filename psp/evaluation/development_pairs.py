@@ -1,0 +1,79 @@
+"""Keep a user's own development set clear of the sentences that the model is tested on.
+
+A model selected on test sentences has seen the test, if only through that choice: all 750 pairs of STS 2012's MSRpar
+are in the training part of MRPC, and 995 of SICK's 4,500 training pairs have a sentence of an STS set.
+SemEval-2017's English track is not cleared: it stays whole, as in the paper, and eval.json counts its pairs in the STS
+Benchmark.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.files import atomic_text, write_json
+from psp.evaluation.testsets import read_file
+from psp.text.keys import normalised_key, normalised_keys
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+
+
+def clear(
+    development: Path | str, scored: Iterable[tuple[str, str, str]], out: Path | str, report: Path | str
+) -> dict[str, Any]:
+    r"""Copy a development set without the pairs that hold a sentence of an evaluated set.
+
+    Sentences match as in the filter ``decontaminate``: the same letters and digits, ignoring case.
+
+    Args:
+        development: the user's set, lines ``score \t sentence \t sentence``.
+        scored: (name of the set, sentence, sentence) of each pair that the model is evaluated on, as from
+            :func:`psp.evaluation.testsets.scored_pairs`.
+        out: the pairs that are left, in the same layout and order; written atomically.
+        report: JSON with the counts; written atomically.
+
+    Returns:
+        What was written to ``report``: ``format``, ``pairs``, ``kept`` and ``dropped`` (the first set that has a
+        sentence of a pair -> pairs).
+
+    Raises:
+        DataError: the set cannot be read, or fewer than two pairs are left.
+    """
+    data = read_file(development)
+    sets: dict[str, str] = {}
+    for name, *pair in scored:
+        for key in filter(None, map(normalised_key, pair)):
+            sets.setdefault(key, name)
+    dropped: Counter[str] = Counter()
+    kept = []
+    for row, keys in enumerate(zip(normalised_keys(data.a), normalised_keys(data.b), strict=True)):
+        found = [sets[key] for key in keys if key in sets]
+        if found:
+            dropped[found[0]] += 1
+        else:
+            kept.append(row)
+    counts = ", ".join(f"{count:,} of {name}" for name, count in dropped.most_common(5))
+    if len(kept) < 2:
+        raise DataError(
+            f"{len(kept)} of its {len(data):,} pairs are left without those that hold a sentence of an evaluated set "
+            f"({counts}); name another development set, or leave those sets out of `evaluate`",
+            development,
+        )
+    if dropped:
+        log.warning("%s: %d of %d pairs hold an evaluated sentence, and are left out: %s", development,
+                    sum(dropped.values()), len(data), counts)  # fmt: skip
+    with atomic_text(out) as file:
+        for row in kept:
+            score = np.format_float_positional(data.gold[row], trim="-")
+            file.write(f"{score}\t{data.a[row]}\t{data.b[row]}\n")
+    result = {"format": FORMAT, "pairs": len(data), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
+    write_json(report, result)
+    return result

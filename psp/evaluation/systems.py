@@ -1,0 +1,89 @@
+"""Which systems a model is compared with: the block ``compare`` of the config; :mod:`psp.evaluation.system` runs them.
+
+A system is a name and an encoder: one of the baselines, which :mod:`psp.evaluation.baselines` describes, or whatever
+:func:`psp.models.registry.load_encoder` loads.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from psp.core.errors import ConfigError
+from psp.core.settings import NAME, Section, listing
+from psp.models.registry import KINDS, MODEL2VEC, SENTENCE_TRANSFORMERS
+
+UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
+#: The model itself, in compare.json.
+TRAINED = "trained"
+
+SECTION = Section(
+    "the systems that a model is compared with",
+    {
+        "systems": listing(
+            list(BASELINES),
+            items={
+                "anyOf": [
+                    {"type": "string", "minLength": 1},
+                    {
+                        "type": "object",
+                        "additionalProperties": False,
+                        "required": ["name", "encoder"],
+                        "properties": {
+                            "name": {"type": "string", "pattern": NAME, "description": "what tables call it"},
+                            "encoder": {"type": "string", "minLength": 1, "description": "as in the list"},
+                        },
+                    },
+                ]
+            },
+            help=f"{', '.join(BASELINES)}, or encoders: {KINDS}; `{{name: ..., encoder: ...}}` gives one another name",
+        )
+    },
+)
+
+
+def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.systems") -> dict[str, str]:
+    """Resolve the config's list of systems: the encoder of each by its name; ``~/`` and ``${VARIABLE}`` are expanded.
+
+    A name that is not given is the last part of the encoder's: ``results/multi/model`` is called ``multi``, and
+    ``sentence-transformers:intfloat/multilingual-e5-small`` is called ``multilingual-e5-small``.
+
+    Raises:
+        ConfigError: two systems have one name, or a name cannot be one of a folder.
+    """
+    found: dict[str, str] = {}
+    for item in items:
+        encoder = _expanded(item if isinstance(item, str) else item["encoder"])
+        name = _name(encoder) if isinstance(item, str) else item["name"]
+        if encoder not in BASELINES and not re.fullmatch(NAME, name):
+            raise ConfigError(f"{place}: {encoder} needs a name; write {{name: ..., encoder: {encoder!r}}}")
+        if name in found:
+            raise ConfigError(
+                f"{place}: {found[name]} and {encoder} are both called {name}; "
+                f"write {{name: ..., encoder: {encoder!r}}}"
+            )
+        if name == TRAINED:
+            raise ConfigError(f"{place}: {TRAINED} is the model itself; give {encoder} another name")
+        found[name] = encoder
+    return found
+
+
+def _expanded(encoder: str) -> str:
+    prefix, place = _split(encoder)
+    return prefix + os.path.expanduser(os.path.expandvars(place))  # noqa: PTH111  (a name on a hub is no path)
+
+
+def _name(encoder: str) -> str:
+    if encoder in BASELINES:
+        return encoder
+    path = Path(_split(encoder)[1])
+    return path.parent.name if path.name == "model" else path.name
+
+
+def _split(encoder: str) -> tuple[str, str]:
+    for prefix in (SENTENCE_TRANSFORMERS, MODEL2VEC):
+        if encoder.startswith(prefix):
+            return prefix, encoder.removeprefix(prefix)
+    return "", encoder

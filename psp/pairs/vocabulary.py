@@ -1,0 +1,161 @@
+"""Collect the vocabulary of a model of words or character trigrams: the most frequent ones of its training pairs.
+
+All tokens are counted. The counts are kept in memory up to a limit, beyond which they go to sorted files that are
+merged in the end, so that the memory does not grow with the corpus and the limit does not change the result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import heapq
+import itertools
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import ConfigError, DataError
+from psp.core.files import atomic, sha256, write_json
+from psp.core.progress import Progress
+from psp.core.settings import Section, choice, whole
+from psp.pairs.pair_file import folder_beside, read_mixed
+from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
+from psp.text.vocabulary import FILE, VocabularyTokenizer
+from psp.text.word_tokenizer import SPLITS, WordTokenizer, split_words
+
+SECTION = Section(
+    "the vocabulary of a model with `encoder: word` or `trigram`",
+    {
+        "size": whole(
+            200000, at_least=1, at_most=2000000, help="maximum number of words or trigrams, the most frequent ones"
+        ),
+        "min_count": whole(2, at_least=1, help="minimum number of occurrences in the training pairs, both sides"),
+        "split": choice(
+            SPLITS[0],
+            SPLITS,
+            help="how text is split into words; letters: runs of letters and digits, with apostrophes inside them, and "
+            "each punctuation mark or symbol by itself; whitespace: at white space alone; without effect on trigrams",
+        ),
+    },
+)
+#: Distinct tokens that are counted in memory, about 200 MB.
+MOST_IN_MEMORY = 1_000_000
+#: Sentences counted at a time.
+_BATCH = 10_000
+
+
+def build_vocabulary(
+    mixed: Path,
+    out: Path,
+    *,
+    kind: str,
+    size: int = SECTION["size"].default,
+    min_count: int = SECTION["min_count"].default,
+    split: str = SECTION["split"].default,
+    report: Path,
+    most_in_memory: int = MOST_IN_MEMORY,
+) -> dict[str, Any]:
+    """Write the vocabulary of a mixed pair file, most frequent entries first and equally frequent ones by code points.
+
+    Args:
+        mixed: the mixed pair file, whose text is lower-cased and segmented already, if it is to be.
+        out: the vocabulary file (:mod:`psp.text.vocabulary`). The same pairs give the same bytes, in any order.
+        kind: ``word`` or ``trigram``.
+        size: the maximum number of entries.
+        min_count: leave out what occurs less often.
+        split: how text is split into words.
+        report: the JSON's path: kind, split (of words), asked, min_count, entries, sentences, tokens, distinct,
+            covered, sha256.
+        most_in_memory: distinct tokens counted in memory, which does not change the result.
+
+    Returns:
+        What the report holds.
+
+    Raises:
+        ConfigError: there is no such kind, or nothing occurs ``min_count`` times.
+        DataError: the input is missing, invalid or empty, or the vocabulary cannot be written.
+    """
+    tokens, make = _kind(kind, split)
+    totals = {"sentences": 0, "tokens": 0, "distinct": 0, "covered": 0}
+    with folder_beside(out) as folder:
+        counts = _counted(_sentences(mixed, totals), tokens, folder, most_in_memory)
+        entries = heapq.nsmallest(size, _frequent(counts, min_count, totals), key=lambda entry: (-entry[1], entry[0]))
+    if not totals["sentences"]:
+        raise DataError("no sentences to collect a vocabulary from; are the filters too strict?", mixed)
+    if not entries:
+        raise ConfigError(
+            f"vocabulary: min_count is {min_count}, but no {kind} of {mixed} occurs that often; write e.g. "
+            "`vocabulary: {min_count: 1}`"
+        )
+    totals["covered"] = sum(count for _, count in entries)
+    with atomic(out) as temporary:
+        temporary.write_bytes(make(entries).contents()[FILE])
+    result = {
+        "format": 1,
+        "kind": kind,
+        **({"split": split} if kind == WordTokenizer.kind else {}),
+        "asked": size,
+        "min_count": min_count,
+        "entries": len(entries),
+        **totals,
+        "sha256": sha256(out),
+    }
+    write_json(report, result)
+    return result
+
+
+def _kind(
+    kind: str, split: str
+) -> tuple[Callable[[str], list[str]], Callable[[list[tuple[str, int]]], VocabularyTokenizer]]:
+    """What splits a text of a kind, and what makes its tokenizer."""
+    if kind == WordTokenizer.kind:
+        return functools.partial(split_words, split=split), functools.partial(WordTokenizer, split=split)
+    if kind == TrigramTokenizer.kind:
+        return trigrams, TrigramTokenizer
+    known = f"{WordTokenizer.kind} or {TrigramTokenizer.kind}"
+    raise ConfigError(f"encoder: {kind} has no vocabulary of words or trigrams; write `encoder: {known}`")
+
+
+def _sentences(mixed: Path, totals: dict[str, int]) -> Iterator[str]:
+    with Progress("counting for the vocabulary", "sentences") as progress:
+        for source, target, _ in read_mixed(mixed):
+            totals["sentences"] += 2
+            yield source
+            yield target
+            progress.add(2)
+
+
+def _counted(
+    sentences: Iterator[str], tokens: Callable[[str], list[str]], folder: Path, most: int
+) -> Iterator[tuple[str, int]]:
+    """Yield each distinct token and its count, by code points; ``folder`` takes what does not fit in memory."""
+    counts: Counter[str] = Counter()
+    files: list[Path] = []
+    for batch in iter(lambda: list(itertools.islice(sentences, _BATCH)), []):
+        counts.update(itertools.chain.from_iterable(map(tokens, batch)))
+        if len(counts) > most:
+            files.append(folder / f"{len(files)}.tsv")
+            with files[-1].open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{token}\t{count}\n" for token, count in sorted(counts.items()))
+            counts.clear()
+    with contextlib.ExitStack() as stack:
+        opened = [stack.enter_context(path.open(encoding="utf-8", newline="\n")) for path in files]
+        runs: list[Iterable[tuple[str, int]]] = [sorted(counts.items()), *map(_read, opened)]
+        for token, group in itertools.groupby(heapq.merge(*runs), key=operator.itemgetter(0)):
+            yield token, sum(count for _, count in group)
+
+
+def _read(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for line in lines:
+        token, _, count = line.partition("\t")
+        yield token, int(count)
+
+
+def _frequent(counts: Iterator[tuple[str, int]], min_count: int, totals: dict[str, int]) -> Iterator[tuple[str, int]]:
+    for token, count in counts:
+        totals["distinct"] += 1
+        totals["tokens"] += count
+        if count >= min_count:
+            yield token, count

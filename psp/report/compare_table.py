@@ -1,0 +1,53 @@
+"""compare.json as a table: a line for each system, its differences to the model below it, and figures quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.systems import TRAINED
+from psp.report.comparison import columns, difference
+from psp.report.layout import layout
+from psp.report.quoted import Quoted
+
+_WRITTEN = "{:.1f}"
+#: Training is not compared here, and the mean over one language says the same again.
+_LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
+
+
+def table(result: Mapping[str, Any], quoted: Sequence[Quoted] = (), form: str = "text") -> str:
+    """Lay out compare.json, in one of :data:`psp.report.layout.FORMS`, with notes.
+
+    Args:
+        result: compare.json.
+        quoted: figures of others; systems without one of the columns are left out.
+        form: the layout.
+    """
+    figures = {name: compared_figures(body) for name, body in result["systems"].items()}
+    own = result["model"]
+    shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True))
+    rows = [["system", *(head for _, head, _ in shown)]]
+    for name, found in figures.items():
+        rows.append([own if name == TRAINED else name, *(_cell(found.get(key)) for key, _, _ in shown)])
+        if name != TRAINED:
+            lost = result["differences"][name]
+            rows.append([f"{name} - {own}", *(difference(lost.get(key), _WRITTEN) for key, _, _ in shown)])
+    notes = [
+        f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
+        "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
+    ]
+    known = {key for key, _, _ in shown}
+    sources: dict[tuple[str, str, str], int] = {}
+    for one in quoted:
+        if known & one.figures.keys():
+            number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
+            rows.append([f"{one.name} (quoted, {number})", *(_cell(one.figures.get(key)) for key, _, _ in shown)])
+    if sources:
+        notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
+        notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
+    return f"{layout(rows, form)}\n" + "".join(f"{'- ' if form == 'markdown' else ''}{note}\n" for note in notes)
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else _WRITTEN.format(value)

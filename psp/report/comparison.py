@@ -1,0 +1,66 @@
+"""What tables of several systems share: the columns for their scores, and cells for differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from psp.text.languages import name_of_set
+
+#: Score -> column heading, and number format.
+COLUMNS = {
+    "sts": ("STS 2012-16", "{:.2f}"),
+    "sts/spearman": ("Spearman", "{:.2f}"),
+    "stsb/dev": ("STS-B dev", "{:.2f}"),
+    "stsb/test": ("STS-B test", "{:.2f}"),
+    "stsb/test/spearman": ("STS-B test, Spearman", "{:.2f}"),
+    "semeval2017/": ("2017 {}", "{:.2f}"),
+    "files/": ("{}", "{:.2f}"),
+    "tatoeba": ("Tatoeba error %", "{:.2f}"),
+    "tatoeba/": ("{}", "{:.2f}"),
+    "development/score": ("dev score", "{:.2f}"),
+    "development/pearson": ("dev Pearson", "{:.2f}"),
+    "development/error": ("dev error %", "{:.2f}"),
+    "pairs_seen": ("pairs seen", "{:,.0f}"),
+    "seconds": ("training, s", "{:,.0f}"),
+    "pairs_per_second": ("pairs/s", "{:,.0f}"),
+}
+
+
+def columns(
+    names: Sequence[str], leave_out: Sequence[str] = (), *, means: bool = False
+) -> Iterator[tuple[str, str, str]]:
+    """Yield score, heading and format of each column; Tatoeba by language, or by direction if there is only one.
+
+    Args:
+        names: the scores that there are, as in :func:`psp.evaluation.evaluate.compared_figures`.
+        leave_out: keys of :data:`COLUMNS` to leave out.
+        means: of a single language, the mean of both directions as well.
+    """
+    languages = [name for name in names if name.startswith("tatoeba/") and "-" not in name]
+    directions = [name for name in names if name.startswith("tatoeba/") and "-" in name]
+    for name, (head, written) in COLUMNS.items():
+        if name in leave_out or (name == "tatoeba" and len(languages) == 1):
+            continue
+        if name == "tatoeba/":
+            alone = [*(languages if means else ()), *directions]
+            for figure in alone if len(languages) == 1 else languages:
+                yield figure, name_of_set(figure.removeprefix(name)), written
+        elif name.endswith("/"):
+            for figure in names:
+                if figure.startswith(name) and not figure.endswith("/spearman"):
+                    yield figure, head.format(figure.removeprefix(name)), written
+        elif name in names:
+            yield name, head, written
+
+
+def difference(found: Mapping[str, Any] | None, written: str = "{:.2f}") -> str:
+    """Write a difference with its interval, such as ``-5.31 [-6.20, -4.40]``; ``-`` if there is none."""
+    if found is None or found["difference"] is None:
+        return "-"
+    signed = written.replace(":", ":+")
+    value = signed.format(found["difference"])
+    if found["interval"] is None:
+        return value
+    low, high = (signed.format(end) for end in found["interval"])
+    return f"{value} [{low}, {high}]"

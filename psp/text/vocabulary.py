@@ -1,0 +1,200 @@
+"""Tokenizers with a list of entries, such as words or trigrams, and the text file that holds it.
+
+``vocabulary.txt``: UTF-8, lines end in ``\\n``. The first line is ``psp vocabulary 1``, the kind of tokenizer and its
+settings, if any, separated by tabs; each further line is an entry, a tab, and how often it occurs in the training text.
+Id 0 is everything that is not in the list, id 1 the first entry, and so on.
+"""
+
+from __future__ import annotations
+
+import abc
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.text.encoded import Encoded
+from psp.text.tokenizer import Tokenizer
+
+FILE = "vocabulary.txt"
+MAGIC = "psp vocabulary 1"
+UNKNOWN = "<unk>"
+
+_AGAIN = "make it again, or copy the model's whole folder"
+
+
+class Lookup(abc.ABC):
+    """Splits prepared texts and looks up their tokens: entry i of the vocabulary is id i + 1, all else is 0."""
+
+    @abc.abstractmethod
+    def find(self, texts: Sequence[str]) -> Encoded:
+        """The ids of all tokens, int32, including unknown ones.
+
+        Raises:
+            UnicodeEncodeError: a text holds half a surrogate pair.
+        """
+
+
+class VocabularyTokenizer(Tokenizer):
+    """Splits a text into tokens and looks each of them up.
+
+    Args:
+        entries: distinct tokens, and how often each occurs in the training text (at least once).
+        config: as of :class:`psp.text.tokenizer.Tokenizer`.
+
+    Raises:
+        DataError: there are no entries, or one is not a token of this kind or is listed twice; or as of the class.
+        PspError: as of the class.
+    """
+
+    def __init__(self, entries: Sequence[tuple[str, int]], config: Mapping[str, Any] | None = None) -> None:
+        self._entries = list(entries)
+        self._ids = {token: number for number, (token, _) in enumerate(self._entries, start=1)}
+        self._lookup: Lookup | None = None
+        if not self._entries:
+            raise DataError(f"a vocabulary of no {self.kind}s; it needs at least one")
+        if len(self._ids) < len(self._entries):
+            raise DataError(f"a vocabulary with {len(self._entries) - len(self._ids)} entries listed twice; {_AGAIN}")
+        for token, count in self._entries:
+            if count < 1 or not self.possible(token):
+                raise DataError(f"the entry {token!r}, with count {count}, is no {self.kind} of a text; {_AGAIN}")
+        super().__init__(config)
+
+    @classmethod
+    @abc.abstractmethod
+    def of_settings(cls, settings: list[str], entries: Sequence[tuple[str, int]]) -> Self:
+        """Make a tokenizer; ``settings`` are those of the file's first line.
+
+        Raises:
+            DataError: there are no such settings; or as of the class.
+        """
+
+    @abc.abstractmethod
+    def settings(self) -> list[str]:
+        """Its settings, as in the file's first line."""
+
+    @abc.abstractmethod
+    def tokens(self, text: str) -> list[str]:
+        """Split a prepared text. This is the definition: compiled code finds the same tokens."""
+
+    @abc.abstractmethod
+    def possible(self, token: str) -> bool:
+        """Whether a token can be an entry: cheap to decide, so a token that no text has may pass."""
+
+    @abc.abstractmethod
+    def _make_lookup(self) -> Lookup:
+        """Compiled code that splits texts and looks their tokens up."""
+
+    @classmethod
+    def read(cls, path: Path, config: Mapping[str, Any] | None = None) -> Self:
+        """Read a vocabulary file of this kind.
+
+        Raises:
+            DataError: the file cannot be read, or is damaged (the line is named); or as of the class.
+        """
+        (kind, *settings), entries = _read(path)
+        if kind != cls.kind:
+            raise DataError(f"a vocabulary of the kind {kind!r}, not {cls.kind!r}; {_AGAIN}", path, 1)
+        try:
+            made = cls.of_settings(settings, entries)
+        except DataError as error:
+            raise DataError(str(error), path) from None
+        made.path = path
+        return made.reading(config or {})
+
+    @classmethod
+    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+        return cls.read(folder / FILE, config)
+
+    def contents(self) -> dict[str, bytes]:
+        lines = ["\t".join([MAGIC, self.kind, *self.settings()]), *(f"{token}\t{n}" for token, n in self._entries)]
+        return {FILE: ("\n".join(lines) + "\n").encode()}
+
+    def __len__(self) -> int:
+        return len(self._entries) + 1
+
+    @property
+    def unknown_id(self) -> int:
+        return 0
+
+    def piece(self, number: int) -> str:
+        return self._entries[number - 1][0] if number else UNKNOWN
+
+    def spelled(self, text: str) -> list[tuple[str, int]]:
+        return [(token, self._ids.get(token, 0)) for token in self.tokens(text)]
+
+    def obstacle(self) -> str | None:
+        return None
+
+    def fast(self) -> VocabularyIds:
+        return VocabularyIds(self, self._compiled())
+
+    def encode_whole(self, texts: list[str], threads: int = 1) -> Encoded:
+        # Training data is encoded by this method; models decide by themselves when to load numba (fast).
+        if importlib.util.find_spec("numba") is None:
+            return self._encode(texts, threads)
+        return self._compiled().find(texts)
+
+    def _compiled(self) -> Lookup:
+        if self._lookup is None:
+            self._lookup = self._make_lookup()
+        return self._lookup
+
+    def _encode(self, texts: list[str], threads: int) -> Encoded:
+        found = [[self._ids.get(token, 0) for token in self.tokens(text)] for text in texts]
+        ids = np.array([number for text in found for number in text], np.int32)
+        return Encoded(ids, np.cumsum([0, *map(len, found)], dtype=np.int64))
+
+
+class VocabularyIds:
+    """Encodes segmented texts as a tokenizer does, by compiled code: :class:`psp.text.tokenizer.Fast`."""
+
+    def __init__(self, tokenizer: VocabularyTokenizer, lookup: Lookup) -> None:
+        self._tokenizer, self._lookup = tokenizer, lookup
+
+    def encode(self, texts: Sequence[str], threads: int = 1) -> Encoded:
+        """Encode texts, ids int32; ``threads`` has no effect.
+
+        Raises:
+            UnicodeEncodeError: a text holds half a surrogate pair.
+        """
+        # Each by itself: what str.lower makes of a final sigma depends on the letters around it.
+        prepared = [text.lower() for text in texts] if self._tokenizer.lower_case else texts
+        return self._tokenizer.kept(self._lookup.find(prepared))
+
+
+def kind_of(path: Path) -> str | None:
+    """The kind of a vocabulary file; None if the file is something else or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(200)
+    except OSError:
+        return None
+    magic, *fields = line.decode(errors="replace").rstrip("\n").split("\t")
+    return fields[0] if magic == MAGIC and fields else None
+
+
+def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
+    """Read the kind and settings, and the entries."""
+    try:
+        lines = path.read_bytes().decode().split("\n")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}; run the vocabulary step to make it", path) from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 (byte {error.start}); {_AGAIN}", path) from None
+    magic, *fields = lines[0].split("\t")
+    if magic != MAGIC or not fields:
+        raise DataError(f"not a vocabulary of psp: the first line is not {MAGIC!r} and a kind; {_AGAIN}", path, 1)
+    if lines.pop():
+        raise DataError(f"the last line has no end, so the file is incomplete; {_AGAIN}", path)
+    entries = []
+    for number, line in enumerate(lines[1:], start=2):
+        token, tab, count = line.partition("\t")
+        # The file is written again from what was read, and must be the same then.
+        if not (tab and count.isascii() and count.isdigit() and str(int(count)) == count):
+            raise DataError(f"{line[:60]!r} is not an entry, a tab and its count; {_AGAIN}", path, number)
+        entries.append((token, int(count)))
+    return fields, entries

@@ -1,0 +1,25 @@
+# Collect the words or trigrams of a model with such an encoder.
+rule vocabulary:
+    input:
+        training_pairs,
+    output:
+        vocabulary="results/{model}/vocabulary.txt",
+        report="results/{model}/vocabulary.json",
+    log:
+        "results/{model}/logs/vocabulary.log",
+    benchmark:
+        "results/{model}/benchmarks/vocabulary.tsv"
+    wildcard_constraints:
+        model=WITH_VOCABULARY,
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(120),
+    params:
+        kind=attribute("encoder"),
+        settings=setting("vocabulary"),
+        code=fingerprint("psp.pairs.vocabulary"),
+    message:
+        "Collecting the vocabulary of {wildcards.model}"
+    script:
+        "../workflow_scripts/vocabulary.py"

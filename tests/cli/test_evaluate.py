@@ -1,0 +1,101 @@
+"""``psp eval``: any encoder on test sets, without the workflow."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from psp.cli.main import main
+from psp.core import schemas
+from psp.evaluation.evaluate import evaluate
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.models.model import Model, load_model
+from tests.conftest import PAIRS, train_sentencepiece
+
+TASKS = """
+evaluate:
+  tasks:
+    judged: {task: similarity, path: judged.tsv}
+    mined: {task: retrieval, source: side.en, target: side.fr, languages: [en, fr]}
+models: {}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A model, sets in several layouts, and a config that names two of them."""
+    monkeypatch.chdir(tmp_path)
+    pieces = train_sentencepiece(tmp_path / "sp.model")
+    table = np.random.default_rng(1).standard_normal((150, 8)).astype(np.float32)
+    Model(table[: _size(pieces)], pieces, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
+    english, french = zip(*PAIRS[:30], strict=True)
+    (tmp_path / "judged.tsv").write_text(
+        "".join(f"{n % 6}\t{one}\t{other}\n" for n, (one, other) in enumerate(PAIRS[:40])), "utf-8"
+    )
+    for code, lines in (("en", english), ("fr", french)):
+        (tmp_path / f"side.{code}").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    (tmp_path / "tatoeba").mkdir()
+    for code, lines in (("fra", french), ("eng", english)):
+        (tmp_path / f"tatoeba/tatoeba.fra-eng.{code}").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    (tmp_path / "tasks.yaml").write_text(TASKS)
+    return tmp_path
+
+
+def _size(pieces):
+    from psp.text.sentencepiece import load_sentencepiece
+
+    return load_sentencepiece(pieces).get_piece_size()
+
+
+def test_a_model_is_scored_as_in_a_run(folder, capsys):
+    options = ["--languages", "en", "fr", "--tatoeba", "tatoeba", "--tasks", "tasks.yaml", "--out", "out"]
+    main(["eval", "model", *options, "--resamples", "100"])
+    printed = capsys.readouterr().out
+    assert "Tatoeba fra-eng (French)" in printed and "mined" in printed and "judged" in printed
+    body = json.loads((folder / "out/eval.json").read_text())
+    schemas.check(body, "eval")
+    sides = (folder / "tatoeba/tatoeba.fra-eng.fra", folder / "tatoeba/tatoeba.fra-eng.eng")
+    scorer = EmbeddingScorer(load_model(folder / "model"))
+    expected = evaluate(scorer, languages=["en", "fr"], tatoeba={"fr": sides}, resamples=100, seed=1)
+    assert {key: body[key] for key in expected} == expected
+    for name in ("judged", "mined"):
+        schemas.check(json.loads((folder / f"out/tasks/{name}.json").read_text()), "task")
+    main(["show", "out"])
+    shown = capsys.readouterr().out
+    assert all(line in shown for line in printed.splitlines())
+
+
+def test_systems_without_vectors_say_what_they_cannot_do(folder, capsys):
+    (folder / "more.yaml").write_text("evaluate: {tasks: {topic: {task: classification, path: topics}}}\n")
+    (folder / "topics").write_text("a one two\nb three four\n" * 20)
+    main(["eval", "word-overlap", "--tasks", "tasks.yaml", "more.yaml", "--only", "topic", "judged"])
+    printed = capsys.readouterr().out
+    assert "topic, word-overlap: the system compares texts but has no vectors" in printed
+    assert "mined" not in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["model"], "no test set; give --sts, --tatoeba or --tasks"),
+        (["absent", "--tasks", "tasks.yaml"], "absent: no such file or folder; write a file of word vectors, "),
+        (["model", "--tasks", "judged.tsv"], "judged.tsv"),
+        (["model", "--tasks", "empty.yaml"], "empty.yaml: has no tasks; write them under `evaluate: {tasks: ...}`"),
+        (["model", "--tasks", "tasks.yaml", "--only", "mind"], "--only mind: no such task; did you mean mined?"),
+        (["model", "--tasks", "lost.yaml"], "gone.tsv: no such file, but the task lost needs it"),
+        (["model", "--tatoeba", "tatoeba", "--resamples", "10"], "--resamples must be 100 or more"),
+        (["model", "--tatoeba", "nowhere", "--languages", "en", "fr"], "tatoeba.fra-eng.fra: cannot be read"),
+        (["untrained", "--tasks", "tasks.yaml"], "untrained has the subwords of a trained model"),
+    ],
+)
+def test_bad_input_ends_in_one_line(folder, capsys, arguments, said):
+    (folder / "empty.yaml").write_text("evaluate: {resamples: 100}\n")
+    (folder / "lost.yaml").write_text("evaluate: {tasks: {lost: {task: similarity, path: gone.tsv}}}\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", *arguments, "--out", "out"])
+    assert ended.value.code == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and said in lines[0]
+    assert not (folder / "out").exists()

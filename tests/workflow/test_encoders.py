@@ -1,0 +1,137 @@
+"""Models of words and of trigrams through the whole workflow, beside the demo's of subwords."""
+
+import json
+
+import numpy as np
+import pytest
+
+import psp
+from psp.cli.main import main
+from psp.core import schemas
+from psp.core.files import read_json
+from psp.pairs.store import Store
+from psp.text.tokenizer_kinds import as_tokenizer
+
+KINDS = ("word", "trigram")
+MODELS = "".join(
+    f"""
+  {kind}s:
+    extends: demo
+    encoder: {kind}
+    compare: {{systems: [untrained, untrained+sif, word-overlap]}}
+    seeds: [1]
+    variants: {{plain: {{init: normal, epochs: 1}}}}
+    evaluate: {{tasks: {{dev: {{task: similarity, path: results/phrasebook/sts/phrasebook-dev.tsv}}}}}}
+"""
+    for kind in KINDS
+)
+each = pytest.mark.parametrize("kind", KINDS)
+
+
+def targets(kind):
+    names = ("eval.json", "data.json", "card.md", "compare.json", "quantized.json", "variants.json")
+    return [f"results/{kind}s/{name}" for name in names]
+
+
+@pytest.fixture(scope="module")
+def made(finished, once):
+    """The finished demo, and models of words and of trigrams from the same pairs. Not to be changed."""
+
+    def make(folder):
+        workflow = finished.copy(folder)
+        with (folder / "tiny.yaml").open("a") as file:
+            file.write(MODELS)
+        assert workflow.planned("results/demo/eval.json") == set()  # models beside it change nothing of the demo
+        workflow.run("--notemp", "--", *targets("word"), *targets("trigram"))
+
+    return once("encoders", make)
+
+
+@pytest.mark.slow
+def test_each_model_is_made_by_the_rules_of_its_encoder(finished, tmp_path):
+    workflow = finished.copy(tmp_path / "copy")
+    with (workflow.folder / "tiny.yaml").open("a") as file:
+        file.write(MODELS)
+    for kind in KINDS:
+        planned = workflow.planned("--", f"results/{kind}s/eval.json", f"results/{kind}s/variants.json")
+        assert {"vocabulary", "store", "train_vocabulary", "train_vocabulary_variant", "evaluate"} <= planned
+        assert not planned & {"subword", "train", "train_variant"}
+    assert workflow.planned("--forceall", "results/demo/eval.json") >= {"subword", "train"}
+    subwords = workflow.run("--dry-run", "--", "results/trigrams/sentencepiece.json", check=False)
+    assert subwords.returncode == 0  # nobody needs it, but it can be had
+    workflow.edit(
+        "tiny.yaml", "    encoder: trigram\n", "    encoder: trigram\n    train: {init_from: results/words/model}\n"
+    )
+    assert "train_vocabulary" in workflow.planned("--", "results/trigrams/train/train.json")
+    assert workflow.jobs("--", "results/trigrams/train/train.json")["train_vocabulary"] == 2
+    workflow.edit("tiny.yaml", "encoder: trigram", "encoder: quadgram")
+    wrong = workflow.run("--dry-run", "--", "results/demo/eval.json", check=False)
+    assert wrong.returncode != 0
+    assert "models.trigrams.encoder is quadgram, but must be subword or word or trigram" in wrong.output
+
+
+@pytest.mark.slow
+@each
+def test_it_is_trained_evaluated_and_loaded(kind, made):
+    folder = made.folder / f"results/{kind}s"
+    report = read_json(folder / "vocabulary.json")
+    tokenizer = as_tokenizer(folder / "vocabulary.txt")
+    assert report["kind"] == tokenizer.kind == kind and report["entries"] == len(tokenizer) - 1
+    with Store(folder / "store.h5") as store:
+        assert store.attributes["tokenizer"] == kind and store.vocabulary_sha256 == tokenizer.sha256()
+    assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "README.md", "config.json", "model.safetensors", "vocabulary.txt"
+    ]  # fmt: skip
+    config = read_json(folder / "model/config.json")
+    assert config["format"] == 2 and config["tokenizer"]["kind"] == kind and config["encoder"] == {"kind": "mean"}
+    for name in ("eval.json", "data.json", "compare.json", "quantized.json", "variants.json", "vocabulary.json"):
+        schemas.check(read_json(folder / name), schemas.at(f"{kind}s/{name}"))
+    evaluation = read_json(folder / "eval.json")
+    assert evaluation["vocabulary"] == report and "subword" not in evaluation
+    assert evaluation["differences"]["encoder"] == kind
+    assert evaluation["train"]["settings"]["init_spelling"] == (0.6 if kind == "word" else 0)
+    assert not [key for key in evaluation["differences"] if key.startswith(("subword", "train.init_spelling"))]
+    assert evaluation["files"]["phrasebook"]["pearson"] > 10
+    systems = read_json(folder / "compare.json")["systems"]
+    assert {"untrained", "untrained+sif", "word-overlap"} <= set(systems)
+
+    model = psp.load_model(folder / "model")
+    texts = ["The red car is near the house.", "la voiture rouge", "☃", ""]
+    for other in (psp.load_model(folder / "model", accelerate=True), psp.load_model(folder / "model", threads=2)):
+        assert np.array_equal(model.embed_raw_text(texts), other.embed_raw_text(texts))
+    assert not model.embed_raw_text(texts)[3].any()
+
+
+@pytest.mark.slow
+@each
+def test_its_card_and_facts_name_its_kind(kind, made, capsys):
+    folder = made.folder / f"results/{kind}s"
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert f"the mean of the vectors of its {'words' if kind == 'word' else 'character trigrams'}" in card
+    assert f"\n- {kind}\n" in card and "- sentencepiece\n" not in card and "pieces" not in card
+    assert f"Length is in {kind}s of the model's vocabulary" in (folder / "data.md").read_text(encoding="utf-8")
+    main(["info", str(folder / "model"), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["tokenizer"] == kind and facts["sentencepiece_sha256"] is None
+    assert facts["accelerator"]["obstacle"] is None
+
+
+@pytest.mark.slow
+@each
+def test_its_task_and_that_of_an_untrained_system_run(kind, made, tmp_path):
+    workflow = made.copy(tmp_path / "copy")
+    names = [f"results/{kind}s/tasks/dev.json", f"results/{kind}s/systems/untrained/tasks/dev.json"]
+    workflow.run("--", *names)
+    for name in names:
+        schemas.check(read_json(workflow.folder / name), "task")
+
+
+@pytest.mark.slow
+def test_another_run_gives_the_same_bytes(made, tmp_path):
+    workflow = made.copy(tmp_path / "copy")
+    names = ["vocabulary.txt", "vocabulary.json", "store.h5", "model/model.safetensors", "model/config.json"]
+    for kind in KINDS:
+        before = {name: (workflow.folder / f"results/{kind}s" / name).read_bytes() for name in names}
+        workflow.run("--forcerun", "vocabulary", "store", "train_vocabulary", "--", f"results/{kind}s/eval.json")
+        for name in names:
+            assert (workflow.folder / f"results/{kind}s" / name).read_bytes() == before[name], name

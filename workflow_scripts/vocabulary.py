@@ -1,0 +1,15 @@
+"""Collect a model's words or trigrams."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.pairs.vocabulary import build_vocabulary
+
+with job(snakemake.log[0]):
+    build_vocabulary(
+        Path(snakemake.input[0]),
+        Path(snakemake.output.vocabulary),
+        kind=snakemake.params.kind,
+        report=Path(snakemake.output.report),
+        **snakemake.params.settings,
+    )
