@@ -317,7 +317,9 @@ class StopRequest:
 
     Args:
         one_of_many: this process trains together with others. A second signal then means nothing new, because the
-            launcher, torchrun and a cluster each pass on the same one; to stop at once, signal the launcher.
+            launcher, torchrun and a cluster each pass on the same one; to stop at once, signal the launcher. Nor does
+            one after training: torchrun ends the partners of a process that died, and they have yet to tell what they
+            saw.
     """
 
     def __init__(self, one_of_many: bool = False) -> None:
@@ -333,8 +335,9 @@ class StopRequest:
                     before[number] = signal.signal(number, self._received)
             yield self
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            if not self._one_of_many:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         if self._one_of_many:
