@@ -17,6 +17,7 @@ from typing import Any
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json
 from psp.core.version import __version__
+from psp.models.lstm import vector_dim
 from psp.text.languages import NAMES
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,11 @@ NAME = "README.md"
 SENTENCEPIECE = "sentencepiece"
 #: Models of another tokenizer have its kind in place of sentencepiece.
 TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", SENTENCEPIECE, "static-embeddings")
-#: By the kind of tokenizer, what a sentence's vector is the mean of.
+#: By the kind of encoder, what a sentence's vector is the mean of; and by that of the tokenizer, of what.
+ENCODERS = {
+    "lstm": "of the states of an LSTM that reads the vectors",
+    "blstm": "of the states of a bidirectional LSTM that reads the vectors",
+}
 PARTS = {SENTENCEPIECE: "sentencepiece pieces", "word": "words", "trigram": "character trigrams"}
 #: The columns of the table of corpora.
 COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
@@ -139,7 +144,9 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
         lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
     if licence:
         lines.append(f"license: {licence.lower()}")
-    tags = [_kind(config) if tag == SENTENCEPIECE else tag for tag in TAGS]
+    kind = (config.get("encoder") or {}).get("kind")
+    others = {SENTENCEPIECE: _kind(config), "static-embeddings": kind if kind in ENCODERS else "static-embeddings"}
+    tags = [others.get(tag, tag) for tag in TAGS]
     lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in tags), "---"]
     return "\n".join(lines)
 
@@ -147,10 +154,13 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
 def _what(config: Mapping[str, Any]) -> str:
     *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
     languages = f"{', '.join(names)} and {last}" if names else last
-    rows, dim, parts = config["vocab_size"], config["dim"], _parts(config)
+    rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
+    encoder = config.get("encoder") or {}
+    made_of = ENCODERS.get(str(encoder.get("kind")), "of the vectors")
+    pooled = "largest value, in each dimension," if encoder.get("pooling") == "max" else "mean"
     return (
         f"# Sentence embeddings for {languages}\n\n"
-        f"A sentence's vector is the mean of the vectors of its {parts}: {dim:,} dimensions, {rows:,} "
+        f"A sentence's vector is the {pooled} {made_of} of its {parts}: {dim:,} dimensions, {rows:,} "
         f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}. Sentences that mean the same have a "
         "high cosine, within a language and across the languages above. No GPU is needed."
     )
@@ -207,9 +217,12 @@ def _text(config: Mapping[str, Any]) -> str:
 def _making(config: Mapping[str, Any]) -> str:
     recipe = config.get("recipe")
     said = f"Recipe: {recipe}. " if recipe else ""
+    sequence = (config.get("encoder") or {}).get("kind") in ENCODERS
+    encoder = ", the encoder that of *ParaNMT-50M* (Wieting & Gimpel, ACL 2018)" if sequence else ""
     return (
         f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
-        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022). Where psp's workflow trained it, the "
+        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022)"
+        f"{encoder}. Where psp's workflow trained it, the "
         "folder above this one has all scores with their intervals (`eval.json`), its speed (`speed.json`), and the "
         "source, licence and counts of its data (`data.json`)."
     )

@@ -10,7 +10,8 @@
 - with another tokenizer, or an encoder other than the mean: format 2, so that a psp that only knows means of
   sentencepiece's pieces refuses it. In config.json, tokenizer ({"kind", "files": {name: SHA-256}}) and encoder
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
-  further tensors of that encoder
+  further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
+  (:func:`psp.models.lstm.vector_dim`)
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.version import __version__
+from psp.models import lstm
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, Table, read_table, write_table
 from psp.text import tokenizer as tokenizers
@@ -127,8 +129,10 @@ def model_name(folder: Path) -> str:
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
-#: The loader for each kind of encoder; None for the mean, :class:`psp.models.static.StaticModel`.
-_encoders: dict[str, Callable[..., Any] | None] = {MEAN: None}
+#: The loader for each kind of encoder; None for those of :class:`psp.models.static.StaticModel`.
+_encoders: dict[str, Callable[..., Any] | None] = {MEAN: None, **dict.fromkeys(lstm.KINDS)}
+#: The kinds that nobody else may register.
+_BUILT_IN = tuple(_encoders)
 
 
 def register_encoder(kind: str, load: Callable[..., Any]) -> None:
@@ -137,15 +141,15 @@ def register_encoder(kind: str, load: Callable[..., Any]) -> None:
     The options are those of :meth:`psp.models.static.StaticModel.load`; :func:`read_folder` does the reading.
 
     Raises:
-        ValueError: the kind is the mean, which is built in.
+        ValueError: the kind is built in.
     """
-    if kind == MEAN:
+    if kind in _BUILT_IN:
         raise ValueError(f"{kind!r} is psp's own kind of encoder")
     _encoders[kind] = load
 
 
 def loader(folder: Path) -> Callable[..., Any] | None:
-    """The loader for a folder's encoder; None for the mean.
+    """The loader for a folder's encoder; None for those that :class:`psp.models.static.StaticModel` loads.
 
     Raises:
         DataError: as :func:`read_model`.
@@ -153,23 +157,25 @@ def loader(folder: Path) -> Callable[..., Any] | None:
     return _encoders[_kind(_config(folder), "encoder")]
 
 
-def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer]:
-    """Read the folder of a mean: its config, its table, memory-mapped, and its tokenizer.
+def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lstm | None]:
+    """Read the folder of a mean or of an LSTM: its config, its table, memory-mapped, its tokenizer, and the LSTM.
 
     Raises:
         DataError: a file is missing, damaged, of another version, or does not fit the others; the tokenizer's kind
-            is unknown, or the encoder is not a mean.
+            is unknown, or the encoder is neither a mean nor an LSTM.
         PspError: its text is segmented, and the segmenter is not installed.
     """
     config, table, tokenizer, others = read_folder(folder)
-    if (kind := _kind(config, "encoder")) != MEAN:
+    if (kind := _kind(config, "encoder")) in lstm.KINDS:
+        return config, table, tokenizer, lstm.Lstm.read(config["encoder"], others, table.dim, folder / WEIGHTS)
+    if kind != MEAN:
         raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
     if others:
         raise DataError(
             f"holds {', '.join(sorted(others))}, which a mean does not have; install the psp that wrote it",
             folder / WEIGHTS,
         )
-    return config, table, tokenizer
+    return config, table, tokenizer, None
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[str, np.ndarray]]:

@@ -49,7 +49,9 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    if model.tokenizer.kind != "sentencepiece":  # before anything is written
+    if model.sequence is not None:  # before anything is written
+        raise PspError(f"exports are only for means; this model's vectors come from {model.sequence.called}")
+    if model.tokenizer.kind != "sentencepiece":
         raise PspError(
             f"exports are only for models with a sentencepiece tokenizer; this one's is of the kind "
             f"{model.tokenizer.kind}"
