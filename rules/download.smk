@@ -1,4 +1,4 @@
-# The only rule that downloads files: corpora, the language identification model, evaluation sets.
+# The only rule that downloads files: corpora, the language identification model, evaluation sets, word vectors.
 def made_here(wildcards):
     """Return a mirror under results/ as input: such a file is made by the workflow itself."""
     try:
@@ -21,7 +21,7 @@ rule download:
     benchmark:
         DOWNLOADS + "/benchmarks/{name}.tsv"
     wildcard_constraints:
-        name=r"(opus|paranmt|lid|sts|tatoeba)/.+(?<!\.json)",
+        name=r"(opus|paranmt|lid|sts|tatoeba|vectors)/.+(?<!\.json)",
     localrule: True
     threads: 1
     resources:

@@ -42,6 +42,12 @@ def init_from(wildcards):
     return files_of(folder) if folder else []
 
 
+def init_vectors(wildcards):
+    """Return the file of word vectors that training starts from, if any."""
+    file = CONFIG.init_vectors(downloads(model(wildcards)))
+    return [download(file)] if file else []
+
+
 def tatoeba(wildcards):
     """Return the two files of each language's Tatoeba set."""
     return {

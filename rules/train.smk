@@ -7,7 +7,15 @@ def tuned(wildcards):
 
 def shaping(wildcards):
     """Return the train block without settings that do not affect the model."""
-    others = ("threads", "processes", "gpus", "log_every", "checkpoint", "tune")
+    others = (
+        "threads",
+        "processes",
+        "gpus",
+        "log_every",
+        "checkpoint",
+        "tune",
+        "init_vectors",
+    )
     entry = model(wildcards)
     found = {key: value for key, value in entry["train"].items() if key not in others}
     return found if entry.sequence is None else {**found, "encoder": entry.sequence}
@@ -20,6 +28,7 @@ rule train:
         store="results/{model}/store.h5",
         vocabulary=vocabulary,
         init_from=init_from,
+        init_vectors=init_vectors,
     output:
         **{part: f"results/{{model}}/model/{name}" for part, name in NAMES.items()},
         metrics="results/{model}/train/metrics.csv",

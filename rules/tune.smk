@@ -30,6 +30,7 @@ rule tune_point:
         store="results/{model}/store.h5",
         vocabulary=vocabulary,
         init_from=init_from,
+        init_vectors=init_vectors,
     output:
         metrics="results/{model}/tune/{point}/metrics.csv",
         report="results/{model}/tune/{point}/train.json",

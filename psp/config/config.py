@@ -31,6 +31,7 @@ from psp.evaluation import systems, tasks
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.lstm import KINDS as LSTMS
 from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
 from psp.training import launch
 from psp.training.tune import Tuning, tunable
 
@@ -71,6 +72,7 @@ class Config(Downloads):
         self.phrasebook = merge(self._defaults("phrasebook"), raw.get("phrasebook", {}))
         self.licences: list[str] | None = merge(self._defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
+        self.vectors: dict[str, dict[str, Any]] = raw.get("vectors", {})
         for name in raw["models"]:
             if not re.fullmatch(NAME, name) or name in RESERVED:
                 raise ConfigError(
@@ -154,6 +156,7 @@ class Config(Downloads):
             of_recipe=[*tunable(), "select"],  # a recipe also decides which weights are kept
             where=where,
         )
+        self._check_vectors(settings, tokens(encoder, settings), where)
         if encoder == TrigramTokenizer.kind:
             _check_unspelled(settings, variants, where)
         differences = self._differences(recipe, encoder, languages, settings, parts, tuned)
@@ -161,6 +164,29 @@ class Config(Downloads):
         if settings["train"]["tune"]:
             self._check_tunable(model)
         return model
+
+    def _check_vectors(self, settings: Mapping[str, Any], split: str, where: str) -> None:
+        """Check the word vectors that training starts from, if any.
+
+        Raises:
+            ConfigError: they are not in ``vectors``, or cannot be the beginning of this model.
+        """
+        key = settings["train"]["init_vectors"]
+        if key is None:
+            return
+        where = f"{where}.train.init_vectors"
+        if key not in self.vectors:
+            raise ConfigError(
+                f"{where}: {key} is not in `vectors`{closest(key, self.vectors)}; add it there, e.g. "
+                f"`vectors: {{{key}: {{mirrors: [https://...], sha256: ...}}}}`"
+            )
+        if split != WordTokenizer.kind:
+            raise ConfigError(
+                f"{where}: {key} has vectors of words, but this model has {split}s; leave it out, or write "
+                "`encoder: word`"
+            )
+        if settings["train"]["init_from"] is not None:
+            raise ConfigError(f"{where}: {key}, but init_from names a model to start from; leave one of them out")
 
     def _differences(
         self,

@@ -24,11 +24,13 @@ class Downloads:
         corpora: the catalogue.
         sources: the block ``sources``, with defaults.
         pins: size and SHA-256 by download name.
+        vectors: the entries of ``vectors``.
     """
 
     corpora: dict[str, dict[str, Any]]
     sources: dict[str, Any]
     pins: dict[str, dict[str, Any]]
+    vectors: dict[str, dict[str, Any]]
 
     def remote(self, name: str) -> Remote:
         """Look up a download by its name under results/downloads, with its mirrors and pins.
@@ -52,6 +54,13 @@ class Downloads:
         elif kind == "tatoeba":
             version, file = rest.split("/")
             mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
+        elif kind == "vectors":
+            found = [entry for key, entry in self.vectors.items() if self._vectors_file(key) == name]
+            if not found:
+                raise ConfigError(f"{name} is not a download of this config")
+            mirrors, fields, licence = found[0]["mirrors"], {}, found[0].get("licence")
+            expanded = tuple(_expand(mirror, fields, "vectors") for mirror in mirrors)
+            return Remote(name, expanded, found[0]["sha256"], None, licence)
         elif kind in ("lid", "sts"):
             mirrors, fields = self.sources[kind]["mirrors"], {"file": rest}
         else:
@@ -83,6 +92,17 @@ class Downloads:
                 "write the same for both"
             )
         return first
+
+    def _vectors_file(self, key: str) -> str:
+        """The name under results/downloads of an entry of ``vectors``: another file has another name."""
+        entry = self.vectors[key]
+        ending = "txt.gz" if entry["mirrors"][0].endswith(".gz") else "txt"
+        return f"vectors/{key}.{entry['sha256'][:12]}.{ending}"
+
+    def init_vectors(self, model: Model) -> str | None:
+        """The name of the file of word vectors that a model starts from."""
+        key = model["train"]["init_vectors"]
+        return None if key is None else self._vectors_file(key)
 
     def lid(self) -> str:
         """The language identification model's name under results/downloads."""
@@ -117,6 +137,8 @@ class Downloads:
         if sts := self.sts_tests(model) or self.sts_development(model):
             names.append(sts)
         names += [file for pair in self.tatoeba(model).values() for file in pair]
+        if vectors := self.init_vectors(model):
+            names.append(vectors)
         return names
 
     @staticmethod

@@ -127,6 +127,17 @@ ITEM = Section(
     },
 )
 
+VECTORS = Section(
+    "a file of word vectors in text format: lines `word number number ...`, with or without a first line `words "
+    "dimensions`, plain or .gz",
+    {
+        "mirrors": _ref("mirrors"),
+        "sha256": text(pattern="^[0-9a-f]{64}$", noun="64 hexadecimal digits", help="SHA-256 of the file"),
+        "licence": text(None, null=True, help="SPDX id of the licence; null if none is declared"),
+    },
+    required=["mirrors", "sha256"],
+)
+
 #: The top-level keys other than the catalogue, the models and the blocks.
 TOP: Mapping[str, Setting] = {
     "recipe": choice("psp", RECIPES, help="where unset keys take their values from (docs/settings.md)"),
@@ -226,6 +237,12 @@ def document() -> dict[str, Any]:
             "sources": _ref("sources"),
             "licences": _ref("licences"),
             "corpora": table({}, values=_ref("corpus"), names=NAME, help="the catalogue of corpora, by OPUS name"),
+            "vectors": table(
+                {},
+                values=VECTORS,
+                names=NAME,
+                help="files of word vectors, by name, for `train.init_vectors`",
+            ),
             "models": table({}, values=_ref("model"), help="the models; each name is that of a folder under results/"),
             "phrasebook": _ref("phrasebook"),
             **{block: _ref(block) for block in BLOCKS},

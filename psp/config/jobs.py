@@ -17,7 +17,8 @@ def training(inputs: Any, params: Any) -> dict[str, Any]:
     """Arguments of :func:`psp.training.launch.train_in_processes`, except the folders and the log.
 
     Args:
-        inputs: ``store``, ``vocabulary``, and the development data, if any: ``sts``, ``heldout``, ``archive``.
+        inputs: ``store``, ``vocabulary``, and the development data, if any: ``sts``, ``heldout``, ``archive``;
+            ``init_vectors``, a list of at most one file.
         params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
     """
     heldout = inputs.get("heldout")
@@ -29,6 +30,7 @@ def training(inputs: Any, params: Any) -> dict[str, Any]:
         "sts": inputs.get("sts", params.development["sts"]),
         "heldout": heldout and Path(heldout),
         "archive": inputs.get("archive"),
+        "init_vectors": Path(inputs.init_vectors[0]) if inputs.get("init_vectors") else None,
         **{
             key: getattr(params, key)
             for key in (

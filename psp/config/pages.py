@@ -49,7 +49,11 @@ def settings_page() -> str:
         lines += ["", f"## `{name}`", "", *_section(name, section)]
         if name == "evaluate":
             lines += _tasks()
-    for title, section in (("corpora.<name>", entries.CORPUS), ("models.<name>", entries.model())):
+    for title, section in (
+        ("corpora.<name>", entries.CORPUS),
+        ("vectors.<name>", entries.VECTORS),
+        ("models.<name>", entries.model()),
+    ):
         lines += ["", f"## `{title}`", "", *_section(title, section)]
     lines += ["", "### An item of `models.<name>.corpora`", "", *_section("", entries.ITEM)]
     return "\n".join(lines) + "\n"

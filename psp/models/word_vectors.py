@@ -86,7 +86,11 @@ class WordVectors:
 
 
 def read_vectors(
-    path: Path | str, *, limit: int | None = None, vocabulary: Container[str] | None = None
+    path: Path | str,
+    *,
+    limit: int | None = None,
+    vocabulary: Container[str] | None = None,
+    strict: bool = False,
 ) -> WordVectors:
     """Read a file of word vectors, detecting its format.
 
@@ -96,10 +100,11 @@ def read_vectors(
         path: the file; decompressed if its name ends in ``.gz``.
         limit: read only the first ``limit`` words; files list frequent words first.
         vocabulary: keep only these words.
+        strict: duplicate words, and such that are not UTF-8, are errors. All words of the file are then held in memory.
 
     Raises:
-        DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths; the
-            line (in a binary file, the word) is named.
+        DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths, or
+            what ``strict`` says; the line (in a binary file, the word) is named.
     """
     path = Path(path)
     with contextlib.ExitStack() as stack:
@@ -112,7 +117,7 @@ def read_vectors(
         count, dim = (int(header[1]), int(header[2])) if header else (None, len(first.split()) - 1)
         if dim < 1:
             raise DataError("no vectors: a line must be `word number number ...`", path, 1)
-        table = _Table(path, dim, vocabulary)
+        table = _Table(path, dim, vocabulary, strict)
         if header and _is_binary(stream.peek(_BUFFER), dim):
             _read_binary(stream, path, cast(int, count), limit, table)
         else:
@@ -124,17 +129,23 @@ def read_vectors(
 class _Table:
     """Collects rows in blocks, so that a matrix of unknown length is held in memory only once."""
 
-    def __init__(self, path: Path, dim: int, vocabulary: Container[str] | None) -> None:
+    def __init__(self, path: Path, dim: int, vocabulary: Container[str] | None, strict: bool) -> None:
         self.path, self.dim, self._vocabulary = path, dim, vocabulary
+        self._lines: dict[bytes, int] | None = {} if strict else None  # of all words
         self._index: dict[str, int] = {}
         self._blocks: list[Floats] = []
         self._unreadable = 0
 
-    def wants(self, word: bytes) -> bool:
-        """Register a word; return whether its vector must be added, next and in this order."""
+    def wants(self, word: bytes, line: int) -> bool:
+        """Register the word of a line; return whether its vector must be added, next and in this order."""
+        if self._lines is not None and (before := self._lines.setdefault(word, line)) != line:
+            shown = word.decode("utf-8", "replace")
+            raise DataError(f"{shown!r} has a vector in line {before:,} already; remove one of them", self.path, line)
         try:
             text = word.decode("utf-8")
-        except UnicodeDecodeError:
+        except UnicodeDecodeError as error:
+            if self._lines is not None:
+                raise DataError(f"not UTF-8 ({error.reason}); convert the file to UTF-8", self.path, line) from None
             self._unreadable += 1
             return False
         if text in self._index or (self._vocabulary is not None and text not in self._vocabulary):
@@ -179,7 +190,7 @@ def _read_text(
         word, _, numbers = line.replace(b"\t", b" ").rstrip(b" \r\n").partition(b" ")
         if numbers.count(b" ") != dim - 1:
             word, numbers = _odd_row(line, dim, path, number)
-        if table.wants(word):
+        if table.wants(word, number):
             waiting.append((number, numbers))
             if len(waiting) == _BLOCK:
                 flush()
@@ -252,7 +263,7 @@ def _read_binary(stream: IO[bytes], path: Path, count: int, limit: int | None, t
                 )
             buffer, place = buffer[place:] + more, 0
         word = buffer[place:space].lstrip(b"\n")  # word2vec ends a row with a line feed, gensim does not
-        if table.wants(word):
+        if table.wants(word, number):
             row = np.frombuffer(buffer, "<f4", dim, space + 1).astype(np.float32)
             if not np.isfinite(row).all():
                 raise DataError(f"word {number:,} has numbers that are not finite; fetch it again", path)

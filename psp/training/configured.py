@@ -34,6 +34,7 @@ def train_configured(
     checkpoint: Mapping[str, Any],
     code: str,
     warn_pairs: int = data_warnings.PAIRS,
+    init_vectors: Path | None = None,
 ) -> dict[str, Any]:
     """Train a model by its resolved config.
 
@@ -49,6 +50,7 @@ def train_configured(
         segment: the block ``segment``; languages that are not segmented when the model is used are left out.
         checkpoint: the keys of ``train.checkpoint``.
         warn_pairs: fewer pairs get a warning.
+        init_vectors: a file of word vectors to start from.
         code: the fingerprint of the code. With other code, or other development data, a checkpoint is not gone on from.
 
     Returns:
@@ -87,6 +89,7 @@ def train_configured(
             "recipe": recipe,
         },
         init_from=Path(init_from) if init_from else None,
+        init_vectors=init_vectors,
         checkpoints=When(**checkpoint),
         warn_pairs=warn_pairs,
         encoder=encoder,

@@ -14,6 +14,7 @@ from torch import Tensor
 from psp.core.errors import ConfigError, DataError
 from psp.core.progress import Progress
 from psp.models.static import StaticModel
+from psp.models.word_vectors import read_vectors
 from psp.pairs.encoded_pairs import Source
 from psp.training.encoders.mean import normal_table
 from psp.training.settings import TrainSettings
@@ -30,17 +31,20 @@ def initial_table(
     init_from: Path | None,
     source: Source,
     spellings: list[str] | None = None,
+    init_vectors: Path | None = None,
 ) -> tuple[Tensor, dict[str, Any] | None]:
-    """Return the initial embedding table, float32 on the CPU, and how much was copied (None without ``init_from``).
+    """Return the initial embedding table, float32 on the CPU, and how much was copied (None if nothing was to be).
 
     ``init: zipf`` reads all pairs once, to count their pieces. ``init_spelling`` compares ``spellings``, by default
     the pieces themselves.
 
     Embeddings are copied by the piece's text, whatever its id in either vocabulary; pieces that the other model lacks
-    keep the embedding that ``init`` gave them.
+    keep the embedding that ``init`` gave them. Words are looked up in ``init_vectors`` as they are.
 
     Raises:
-        ConfigError: the other model has another number of dimensions.
+        ConfigError: the other model, or the file of word vectors, has another number of dimensions.
+        DataError: they share no piece with the vocabulary, or cannot be read; or the file has a word twice, or text
+            that is not UTF-8.
     """
     table = normal_table(len(pieces), settings.dim, settings.seed)
     if share := settings.init_spelling:
@@ -52,6 +56,8 @@ def initial_table(
         counts = count_pieces(source, len(pieces))
         frequency = counts / max(counts.sum(), 1)
         table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + frequency)).float()[:, None]
+    if init_vectors is not None:
+        return table, _take_vectors(table, pieces, init_vectors)
     if init_from is None:
         return table, None
     other = StaticModel.load(init_from)
@@ -68,6 +74,21 @@ def initial_table(
     table[mine] = torch.from_numpy(other.weight[theirs.numpy()])
     log.info("took over the rows of %d of %d pieces from %s", len(shared), len(pieces), init_from)
     return table, {"pieces": len(pieces), "taken_over": len(shared)}
+
+
+def _take_vectors(table: Tensor, pieces: list[str], path: Path) -> dict[str, Any]:
+    """Copy the vectors of known words into the table, in place."""
+    places = {piece: row for row, piece in enumerate(pieces)}
+    found = read_vectors(path, vocabulary=places, strict=True)
+    if found.dim != table.shape[1]:
+        raise ConfigError(
+            f"train.dim: {table.shape[1]} is not the {found.dim} of the vectors of init_vectors: {path}. "
+            f"Write `dim: {found.dim}`"
+        )
+    rows = torch.tensor([places[word] for word in found.index])
+    table[rows] = torch.from_numpy(found.vectors)
+    log.info("took over the vectors of %d of %d words from %s", len(rows), len(pieces), path)
+    return {"pieces": len(pieces), "taken_over": len(rows)}
 
 
 def count_pieces(source: Source, pieces: int) -> npt.NDArray[np.int64]:

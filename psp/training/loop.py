@@ -52,6 +52,7 @@ def train(
     threads: int,
     model_config: Mapping[str, Any],
     init_from: Path | None = None,
+    init_vectors: Path | None = None,
     checkpoints: When | None = None,
     identity: Mapping[str, str] | None = None,
     warn_pairs: int = data_warnings.PAIRS,
@@ -72,6 +73,7 @@ def train(
         development: development data, which selects the best weights; None = keep the last ones.
         threads: per process. The same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
+        init_vectors: a file of word vectors in text format, from which to take those of the tokenizer's words.
         init_from: a model folder from which to copy the embeddings of pieces that both vocabularies have.
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
         identity: what else the result depends on: names and versions, for example of code and development data.
@@ -113,7 +115,7 @@ def train(
                 f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
                 f"{tokenizer.kind}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
             )
-        table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings)
+        table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)
         group = None
         if ProcessGroup.wanted():
             group = ProcessGroup.join(device)
@@ -135,6 +137,7 @@ def train(
                 "pairs": sha256(store),
                 "sentencepiece": pairs.vocabulary_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
+                **({} if init_vectors is None else {"init_vectors": sha256(init_vectors)}),
                 "model": dict(model_config),
                 **({} if kind == "mean" else {"encoder": own}),
                 **(identity or {}),

@@ -367,6 +367,12 @@ PAPER: Mapping[str, Any] = {
 #: Keys of the block ``train`` about the job rather than the training.
 JOB: Mapping[str, Setting] = {
     "init_from": text(None, null=True, help="a model folder; training starts from its embeddings of the same pieces"),
+    "init_vectors": text(
+        None,
+        null=True,
+        help="a name in `vectors`, a file of word vectors: training starts from those of the same words (models of "
+        "words, and LSTMs over words)",
+    ),
     "processes": whole(
         1, at_least=1, help="processes that train together on CPUs; on one machine, one with more threads is faster"
     ),

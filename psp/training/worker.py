@@ -14,7 +14,7 @@ from psp.core.errors import PspError
 from psp.core.files import read_json, write_json
 
 #: The arguments of ``train_configured`` that are paths: JSON has none.
-PATHS = ("store", "vocabulary", "out_dir", "train_dir", "heldout", "archive")
+PATHS = ("store", "vocabulary", "out_dir", "train_dir", "heldout", "archive", "init_vectors")
 
 
 def main(arguments_file: Path) -> int:

@@ -587,9 +587,56 @@ def test_an_encoder_has_its_own_settings() -> None:
     assert config().model("fr").encoder == "subword"
 
 
+def test_an_lstm_reads_words_or_subwords() -> None:
+    models = fr(encoder="blstm", lstm={"width": 30, "combine": "concat"})
+    models |= {
+        "s": {"extends": "fr", "encoder": "lstm", "lstm": {"over": "subword"}},
+        "m": {"extends": "fr", "encoder": "word"},
+    }
+    words, subwords, mean = (config(models).model(name) for name in ("fr", "s", "m"))
+    assert [model.tokens for model in (words, subwords, mean)] == ["word", "subword", "word"]
+    assert words.sequence == {
+        "kind": "blstm", "width": 30, "combine": "concat", "pooling": "mean", "scramble": 0.3, "learning_rate": 0.003,
+        "clip": 1,
+    }  # fmt: skip
+    assert subwords.sequence is not None and subwords.sequence["kind"] == "lstm" and mean.sequence is None
+    assert (words.most_rows, subwords.most_rows) == (200_001, 50_000)
+    assert words.differences == {"encoder": "blstm", "lstm.width": 30, "lstm.combine": "concat"}
+    assert mean.differences == {"encoder": "word"}  # which has no use for the block
+
+
+def test_word_vectors_are_downloads(tmp_path) -> None:
+    sha256 = "ab" * 32
+    vectors = {"small": {"mirrors": [f"file://{tmp_path}/v.gz"], "sha256": sha256, "licence": "CC0-1.0"}}
+    made = config(fr(encoder="word", train={"init_vectors": "small"}), vectors=vectors)
+    (name,) = [name for name in made.downloads(made.model("fr")) if name.startswith("vectors/")]
+    assert name == made.init_vectors(made.model("fr")) == "vectors/small.abababababab.txt.gz"
+    remote = made.remote(name)
+    assert (remote.mirrors, remote.sha256, remote.licence) == ((f"file://{tmp_path}/v.gz",), sha256, "CC0-1.0")
+    others = config(fr(encoder="word"), vectors=vectors)
+    assert not [name for name in others.downloads(others.model("fr")) if name.startswith("vectors/")]
+
+
+def test_vectors_of_words_are_for_models_of_words() -> None:
+    vectors = {"small": {"mirrors": ["file:///v"], "sha256": "ab" * 32}}
+    for encoder, split in (("subword", "subword"), ("trigram", "trigram")):
+        text = message(models=fr(encoder=encoder, train={"init_vectors": "small"}), vectors=vectors)
+        assert f"small has vectors of words, but this model has {split}s" in text
+    both = {"init_vectors": "small", "init_from": "results/de/model"}
+    assert "init_from names a model" in message(models=fr(encoder="word", train=both), vectors=vectors)
+    short = {"small": {**vectors["small"], "sha256": "abc"}}
+    assert "vectors.small.sha256 is abc, but must match" in message(vectors=short)
+
+
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
+        ({"encoder": "lstm", "lstm": {"over": "trigram"}}, ["lstm.over is trigram, but must be word or subword"]),
+        ({"encoder": "lstm", "lstm": {"scramble": 2}}, ["lstm.scramble is 2, but must be at most 1"]),
+        (
+            {"encoder": "word", "train": {"init_vectors": "glove"}},
+            ["models.fr.train.init_vectors: glove is not in `vectors`", "sha256"],
+        ),
         (
             {"encoder": "words"},
             ["models.fr.encoder is words, but must be subword or word or trigram", "encoder: subword"],

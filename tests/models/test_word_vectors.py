@@ -112,6 +112,22 @@ def test_words_twice_with_spaces_and_not_in_utf_8(tmp_path, caplog):
     assert "1 words are not UTF-8" in caplog.text
 
 
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"2 1\na 1.5\n\xff 2.5\n", "3: not UTF-8"),
+        (b"a 1.5\nb 2.5\na 3.5\n", "3: 'a' has a vector in line 1 already"),
+        (b"x 1.5\nb 2.5\nx 3.5\n", "3: 'x' has a vector"),  # not a wanted word either
+    ],
+)
+def test_a_strict_reader_takes_neither(tmp_path, content, said, compressed):
+    path = tmp_path / ("v.txt.gz" if compressed else "v.txt")
+    path.write_bytes(gzip.compress(content) if compressed else content)
+    with pytest.raises(DataError, match=f"line {said}"):
+        read_vectors(path, vocabulary={"a", "b"}, strict=True)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+from psp.core.errors import ConfigError, DataError
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
@@ -65,3 +68,21 @@ def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:
     near, far = (np.corrcoef(table[1], table[row])[0, 1] for row in (2, 3))
     assert near > far > 0.1 > abs(np.corrcoef(table[0], table[1])[0, 1])
     assert TrigramTokenizer([("the", 2)]).spellings() is None
+
+
+def test_words_take_over_their_vectors_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "vectors.txt"
+    file.write_text("the 1 2 3\nother 7 8 9\nhouse 4 5 6\n")
+    settings = TrainSettings(dim=3, init="normal", init_spelling=0)
+    pieces = ["<unk>", "house", "unseen", "the"]
+    plain, nothing = initial_table(pieces, settings, None, ListSource([], []))
+    table, taken = initial_table(pieces, settings, None, ListSource([], []), init_vectors=file)
+    assert (nothing, taken) == (None, {"pieces": 4, "taken_over": 2})
+    assert table[[1, 3]].tolist() == [[4, 5, 6], [1, 2, 3]]
+    assert torch.equal(table[[0, 2]], plain[[0, 2]])
+    with pytest.raises(ConfigError, match=r"train\.dim: 4 is not the 3 .*Write `dim: 3`"):
+        initial_table(
+            pieces, TrainSettings(dim=4, init="normal", init_spelling=0), None, ListSource([], []), init_vectors=file
+        )
+    with pytest.raises(DataError, match="none of the wanted words"):
+        initial_table(["x"], settings, None, ListSource([], []), init_vectors=file)

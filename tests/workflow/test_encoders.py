@@ -1,5 +1,6 @@
 """Models of words and of trigrams through the whole workflow, beside the demo's of subwords."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -25,6 +26,23 @@ MODELS = "".join(
 """
     for kind in KINDS
 )
+#: An LSTM that starts from word vectors of its user.
+VECTORS = "".join(
+    f"{word} {' '.join(str((place * 7 + n) % 5 - 2) for n in range(16))}\n"
+    for place, word in enumerate(["the", "red", "house", "is", "la", "maison", "rouge", "nowhere"])
+)
+BLSTM = f"""
+vectors: {{small: {{mirrors: [vectors.txt], sha256: {hashlib.sha256(VECTORS.encode()).hexdigest()}}}}}
+models:
+  blstms:
+    extends: demo
+    encoder: blstm
+    lstm: {{width: 12, combine: concat}}
+    train: {{epochs: 1, init_vectors: small}}
+    compare: {{systems: [untrained]}}
+    seeds: [1]
+    variants: {{plain: {{init: normal}}}}
+"""
 each = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -100,6 +118,39 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
     for other in (psp.load_model(folder / "model", accelerate=True), psp.load_model(folder / "model", threads=2)):
         assert np.array_equal(model.embed_raw_text(texts), other.embed_raw_text(texts))
     assert not model.embed_raw_text(texts)[3].any()
+
+
+@pytest.mark.slow
+def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
+    workflow = finished.copy(tmp_path / "copy")
+    (workflow.folder / "vectors.txt").write_text(VECTORS)
+    (workflow.folder / "lstm.yaml").write_text(BLSTM)
+    configs = ("config/demo.yaml", "tiny.yaml", "lstm.yaml")
+    names = ("eval.json", "card.md", "compare.json", "quantized.json", "variants.json", "data.json")
+    workflow.run("--notemp", "--", *(f"results/blstms/{name}" for name in names), configs=configs)
+    folder = workflow.folder / "results/blstms"
+    for name in names:
+        if name.endswith("json"):
+            schemas.check(read_json(folder / name), schemas.at(f"blstms/{name}"))
+    schemas.check(read_json(folder / "model/config.json"), "model")
+    evaluation = read_json(folder / "eval.json")
+    own = {"width": 12, "combine": "concat", "pooling": "mean", "scramble": 0.3, "learning_rate": 0.003, "clip": 1}
+    assert evaluation["train"]["encoder"] == {"kind": "blstm", **own}
+    assert 0 < evaluation["train"]["initialised_from"]["taken_over"] < 8  # all but the word that no text has
+    differences = {key: value for key, value in evaluation["differences"].items() if key.startswith(("enc", "lstm"))}
+    assert differences == {"encoder": "blstm", "lstm.width": 12, "lstm.combine": "concat"}
+    assert evaluation["files"]["phrasebook"]["pearson"] > 10
+    assert {table["dim"] for table in read_json(folder / "quantized.json")["smaller"]} == {24}
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert "the mean of the states of a bidirectional LSTM that reads the vectors of its words: 24 dimensions" in card
+    model = psp.load_model(folder / "model")
+    assert (model.dim, model.sequence.kind) == (24, "blstm")
+    assert not np.array_equal(*model.embed_raw_text(["the red house", "house the red"]))
+    before = (folder / "model/model.safetensors").read_bytes()
+    workflow.run("--forcerun", "train_vocabulary", "--", "results/blstms/eval.json", configs=configs)
+    assert (folder / "model/model.safetensors").read_bytes() == before
+    workflow.edit("lstm.yaml", "combine: concat", "combine: average")
+    assert "train_vocabulary" in workflow.planned("--", "results/blstms/eval.json", configs=configs)
 
 
 @pytest.mark.slow
