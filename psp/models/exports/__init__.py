@@ -49,6 +49,10 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
+    from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
+
+    if isinstance(model, CombinedModel):
+        raise PspError("no export holds a combination of models: other libraries know one vocabulary; export its parts")
     if model.tokenizer.kind != "sentencepiece":  # before anything is written
         raise PspError(
             f"exports are only for models with a sentencepiece tokenizer; this one's is of the kind "
