@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,11 @@ def run(options: argparse.Namespace) -> None:
     from psp.core.files import new_folder
     from psp.models.model import Combination, load_model
 
-    with ending_well(), new_folder(options.out) as folder:  # fails before models are loaded if it exists
-        models = [load_model(name, accelerate=False) for name in options.models]
-        made = Combination(models, weights)
-        for said in _differences(options.models, models):
-            log.warning("%s; each part keeps its own way", said)
-        if "prompts" not in made.config and any(model.config.get("prompts") for model in models):
-            log.warning("the models have different prompts; the combination has none")
+    models = [load_model(name, accelerate=False) for name in options.models]
+    made = Combination(models, weights)
+    for said in _differences(options.models, models):
+        log.warning("%s", said)
+    with ending_well(), new_folder(options.out) as folder:
         made.save(folder)
     parts = ", ".join(f"{name} x {weight:g}" for name, weight in zip(options.models, weights, strict=True))
     print(f"{options.out}: {parts}; {made.dim:,} dimensions, {made.nbytes:,} bytes")
@@ -73,18 +72,33 @@ def _weights(text: str | None, models: int) -> list[float]:
     return found
 
 
-def _differences(names: list[str], models: list[StaticModel]) -> list[str]:
+def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterator[str]:
     """In what the models treat text differently, a sentence each."""
+    for what, of in (("lower-casing", _lower_casing), ("segmentation", _segmentation), ("prompts", _prompts)):
+        ways = [of(model) for model in models]
+        if len(set(ways)) > 1:
+            said = "; ".join(f"{name}: {way}" for name, way in zip(names, ways, strict=True))
+            kept = "the combination has none" if what == "prompts" else "each part keeps its own"
+            yield f"the models differ in {what} ({said}); {kept}"
+
+
+def _lower_casing(model: StaticModel) -> str:
+    return _of_parts(model, lambda config: "yes" if config.get("lower_case") else "no")
+
+
+def _segmentation(model: StaticModel) -> str:
+    def said(config: Mapping[str, Any]) -> str:
+        ways = (value["name"] + ", all words" * value.get("cut_all", False) for value in config["segment"].values())
+        return " and ".join(dict.fromkeys(ways)) or "none"
+
+    return _of_parts(model, said)
+
+
+def _of_parts(model: StaticModel, said: Callable[[Mapping[str, Any]], str]) -> str:
     from psp.models.combined import parts_of
 
-    said = []
-    for what, how in (
-        ("lower-cased", lambda part: bool(part.config.get("lower_case"))),
-        ("segmented", lambda part: bool(part.config.get("segment"))),
-    ):
-        ways = {name: {how(part) for part in parts_of(model)} for name, model in zip(names, models, strict=True)}
-        if len(set().union(*ways.values())) > 1:
-            some = ", ".join(name for name, way in ways.items() if True in way)
-            others = ", ".join(name for name, way in ways.items() if False in way)
-            said.append(f"text is {what} by {some}, not by {others}")
-    return said
+    return " and ".join(dict.fromkeys(said(part.config) for part in parts_of(model)))
+
+
+def _prompts(model: StaticModel) -> str:
+    return ", ".join(model.config.get("prompts") or {}) or "none"

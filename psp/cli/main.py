@@ -2,8 +2,8 @@
 
 ``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``train`` trains a model without the
 workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``,
-``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts to other
-libraries' formats.
+``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts
+to other libraries' formats.
 """
 
 from __future__ import annotations

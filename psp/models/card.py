@@ -152,8 +152,8 @@ def _what(config: Mapping[str, Any]) -> str:
     if joined := _joined(config):
         how = (
             f"A sentence's vector joins the vectors of {len(joined)} models that were trained apart, "
-            f"{config['dim']:,} dimensions in all. Each of them is scaled to length 1 and multiplied by the square root "
-            "of its weight, so that a cosine is the mean of theirs by these weights."
+            f"{config['dim']:,} dimensions in all. Each of them is scaled to length 1 and multiplied by the square "
+            "root of its weight, so that a cosine is the mean of theirs by these weights."
         )
         table = _table_of_parts(joined)
     else:
