@@ -215,11 +215,14 @@ class CombinedModel(StaticModel):
             vectors: for each part its vectors of the same n texts, float32 (n, dim of the part).
         """
         out = np.empty((len(vectors[0]), self.dim), np.float32)
+        self._join(vectors, out)
+        return out
+
+    def _join(self, vectors: Iterable[np.ndarray], out: np.ndarray) -> None:
         start = 0
         for part, weight, own in zip(self.parts, self.weights, vectors, strict=True):
-            out[:, start : start + part.dim] = unit(own) * np.float32(math.sqrt(weight))
+            np.multiply(unit(own), np.float32(math.sqrt(weight)), out=out[:, start : start + part.dim])
             start += part.dim
-        return out
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
         """Return a combination of smaller parts, or itself if nothing changes.
@@ -297,10 +300,12 @@ class CombinedModel(StaticModel):
         return [part._ids(texts, first) for part in self.parts]
 
     def _pool(self, encoded: Any, out: np.ndarray) -> None:
-        vectors = [np.empty((len(out), part.dim), np.float32) for part in self.parts]
-        for part, one, own in zip(self.parts, encoded, vectors, strict=True):
-            part._pool(one, own)
-        out[:] = self.join(vectors)
+        def pooled(part: StaticModel, ids: Any) -> np.ndarray:
+            vectors = np.empty((len(out), part.dim), np.float32)
+            part._pool(ids, vectors)
+            return vectors
+
+        self._join(map(pooled, self.parts, encoded), out)  # one part's vectors in memory at a time
 
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
         raise ValueError(
