@@ -39,10 +39,10 @@ DOWNLOADS = "results/downloads"
 
 
 MODEL = r"(?!(downloads|embeddings|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*"
-# A rule's output files are the same for all models, but a model's files depend on its encoder: models of words or
+# A rule's output files are the same for all models, but a model's files depend on its tokenizer: models of words or
 # trigrams have rules of their own, and these constraints say which rule makes a model.
 _LISTED = "|".join(
-    re.escape(name) for name in CONFIG.models if CONFIG.model(name).encoder != "subword"
+    re.escape(name) for name in CONFIG.models if CONFIG.model(name).tokens != "subword"
 )
 WITH_SUBWORDS = rf"(?!({_LISTED})/){MODEL}" if _LISTED else MODEL
 WITH_VOCABULARY = f"({_LISTED})" if _LISTED else "(?!)"
@@ -114,7 +114,7 @@ def download(name):
 
 def files_in(folder, entry):
     """Return the files of a model's folder by its entry in the config, config.json first."""
-    names = NAMES if entry.encoder == "subword" else VOCABULARY_NAMES
+    names = NAMES if entry.tokens == "subword" else VOCABULARY_NAMES
     return [f"{folder}/{names[part]}" for part in sorted(names)]
 
 

@@ -9,7 +9,7 @@ def training_pairs(wildcards):
 
 def vocabulary(wildcards):
     """Return the file of the model's subwords, words or trigrams."""
-    subwords = model(wildcards).encoder == "subword"
+    subwords = model(wildcards).tokens == "subword"
     return f"results/{wildcards.model}/{'sentencepiece.model' if subwords else 'vocabulary.txt'}"
 
 

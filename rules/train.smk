@@ -8,11 +8,9 @@ def tuned(wildcards):
 def shaping(wildcards):
     """Return the train block without settings that do not affect the model."""
     others = ("threads", "processes", "gpus", "log_every", "checkpoint", "tune")
-    return {
-        key: value
-        for key, value in model(wildcards)["train"].items()
-        if key not in others
-    }
+    entry = model(wildcards)
+    found = {key: value for key, value in entry["train"].items() if key not in others}
+    return found if entry.sequence is None else {**found, "encoder": entry.sequence}
 
 
 rule train:

@@ -16,7 +16,7 @@ rule vocabulary:
         mem_mb=mem_mb(1500),
         runtime=runtime(120),
     params:
-        kind=attribute("encoder"),
+        kind=attribute("tokens"),
         settings=setting("vocabulary"),
         code=fingerprint("psp.pairs.vocabulary"),
     message:

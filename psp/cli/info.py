@@ -68,6 +68,7 @@ def _facts(model: Any) -> dict[str, Any]:
         "recipe": config.get("recipe"),
         "psp_version": config.get("psp_version"),
         "tokenizer": model.tokenizer.kind,
+        "encoder": "mean" if model.sequence is None else model.sequence.kind,
         "sentencepiece_sha256": config.get("sentencepiece_sha256"),  # of a model of sentencepiece
         "accelerator": _accelerator(model),
     }

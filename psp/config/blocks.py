@@ -11,11 +11,13 @@ from typing import Any
 
 from psp.core.settings import NAME, Section, choice, flag, listing, number, table, text, whole
 from psp.corpora import download
+from psp.models.lstm import KINDS as LSTMS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
+from psp.training.settings import LstmSettings
 
 MIRRORS = listing(
     items={"type": "string", "minLength": 1},
@@ -90,9 +92,20 @@ SOURCES = Section(
 
 ENCODER = choice(
     "subword",
-    ["subword", WordTokenizer.kind, TrigramTokenizer.kind],
+    ["subword", WordTokenizer.kind, TrigramTokenizer.kind, *LSTMS],
     help="what a sentence's vector is the mean of: the embeddings of its subwords (the block `subword`), its words or "
-    "its character trigrams (the block `vocabulary`)",
+    "its character trigrams (the block `vocabulary`), or the hidden states of an LSTM in one direction or in both (the "
+    "block `lstm`)",
+)
+
+LSTM = Section(
+    "encoders `lstm` and `blstm`; the embeddings that they read have the blocks of their kind, and `train.dim`",
+    {
+        "over": choice(
+            WordTokenizer.kind, [WordTokenizer.kind, "subword"], help="what an LSTM reads: words or subwords"
+        ),
+        **LstmSettings.declared(),
+    },
 )
 
 LICENCES = Section(

@@ -20,7 +20,7 @@ from psp.config.corpus_entries import Part, check_entry, closest, resolve
 from psp.config.downloads import Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
 from psp.config.licences import permitted
-from psp.config.model import Model
+from psp.config.model import Model, tokens
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
 from psp.config.variant_entries import Variant
@@ -29,6 +29,7 @@ from psp.core.errors import ConfigError
 from psp.core.settings import NAME, RECIPES
 from psp.evaluation import systems, tasks
 from psp.evaluation.testsets import SEMEVAL
+from psp.models.lstm import KINDS as LSTMS
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.training import launch
 from psp.training.tune import Tuning, tunable
@@ -171,8 +172,8 @@ class Config(Downloads):
         tuned: Collection[str],
     ) -> dict[str, Any]:
         """Settings that differ from a recipe's, by dotted key, except those that ``INERT`` names."""
-        subwords = encoder == ENCODER.default
-        found: dict[str, Any] = {} if subwords else {"encoder": encoder}
+        subwords = tokens(encoder, settings) == ENCODER.default
+        found: dict[str, Any] = {} if encoder == ENCODER.default else {"encoder": encoder}
         for block in BLOCKS:
             base = self._defaults(block, recipe, settings[block], encoder)
             if block == "development":
@@ -184,7 +185,7 @@ class Config(Downloads):
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
-        inert = (*INERT, "vocabulary." if subwords else "subword.")
+        inert = (*INERT, "vocabulary." if subwords else "subword.", *([] if encoder in LSTMS else ["lstm."]))
         return {key: value for key, value in found.items() if not key.startswith(inert) and key not in unused}
 
     def variant(self, name: str, variant: str) -> Model:

@@ -36,7 +36,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
-    "filters", "segment", "mix", "subword", "vocabulary", "store", "train", "tune", "development", "evaluate",
+    "filters", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "tune", "development", "evaluate",
     "compare", "quantize", "speed",
 )  # fmt: skip
 
@@ -158,6 +158,7 @@ def sections() -> dict[str, Section | Setting]:
         "subword": subword.SECTION,
         "vocabulary": vocabulary.SECTION,
         "store": blocks.STORE,
+        "lstm": blocks.LSTM,
         "train": training.SECTION,
         "tune": tune.SECTION,
         "development": blocks.DEVELOPMENT,

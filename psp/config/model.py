@@ -9,6 +9,12 @@ from typing import Any
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import Part
 from psp.config.variant_entries import Variant
+from psp.models.lstm import KINDS as LSTMS
+
+
+def tokens(encoder: str, settings: Mapping[str, Any]) -> str:
+    """What the tokenizer of a model with such an encoder splits text into, by the model's blocks."""
+    return str(settings["lstm"]["over"]) if encoder in LSTMS else encoder
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,21 @@ class Model:
     encoder: str = ENCODER.default
 
     @property
+    def tokens(self) -> str:
+        """What its tokenizer splits text into: subword, word or trigram."""
+        return tokens(self.encoder, self.settings)
+
+    @property
+    def sequence(self) -> dict[str, Any] | None:
+        """The settings of its encoder, as :func:`psp.training.loop.train` takes them; None for a mean."""
+        if self.encoder not in LSTMS:
+            return None
+        return {"kind": self.encoder, **{key: value for key, value in self.settings["lstm"].items() if key != "over"}}
+
+    @property
     def most_rows(self) -> int:
         """The largest number of rows that the embedding matrix can have."""
-        if self.encoder == ENCODER.default:
+        if self.tokens == ENCODER.default:
             return int(self.settings["subword"]["vocab_size"])
         return int(self.settings["vocabulary"]["size"]) + 1
 

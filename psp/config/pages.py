@@ -17,8 +17,9 @@ from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
+from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import Filter, names
-from psp.training.settings import TrainSettings
+from psp.training.settings import LstmSettings, TrainSettings
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / "docs/settings.md"
@@ -163,6 +164,7 @@ def _code(value: Any) -> str:
 def reported_settings() -> str:
     """psp/core/schemas/settings.yaml, which the schemas of reports refer to."""
     train = {key: setting.reported for key, setting in TrainSettings.declared().items()}
+    lstm = {key: setting.reported for key, setting in LstmSettings.declared().items()}
     tunable = [key for key, setting in TrainSettings.declared().items() if setting.tunable]
     values = {"type": "array", "minItems": 1, "uniqueItems": True, "description": "the values tried"}
     schema = {
@@ -177,6 +179,12 @@ def reported_settings() -> str:
                 "additionalProperties": {"type": "object"},
             },
             "train": {"type": "object", "additionalProperties": False, "properties": train},
+            "encoder": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["kind", *lstm],
+                "properties": {"kind": {"enum": list(LSTMS)}, **lstm},
+            },
             "trained": {"$ref": "#/$defs/train", "required": list(train)},
             "grid": {
                 "type": "object",

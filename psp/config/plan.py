@@ -167,9 +167,9 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     tuning = Tuning(**settings["tune"])
     points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
     tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
-    subwords = model.encoder == ENCODER.default
+    subwords = model.tokens == ENCODER.default
     sample = min(settings["subword"]["sample"], 2 * kept)
-    stored = kept * STORE_BYTES[model.encoder]
+    stored = kept * STORE_BYTES[model.tokens]
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
@@ -198,7 +198,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         f"memory: {max(subword_mb(sample) if subwords else 0, training) / 1000:.1f} GB for the largest job ("
         + (f"sentencepiece {subword_mb(sample) / 1000:.1f}, " if subwords else "")
         + f"training {training / 1000:.1f}{copies}, others 1)"
-        + ("" if subwords else f", if there are {model.most_rows - 1:,} {model.encoder}s"),
+        + ("" if subwords else f", if there are {model.most_rows - 1:,} {model.tokens}s"),
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
         + ")",

@@ -17,6 +17,7 @@ from typing import Any
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json
 from psp.core.version import __version__
+from psp.models.lstm import vector_dim
 from psp.text.languages import NAMES
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,11 @@ NAME = "README.md"
 SENTENCEPIECE = "sentencepiece"
 #: Models of another tokenizer have its kind in place of sentencepiece.
 TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", SENTENCEPIECE, "static-embeddings")
-#: By the kind of tokenizer, what a sentence's vector is the mean of.
+#: By the kind of encoder, what a sentence's vector is the mean of; and by that of the tokenizer, of what.
+ENCODERS = {
+    "lstm": "of the states of an LSTM that reads the vectors",
+    "blstm": "of the states of a bidirectional LSTM that reads the vectors",
+}
 PARTS = {SENTENCEPIECE: "sentencepiece pieces", "word": "words", "trigram": "character trigrams"}
 #: The columns of the table of corpora.
 COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
@@ -139,8 +144,13 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
         lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
     if licence:
         lines.append(f"license: {licence.lower()}")
-    kinds = dict.fromkeys(map(_kind, _joined(config) or [dict(config)]))
-    tags = [kind for tag in TAGS for kind in (kinds if tag == SENTENCEPIECE else [tag])]
+    parts = _joined(config) or [dict(config)]
+    encoders = dict.fromkeys((part.get("encoder") or {}).get("kind") for part in parts)
+    others = {
+        SENTENCEPIECE: dict.fromkeys(map(_kind, parts)),
+        "static-embeddings": dict.fromkeys(kind if kind in ENCODERS else "static-embeddings" for kind in encoders),
+    }
+    tags = [kind for tag in TAGS for kind in others.get(tag, [tag])]
     lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in tags), "---"]
     return "\n".join(lines)
 
@@ -157,15 +167,22 @@ def _what(config: Mapping[str, Any]) -> str:
         )
         table = _table_of_parts(joined)
     else:
-        rows, dim, parts = config["vocab_size"], config["dim"], _parts(config)
+        rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
         how = (
-            f"A sentence's vector is the mean of the vectors of its {parts}: {dim:,} dimensions, {rows:,} "
+            f"A sentence's vector is the {_made_of(config)}: {dim:,} dimensions, {rows:,} "
             f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}."
         )
     return (
         f"# Sentence embeddings for {languages}\n\n{how} Sentences that mean the same have a high cosine, within a "
         f"language and across the languages above. No GPU is needed.{table}"
     )
+
+
+def _made_of(config: Mapping[str, Any]) -> str:
+    encoder = config.get("encoder") or {}
+    made_of = ENCODERS.get(str(encoder.get("kind")), "of the vectors")
+    pooled = "largest value, in each dimension," if encoder.get("pooling") == "max" else "mean"
+    return f"{pooled} {made_of} of its {_parts(config)}"
 
 
 def _joined(config: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -176,11 +193,11 @@ def _joined(config: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _table_of_parts(parts: list[dict[str, Any]]) -> str:
     lines = [
-        "| part | weight | mean of | number of these | dimensions | numbers | languages |",
+        "| part | weight | vector | vocabulary | dimensions | numbers | languages |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {number} | {part['weight']:g} | {_parts(part)} | {part['vocab_size']:,} | {part['dim']:,} | "
+        f"| {number} | {part['weight']:g} | {_made_of(part)} | {part['vocab_size']:,} | {vector_dim(part):,} | "
         f"{part.get('dtype', 'float32')} | {', '.join(part['languages']) or 'unknown'} |"
         for number, part in enumerate(parts)
     ]
@@ -250,9 +267,12 @@ def _making(config: Mapping[str, Any]) -> str:
             f"## How it was made\n\n{said}Its parts were trained apart, by the method of *Paraphrastic Representations "
             f"at Scale* (Wieting et al., EMNLP 2022), and joined by psp {config.get('psp_version', __version__)}."
         )
+    sequence = (config.get("encoder") or {}).get("kind") in ENCODERS
+    encoder = ", the encoder that of *ParaNMT-50M* (Wieting & Gimpel, ACL 2018)" if sequence else ""
     return (
         f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
-        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022). Where psp's workflow trained it, the "
+        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022)"
+        f"{encoder}. Where psp's workflow trained it, the "
         "folder above this one has all scores with their intervals (`eval.json`), its speed (`speed.json`), and the "
         "source, licence and counts of its data (`data.json`)."
     )

@@ -25,6 +25,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.version import __version__
+from psp.models import lstm
 from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
 from psp.models.folder import (
     CONCAT,
@@ -35,8 +36,10 @@ from psp.models.folder import (
     PARTS,
     check_config,
     described,
+    encoder_kind,
     read_config,
     read_parts,
+    read_sequence,
     sums,
     table_tensors,
     write_folder,
@@ -44,7 +47,7 @@ from psp.models.folder import (
 from psp.models.interface import checked_prompts
 from psp.models.similarity import unit
 from psp.models.static import _ROWS, StaticModel
-from psp.models.table import Table, read_table
+from psp.models.table import read_table
 
 #: What a combination takes over from its parts' configs if they all say the same.
 _SHARED = ("recipe", "licence", "prompts")
@@ -103,6 +106,8 @@ class CombinedModel(StaticModel):
     prepared: Any = _OfParts()
     preprocess: Any = _OfParts()
     tokenize: Any = _OfParts()
+    sequence: Any = _OfParts()
+    token_vectors: Any = _OfParts()
 
     #: The class of the parts of a combination that is loaded.
     _part_class: type[StaticModel] = StaticModel
@@ -145,7 +150,7 @@ class CombinedModel(StaticModel):
         folder = Path(folder)
         config = read_config(folder)
         path = folder / CONFIG
-        if config["format"] != OTHERS or config["encoder"]["kind"] != CONCAT:
+        if encoder_kind(config) != CONCAT:
             raise DataError("not a combination of models; load it with psp.load_model", folder)
         entries = config["encoder"].get("parts")
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -158,6 +163,8 @@ class CombinedModel(StaticModel):
         listed: dict[str, str] = {}
         for number, one in enumerate(configs):
             check_config(one, path)
+            if encoder_kind(one) not in (MEAN, *lstm.KINDS):
+                raise DataError(f"part {number} has an encoder that no part can have; copy the folder again", path)
             listed |= {f"{number}.{name}": digest for name, digest in tokenizer_files(one, path).items()}
         if tokenizer_files(config, path) != listed:
             raise DataError("tokenizer and encoder list different files; copy the model's folder again", path)
@@ -165,8 +172,10 @@ class CombinedModel(StaticModel):
         parts = []
         for number, (one, tensors) in enumerate(zip(configs, divided, strict=True)):
             table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
-            encoder = _encoder(one, table, others, folder)
-            parts.append(cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, **encoder))
+            sequence = read_sequence(one, table, others, folder)
+            parts.append(
+                cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, sequence=sequence)
+            )
         own = {
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
         }  # the parts have them
@@ -179,6 +188,7 @@ class CombinedModel(StaticModel):
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
         parts = " + ".join(
             f"{weight:g} x {len(part.table):,} {_ROWS.get(part.tokenizer.kind, 'pieces')}"
+            + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
             for part, weight in zip(self.parts, self.weights, strict=True)
         )
         return f"<psp.Model: {languages}; {parts}, {self.dim} dimensions, {self.dtype}>"
@@ -363,25 +373,6 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
     return found
 
 
-# An encoder with more than an embedding matrix has its place in the next two functions.
-
-
 def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A part's encoder as config.json has it, and its tensors beside the embedding matrix."""
-    sequence = getattr(part, "sequence", None)
-    return ({"kind": MEAN}, {}) if sequence is None else (sequence.keys(), sequence.tensors())
-
-
-def _encoder(
-    config: Mapping[str, Any], table: Table, tensors: Mapping[str, np.ndarray], folder: Path
-) -> dict[str, Any]:
-    """The arguments that a part's encoder takes beside the embedding matrix and the tokenizer."""
-    kind = (config.get("encoder") or {"kind": MEAN})["kind"]
-    if kind != MEAN:
-        raise DataError(f"a part's encoder is of the kind {kind!r}; install the psp that wrote it", folder / CONFIG)
-    if tensors:
-        raise DataError(
-            f"holds {', '.join(sorted(tensors))}, which a mean does not have; install the psp that wrote it",
-            folder / WEIGHTS,
-        )
-    return {}
+    return ({"kind": MEAN}, {}) if part.sequence is None else (part.sequence.keys(), part.sequence.tensors())

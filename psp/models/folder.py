@@ -10,7 +10,8 @@
 - with another tokenizer, or an encoder other than the mean: format 2, so that a psp that only knows means of
   sentencepiece's pieces refuses it. In config.json, tokenizer ({"kind", "files": {name: SHA-256}}) and encoder
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
-  further tensors of that encoder
+  further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
+  (:func:`psp.models.lstm.vector_dim`)
 - of several models joined: format 2, and another layout (:mod:`psp.models.combined`)
 """
 
@@ -27,6 +28,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.version import __version__
+from psp.models import lstm
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, Table, read_table, write_table
 from psp.text import tokenizer as tokenizers
@@ -165,8 +167,14 @@ def load_combination(folder: Path | str, **options: Any) -> Any:
     return module.CombinedModel.load(folder, **options)
 
 
-#: The loader for each kind of encoder; None for the mean, :class:`psp.models.static.StaticModel`.
-_encoders: dict[str, Callable[..., Any] | None] = {MEAN: None, CONCAT: load_combination}
+#: The loader for each kind of encoder; None for those of :class:`psp.models.static.StaticModel`.
+_encoders: dict[str, Callable[..., Any] | None] = {
+    MEAN: None,
+    **dict.fromkeys(lstm.KINDS),
+    CONCAT: load_combination,
+}
+#: The kinds that nobody else may register.
+_BUILT_IN = tuple(_encoders)
 
 
 def register_encoder(kind: str, load: Callable[..., Any]) -> None:
@@ -177,37 +185,50 @@ def register_encoder(kind: str, load: Callable[..., Any]) -> None:
     Raises:
         ValueError: the kind is built in.
     """
-    if kind in (MEAN, CONCAT):
+    if kind in _BUILT_IN:
         raise ValueError(f"{kind!r} is psp's own kind of encoder")
     _encoders[kind] = load
 
 
 def loader(folder: Path) -> Callable[..., Any] | None:
-    """The loader for a folder's encoder; None for the mean.
+    """The loader for a folder's encoder; None for those that :class:`psp.models.static.StaticModel` loads.
 
     Raises:
         DataError: as :func:`read_model`.
     """
-    return _encoders[_kind(read_config(folder), "encoder")]
+    return _encoders[encoder_kind(read_config(folder))]
 
 
-def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer]:
-    """Read the folder of a mean: its config, its table, memory-mapped, and its tokenizer.
+def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lstm | None]:
+    """Read the folder of a mean or of an LSTM: its config, its table, memory-mapped, its tokenizer, and the LSTM.
 
     Raises:
         DataError: a file is missing, damaged, of another version, or does not fit the others; the tokenizer's kind
-            is unknown, or the encoder is not a mean.
+            is unknown, or the encoder is neither a mean nor an LSTM.
         PspError: its text is segmented, and the segmenter is not installed.
     """
     config, table, tokenizer, others = read_folder(folder)
-    if (kind := _kind(config, "encoder")) != MEAN:
+    return config, table, tokenizer, read_sequence(config, table, others, folder)
+
+
+def read_sequence(
+    config: Mapping[str, Any], table: Table, tensors: Mapping[str, np.ndarray], folder: Path
+) -> lstm.Lstm | None:
+    """Make a model's LSTM of its config.json and its tensors beside the table; None for a mean.
+
+    Raises:
+        DataError: they do not fit each other, or the encoder is neither.
+    """
+    if (kind := encoder_kind(config)) in lstm.KINDS:
+        return lstm.Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
+    if kind != MEAN:
         raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
-    if others:
+    if tensors:
         raise DataError(
-            f"holds {', '.join(sorted(others))}, which a mean does not have; install the psp that wrote it",
+            f"holds {', '.join(sorted(tensors))}, which a mean does not have; install the psp that wrote it",
             folder / WEIGHTS,
         )
-    return config, table, tokenizer
+    return None
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[str, np.ndarray]]:
@@ -217,7 +238,7 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[st
         DataError, PspError: as :func:`read_model`.
     """
     config = read_config(folder)
-    if _kind(config, "encoder") == CONCAT:
+    if encoder_kind(config) == CONCAT:
         raise DataError("a combination of models, where one alone is needed; only psp.load_model loads it", folder)
     return config, *read_parts(config, read_table(folder / WEIGHTS), folder, folder)
 
@@ -274,13 +295,18 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise DataError("no such folder; a model is a folder with config.json in it", folder)
     config: dict[str, Any] = read_json(folder / CONFIG)
     check_config(config, folder / CONFIG)
-    if (kind := _kind(config, "encoder")) not in _encoders:
+    if (kind := encoder_kind(config)) not in _encoders:
         raise DataError(
             f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted(_encoders))}); import the module "
             "that registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
             folder / CONFIG,
         )
     return config
+
+
+def encoder_kind(config: Mapping[str, Any]) -> str:
+    """The kind of a model's encoder, by its config.json, which is checked already."""
+    return _kind(config, "encoder")
 
 
 def _kind(config: Mapping[str, Any], part: str) -> str:
@@ -309,7 +335,7 @@ def check_config(config: Any, path: Path) -> None:
         if not isinstance(config.get(key), dict) or not isinstance(config[key].get("kind"), str):
             raise DataError(f"{key} is {config.get(key)!r} or missing, or has no kind; copy the folder again", path)
     types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
-    for key, kind in (_COMBINED_TYPES if _kind(config, "encoder") == CONCAT else types).items():
+    for key, kind in (_COMBINED_TYPES if encoder_kind(config) == CONCAT else types).items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
 

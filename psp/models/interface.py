@@ -280,7 +280,7 @@ class SentenceEncoder(abc.ABC):
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
         """The token embeddings of each text; with ``vectors``, dicts of ids, token embeddings and vector."""
         ids, offsets = self.ids(texts)
-        rows = quantized(self.pool(ids, np.arange(len(ids) + 1)), precision)
+        rows = quantized(self.token_vectors(ids, offsets), precision)
         found = []
         for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
             tokens = form(rows[start:stop])

@@ -1,7 +1,7 @@
 """A trained model: text in, vectors out, with only numpy, sentencepiece and safetensors.
 
-A sentence's vector is the mean of its subwords' embeddings (paper, section 2). On disk a model is a folder:
-:mod:`psp.models.folder`.
+A sentence's vector is the mean of its subwords' embeddings (paper, section 2), or what an LSTM makes of them
+(:mod:`psp.models.lstm`). On disk a model is a folder: :mod:`psp.models.folder`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from psp.core.errors import PspError
 from psp.models.accelerate import Accelerator
 from psp.models.folder import OURS, checked_table, loader, read_model, save_model
 from psp.models.interface import BATCH, SentenceEncoder, as_given, checked_prompts
+from psp.models.lstm import Lstm
 from psp.models.similarity import fast_cosines, unit
 from psp.models.table import Table
 from psp.text.encoded import Encoded
@@ -46,6 +47,7 @@ class StaticModel(SentenceEncoder):
         threads: threads of the tokenizer and of compiled pooling.
         accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. Default: if it is
             installed and there is enough text for it to pay.
+        sequence: what reads the embeddings in the order of the text; None: their mean is taken.
 
     Raises:
         DataError: the embedding matrix and the tokenizer do not match, or the config names two segmenters, leaves out
@@ -62,11 +64,12 @@ class StaticModel(SentenceEncoder):
         *,
         threads: int = 1,
         accelerate: bool | None = None,
+        sequence: Lstm | None = None,
     ) -> None:
         self.tokenizer = as_tokenizer(sentencepiece_model, config)
         self.table = checked_table(weight, self.tokenizer)
         self.config = self.tokenizer.recorded(config or {})
-        self.threads = threads
+        self.threads, self.sequence = threads, sequence
         self._accelerator = Accelerator(accelerate, self.tokenizer.fast)
         checked_prompts(self.config)
 
@@ -85,7 +88,7 @@ class StaticModel(SentenceEncoder):
         Args:
             folder: the folder.
             dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
-            dim: keep only the first ``dim`` dimensions (default: all).
+            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs.
             threads: as for the class.
             accelerate: as for the class.
 
@@ -95,14 +98,15 @@ class StaticModel(SentenceEncoder):
             ValueError: ``dtype`` or ``dim`` is not available.
         """
         folder = Path(folder)
-        config, table, tokenizer = read_model(folder)
-        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate)
+        config, table, tokenizer, sequence = read_model(folder)
+        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate, sequence=sequence)
         return model.quantized(dtype, dim)
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
         rows = f"{self.vocab_size:,} {_ROWS.get(self.tokenizer.kind, 'pieces')}"
-        return f"<psp.Model: {languages}; {rows}, {self.dim} dimensions, {self.dtype}>"
+        what = "" if self.sequence is None else f", {self.sequence.kind.upper()}"
+        return f"<psp.Model: {languages}; {rows}{what}, {self.dim} dimensions, {self.dtype}>"
 
     @property
     def sentencepiece(self) -> sentencepiece.SentencePieceProcessor:
@@ -129,7 +133,7 @@ class StaticModel(SentenceEncoder):
     @property
     def dim(self) -> int:
         """The number of dimensions of a vector."""
-        return self.table.dim
+        return self.table.dim if self.sequence is None else self.sequence.dim
 
     @property
     def vocab_size(self) -> int:
@@ -143,8 +147,8 @@ class StaticModel(SentenceEncoder):
 
     @property
     def nbytes(self) -> int:
-        """The size of the embedding matrix in bytes."""
-        return self.table.nbytes
+        """The size of the embedding matrix, and of an LSTM's matrices, in bytes."""
+        return self.table.nbytes + (0 if self.sequence is None else self.sequence.nbytes)
 
     @property
     def weight(self) -> np.ndarray:
@@ -152,7 +156,7 @@ class StaticModel(SentenceEncoder):
         return self.table.rows()
 
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
-        """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text.
+        """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text (an LSTM's to rounding).
 
         Unknown pieces, and those of the config's ``left_out``, are left out; a text without other pieces gets the
         unknown piece's embedding. A text without pieces (empty, white space, invisible characters) gets zeros. If the
@@ -247,7 +251,7 @@ class StaticModel(SentenceEncoder):
         return encoded.ids, encoded.offsets
 
     def pool(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Average each sentence's embeddings, float32 (n, dim); zeros for a sentence without ids.
+        """Make vectors of ids, as of texts: float32 (n, dim), zeros for a sentence without ids.
 
         Raises:
             ValueError: ids are out of range, or offsets do not fit them.
@@ -259,6 +263,18 @@ class StaticModel(SentenceEncoder):
         vectors = np.empty((len(offsets) - 1, self.dim), np.float32)
         self._pool(Encoded(ids, offsets), vectors)
         return vectors
+
+    def token_vectors(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """The vectors of which a sentence's is the mean: embeddings, or an LSTM's states; float32 (ids, dim).
+
+        Raises:
+            ValueError: as :meth:`pool`.
+        """
+        if self.sequence is None:
+            return self.pool(ids, np.arange(len(ids) + 1))
+        ids, offsets = np.asarray(ids), np.asarray(offsets, np.int64)
+        self._check_ids(ids, offsets)
+        return self.sequence.states(self.table, Encoded(ids, offsets))
 
     def _check_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():
@@ -276,15 +292,20 @@ class StaticModel(SentenceEncoder):
             dim: the number of leading dimensions to keep (default: all).
 
         Raises:
-            ValueError: ``dtype`` or ``dim`` is not available.
+            ValueError: ``dtype`` or ``dim`` is not available; an LSTM needs all dimensions of its embeddings.
         """
-        table = self.table.converted(dtype, dim)
+        if self.sequence is not None and dim not in (None, self.dim):
+            raise ValueError(
+                f"dim is {dim}, but this model's {self.sequence.kind.upper()} needs all dimensions of its embeddings; "
+                "cut its vectors instead: encode(texts, truncate_dim=...)"
+            )
+        table = self.table.converted(dtype, None if self.sequence is not None else dim)
         if table is self.table:
             return self
         made = object.__new__(type(self))  # shares sentencepiece and compiled code
         made.__dict__.update(self.__dict__)
         made.table, made.config, made._card = table, dict(self.config), None  # the card has metrics of this model
-        if made.truncate_dim is not None and made.truncate_dim >= table.dim:
+        if made.truncate_dim is not None and made.truncate_dim >= made.dim:
             made.truncate_dim = None
         if "dim" in made.config:  # the config was read from a file
             made.config |= {"dim": table.dim, "dtype": table.dtype}
@@ -302,7 +323,10 @@ class StaticModel(SentenceEncoder):
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder: :func:`psp.models.folder.save_model`."""
         config = {key: value for key, value in self.config.items() if key not in OURS}
-        return save_model(folder, self.table, self.tokenizer, config)
+        if self.sequence is None:
+            return save_model(folder, self.table, self.tokenizer, config)
+        keys, tensors = self.sequence.keys(), self.sequence.tensors()
+        return save_model(folder, self.table, self.tokenizer, config, encoder=keys, tensors=tensors)
 
     def prepared(self, texts: list[str]) -> list[str]:
         """Prepare texts for the tokenizer: segment and lower-case them, if the model does so."""
@@ -313,6 +337,9 @@ class StaticModel(SentenceEncoder):
         return self.tokenizer.encode(texts, self.threads, first=first, fast=self._accelerator.words)
 
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
+        if self.sequence is not None:
+            self.sequence.pool(self.table, encoded, out)
+            return
         ids, offsets = encoded.ids, encoded.offsets
         compiled = self._accelerator.pooling
         parts = min(self.threads, len(out) // MIN_PART) if compiled else 1

@@ -73,6 +73,13 @@ class Table:
             return part.astype(np.float32, copy=False)
         return part * (self.scale[start:stop, None] if self.by_row else self.scale)
 
+    def gather(self, ids: np.ndarray) -> np.ndarray:
+        """These rows as float32, (ids, dim)."""
+        part = self.values[ids]
+        if self.scale is None:
+            return part.astype(np.float32, copy=False)
+        return part * (self.scale[ids, None] if self.by_row else self.scale)
+
     def finite(self) -> bool:
         """Whether all numbers are finite."""
         if self.scale is not None:

@@ -40,7 +40,8 @@ def train_configured(
     Args:
         store, out_dir, train_dir, threads: as for :func:`psp.training.loop.train`.
         vocabulary: a sentencepiece model, or a vocabulary of words or trigrams.
-        settings: the keys of the block ``train`` (without ``threads``, ``tune`` and ``checkpoint``), and ``seed``.
+        settings: the keys of the block ``train`` (without ``threads``, ``tune`` and ``checkpoint``), and ``seed``; for
+            an encoder other than the mean also ``encoder``, as for :func:`psp.training.loop.train`.
         sts: the block ``development``'s: the name of a known set, a file, or None.
         heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
         archive: the STS archive, where ``sts`` is a set of it.
@@ -57,7 +58,7 @@ def train_configured(
         PspError: as for :func:`psp.training.loop.train`, and where development data cannot be read.
     """
     settings = dict(settings)
-    init_from = settings.pop("init_from")
+    init_from, encoder = settings.pop("init_from"), settings.pop("encoder", None)
     languages = list(languages)
     if heldout and not heldout.stat().st_size:
         raise DataError(
@@ -88,5 +89,6 @@ def train_configured(
         init_from=Path(init_from) if init_from else None,
         checkpoints=When(**checkpoint),
         warn_pairs=warn_pairs,
+        encoder=encoder,
         identity={"code": code, "development data": "" if development is None else development.sha256},
     )

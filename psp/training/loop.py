@@ -26,7 +26,7 @@ from psp.training.initial import initial_table
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import TrainSettings, When
+from psp.training.settings import TrainSettings, When, checked_encoder
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Evaluate, Trainer
 
@@ -56,7 +56,7 @@ def train(
     identity: Mapping[str, str] | None = None,
     warn_pairs: int = data_warnings.PAIRS,
     replace: bool = True,
-    encoder_kind: str = "mean",
+    encoder: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train a model and write it, or resume its training if that was stopped or killed.
 
@@ -78,7 +78,8 @@ def train(
         warn_pairs: warn if there are fewer pairs.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
-        encoder_kind: a key of :data:`psp.training.encoders.kinds.ENCODERS`.
+        encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
+            those of :class:`psp.training.settings.LstmSettings`); None = the mean.
 
     Returns:
         The content of train.json.
@@ -93,7 +94,9 @@ def train(
     settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
-    make_encoder = kinds.find(encoder_kind)
+    kind = (encoder or {"kind": "mean"})["kind"]
+    make_encoder = kinds.find(kind)
+    own = checked_encoder(encoder)
     device = choose_device(settings.device)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
@@ -116,7 +119,7 @@ def train(
             group = ProcessGroup.join(device)
             stack.callback(group.leave)
         first = group is None or group.rank == 0
-        encoder, optimiser = make_encoder(table.to(device), settings.as_dict())
+        trained, optimiser = make_encoder(table.to(device), settings.as_dict(), own)
         log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
         if first and (said := data_warnings.few(len(pairs), warn_pairs)):
             log.warning("%s", said)
@@ -133,7 +136,7 @@ def train(
                 "sentencepiece": pairs.vocabulary_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
                 "model": dict(model_config),
-                **({} if encoder_kind == "mean" else {"encoder": encoder_kind}),
+                **({} if kind == "mean" else {"encoder": own}),
                 **(identity or {}),
             },
             checkpoints or When(),
@@ -149,7 +152,7 @@ def train(
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
-        trainer = Trainer(pairs, encoder, optimiser, settings, evaluate, metrics, saved, group, folder)
+        trainer = Trainer(pairs, trained, optimiser, settings, evaluate, metrics, saved, group, folder)
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
@@ -157,6 +160,7 @@ def train(
         report = {
             "format": 1,
             "settings": settings.as_dict(),
+            **({} if kind == "mean" else {"encoder": own}),
             "device": device.type,
             "threads": threads,
             "processes": 1 if group is None else group.size,
@@ -173,7 +177,7 @@ def train(
         }
         if first:
             if out_dir is not None:
-                encoder.save(out_dir, kept, tokenizer, dict(model_config))
+                trained.save(out_dir, kept, tokenizer, dict(model_config))
             write_json(train_dir / REPORT, report)
             saved.clear()
     return report

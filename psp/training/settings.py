@@ -301,6 +301,64 @@ class When(_Checked):
     keep: int = _field(whole(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
 
 
+@dataclass(frozen=True)
+class LstmSettings(_Checked):
+    """Settings of LSTM and BLSTM encoders, beside those of training (:mod:`psp.training.encoders.lstm`).
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+
+    BLOCK = "lstm"
+
+    width: int | None = _field(
+        whole(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
+    )
+    combine: str = _field(
+        choice(
+            "average",
+            ["average", "concat"],
+            help="a BLSTM's two states of a position: their average, or both, in twice the dimensions",
+        )
+    )
+    pooling: str = _field(
+        choice("mean", ["mean", "max"], help="a sentence's vector: the mean of its states, or the largest of each")
+    )
+    scramble: float = _field(
+        number(
+            0.3,
+            at_least=0,
+            at_most=1,
+            help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the "
+            "pairs)",
+        )
+    )
+    learning_rate: float = _field(
+        number(
+            0.003,
+            above=0,
+            help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
+            "`train.learning_rate`",
+        )
+    )
+    clip: float | None = _field(
+        number(1, above=0, null=True, help="clip the norm of the matrices' gradient to this value; null: never")
+    )
+
+
+def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All settings of an encoder's kind, ready for JSON; {"kind": "mean"} for None.
+
+    Raises:
+        ConfigError: an unknown key, or a value that is not allowed.
+    """
+    own = dict(encoder or {"kind": "mean"})
+    if own["kind"] not in ("lstm", "blstm"):
+        return own
+    kind = own.pop("kind")
+    return {"kind": kind, **dataclasses.asdict(LstmSettings.from_mapping(own))}
+
+
 #: The paper's values where our own recipe differs (its sections 3.2 and 4.1).
 PAPER: Mapping[str, Any] = {
     key: setting.recipes["paper"] for key, setting in TrainSettings.declared().items() if "paper" in setting.recipes

@@ -41,6 +41,7 @@ def test_what_a_model_is(small_model, capsys):
         "recipe": "psp",
         "psp_version": model.config["psp_version"],
         "tokenizer": "sentencepiece",
+        "encoder": "mean",
         "sentencepiece_sha256": digest,
         "accelerator": {"numba": metadata.version("numba"), "obstacle": None},
     }

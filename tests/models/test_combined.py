@@ -23,6 +23,7 @@ from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import FORMS, export
 from psp.models.files import file_names, model_files
 from psp.models.folder import register_encoder
+from psp.models.lstm import Direction, Lstm
 from psp.models.model import Combination, Model, load_model
 from psp.models.registry import load_encoder
 from psp.models.static import StaticModel, load
@@ -344,7 +345,9 @@ def edited(key, value):
         (edited("encoder/parts/1/dtype", "int8"), r"model\.safetensors: float32 .*but int8"),
         (edited("encoder/parts/1/kind", "bert"), r"config\.json: not the config of a psp model"),
         (edited("encoder/parts/1/tokenizer/kind", "own"), r"config\.json: unknown kind of tokenizer, 'own'"),
-        (edited("encoder/parts/1/encoder/kind", "gru"), r"config\.json: a part's encoder is of the kind 'gru'"),
+        (edited("encoder/parts/1/encoder/kind", "gru"), r"config\.json: part 1 has an encoder that no part"),
+        (edited("encoder/parts/1/encoder", {"kind": "concat"}), r"config\.json: part 1 has an encoder that no part"),
+        (edited("encoder/parts/1/encoder", {"kind": "lstm"}), r"model\.safetensors: lstm\.forward\.bias"),
         (edited("encoder/parts/0/sentencepiece_sha256", "0"), r"tokenizer and encoder list different files"),
         (edited("tokenizer/files", {}), r"tokenizer and encoder list different files"),
         (edited("tokenizer/files/..", "0" * 64), r"'\.\.' is no name of a tokenizer's file"),
@@ -416,14 +419,40 @@ def test_the_card_is_true(model, folder):
         "- sentencepiece\n- word\n- trigram\n",
         "# Sentence embeddings for English, French and German\n",
         "joins the vectors of 3 models that were trained apart, 25 dimensions in all",
-        f"\n| 0 | 1 | sentencepiece pieces | {len(model.parts[0].table):,} | 12 | float32 | en, fr |\n",
-        f"\n| 1 | 0.5 | words | {len(model.parts[1].table):,} | 8 | float32 | en, de |\n",
+        "\n| 0 | 1 | mean of the vectors of its sentencepiece pieces | 73 | 12 | float32 | en, fr |\n",
+        f"\n| 1 | 0.5 | mean of the vectors of its words | {len(model.parts[1].table):,} | 8 | float32 | en, de |\n",
         "- Part 0: Upper and lower case are kept. Sentencepiece then splits it into pieces",
         "- Part 1: Text is lower-cased. psp then splits it into words",
         "Recipe: psp. Its parts were trained apart",
     ):
         assert said in text, said
     assert "folder above this one" not in text
+
+
+def test_an_lstm_as_a_part(parts, tmp_path):
+    rng = np.random.default_rng(4)
+    shapes = Direction((16, 8), (16, 4), (16,))
+    directions = [Direction(*(rng.standard_normal(shape, np.float32) for shape in shapes)) for _ in range(2)]
+    words = parts[1]
+    blstm = Model(words.table, words.tokenizer, words.config, sequence=Lstm(directions, combine="concat"))
+    both = Combination([parts[0], blstm], [1, 3])
+    texts = [*SENTENCES[:20], "", "zzz"]
+    np.testing.assert_allclose(both.embed_raw_text(texts), reference(both.parts, [1, 3], texts), rtol=0, atol=1e-6)
+    schemas.check(both.save(tmp_path / "both"), "model")
+    loaded = load_model(tmp_path / "both")
+    assert loaded.dim == 12 + 8 and "53 words (BLSTM), 20 dimensions" in repr(loaded)
+    np.testing.assert_allclose(loaded.embed_raw_text(texts), both.embed_raw_text(texts), rtol=0, atol=1e-6)
+    loaded.save(tmp_path / "again")
+    for path in (tmp_path / "both").iterdir():
+        assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+    text = (tmp_path / "both" / card.NAME).read_text()
+    assert (
+        "- blstm\n" in text and "mean of the states of a bidirectional LSTM that reads the vectors of its words" in text
+    )
+    assert loaded.quantized("int8").embed_raw_text(texts).shape == (22, 20)
+    assert identity(loaded) != identity(Combination(parts[:2], [1, 3]))
+    with pytest.raises(PspError, match="its vector is not a sum of its pieces"):
+        explain(loaded, "the cat", "bread")
 
 
 def test_it_is_evaluated_as_other_models_are(folder, model, tmp_path):

@@ -74,7 +74,7 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
 def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
     return train(
         made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
-        threads=1, model_config=CONFIG, checkpoints=When(minutes=None, steps=5), warn_pairs=0, encoder_kind=kind,
+        threads=1, model_config=CONFIG, checkpoints=When(minutes=None, steps=5), warn_pairs=0, encoder={"kind": kind},
     )  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def _product(weights: Mapping[str, torch.Tensor]) -> np.ndarray:
 
 
 def projected(
-    table: torch.Tensor, train: Mapping[str, Any], kind: type[Unfinished] = Projected
+    table: torch.Tensor, train: Mapping[str, Any], own: Mapping[str, Any], kind: type[Unfinished] = Projected
 ) -> tuple[Unfinished, JointOptimiser]:
     encoder = kind(table, train["dropout"], train["seed"])
     rows = DeferredAdam([encoder.table], lr=train["learning_rate"])
@@ -259,7 +259,9 @@ def test_an_encoder_says_how_it_is_scored_and_saved(
 def test_no_encoder_is_taken_for_a_plain_mean(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, scored: bool
 ) -> None:
-    monkeypatch.setitem(kinds.ENCODERS, "unfinished", lambda table, train: projected(table, train, Unfinished))
+    monkeypatch.setitem(
+        kinds.ENCODERS, "unfinished", lambda table, train, own: projected(table, train, own, Unfinished)
+    )
     development = Development(None, made.unseen) if scored else None
     with pytest.raises(TypeError, match=r"further weights \(projection\) is no plain mean"):
         run(tmp_path, made, development, "unfinished", epochs=1)
@@ -267,5 +269,5 @@ def test_no_encoder_is_taken_for_a_plain_mean(
 
 
 def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path, made: Made) -> None:
-    with pytest.raises(ConfigError, match=r"'lstm' is not allowed; allowed is mean$"):
-        run(tmp_path, made, None, "lstm")
+    with pytest.raises(ConfigError, match=r"'gru' is not allowed; allowed is mean or lstm or blstm$"):
+        run(tmp_path, made, None, "gru")

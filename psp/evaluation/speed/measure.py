@@ -96,8 +96,8 @@ def measure_speed(
     ids, offsets = model.ids(texts)
     chosen = {REFERENCE, *own, *peers}
     specs = [spec for spec in SYSTEMS if spec.name in chosen]
-    absent = [{"name": spec.name, "why": why} for spec in specs if (why := missing(spec)) is not None]
-    specs = [spec for spec in specs if missing(spec) is None]
+    absent = [{"name": spec.name, "why": why} for spec in specs if (why := missing(spec, model)) is not None]
+    specs = [spec for spec in specs if missing(spec, model) is None]
     before = load_averages()
     with tempfile.TemporaryDirectory(prefix="psp-speed-") as scratch:
         task = Path(scratch)

@@ -86,8 +86,10 @@ OWN = tuple(spec.name for spec in SYSTEMS if spec.kind == "psp")
 PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 
-def missing(spec: Spec) -> str | None:
-    """Return why a system cannot be measured here; None if it can."""
+def missing(spec: Spec, model: StaticModel | None = None) -> str | None:
+    """Return why a system cannot be measured here, beside a model; None if it can."""
+    if spec.kind == "bag" and model is not None and model.sequence is not None:
+        return f"it takes means, and this model is {model.sequence.called}"
     for name in spec.needs:
         if importlib.util.find_spec(name) is None:
             return f"{name} is not installed: pip install 'psp[{spec.extra}]'"

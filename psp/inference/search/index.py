@@ -95,6 +95,8 @@ def identity(model: StaticModel) -> str:
     reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
     if model.tokenizer.kind != "sentencepiece":
         reads["tokenizer"] = [model.tokenizer.kind, model.tokenizer.sha256()]
+    if model.sequence is not None:
+        reads["sequence"] = [model.sequence.keys(), model.sequence.sha256()]
     digest.update(json.dumps([model.vocab_size, model.dim, reads], sort_keys=True).encode())
     for start in range(0, model.vocab_size, CHUNK):
         ids = np.arange(start, min(start + CHUNK, model.vocab_size))

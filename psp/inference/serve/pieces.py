@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from psp.core.errors import PspError
 from psp.models.combined import CombinedModel
 from psp.models.static import StaticModel
 
@@ -29,9 +30,15 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
 
     Raises:
         DataError: as :meth:`psp.models.static.StaticModel.score_raw_text`.
+        PspError: the model is an LSTM, of whose cosine the pieces have no shares.
     """
     if isinstance(model, CombinedModel):
         return _explain_parts(model, left, right)
+    if model.sequence is not None:
+        raise PspError(
+            f"this model is {model.sequence.called}: its vector is not a sum of its pieces', so they have no "
+            "shares of the cosine"
+        )
     score = model.score_raw_text([(left, right)])[0]
     both = [_pieces(model, text) for text in (left, right)]
     counted = [_counted(model, pieces) for pieces in both]

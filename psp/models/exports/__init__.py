@@ -51,9 +51,11 @@ def export(
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
     from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
 
-    if isinstance(model, CombinedModel):
+    if isinstance(model, CombinedModel):  # before anything is written
         raise PspError("no export holds a combination of models: other libraries know one vocabulary; export its parts")
-    if model.tokenizer.kind != "sentencepiece":  # before anything is written
+    if model.sequence is not None:
+        raise PspError(f"exports are only for means; this model's vectors come from {model.sequence.called}")
+    if model.tokenizer.kind != "sentencepiece":
         raise PspError(
             f"exports are only for models with a sentencepiece tokenizer; this one's is of the kind "
             f"{model.tokenizer.kind}"

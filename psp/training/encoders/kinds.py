@@ -16,19 +16,26 @@ if TYPE_CHECKING:
     from psp.training.encoders.base import Encoder
     from psp.training.optimiser import RowOptimiser
 
-#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train``; and the optimiser
-#: of its parameters. Beside the matrix's, dense ones have torch's Adam, with a learning rate of their own: a
-#: :class:`psp.training.optimiser.JointOptimiser` of both. Everything is on the matrix's device.
-Make = Callable[["Tensor", Mapping[str, Any]], "tuple[Encoder, RowOptimiser]"]
+#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and with its own
+#: (``kind``, and whatever the kind has); and the optimiser of its parameters. Dense ones, beside the matrix, have
+#: torch's Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything
+#: is on the matrix's device.
+Make = Callable[["Tensor", Mapping[str, Any], Mapping[str, Any]], "tuple[Encoder, RowOptimiser]"]
 
 
-def _mean(table: Tensor, train: Mapping[str, Any]) -> tuple[Encoder, RowOptimiser]:
+def _mean(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[Encoder, RowOptimiser]:
     from psp.training.encoders.mean import mean_encoder
 
     return mean_encoder(table, train)
 
 
-ENCODERS: dict[str, Make] = {"mean": _mean}
+def _lstm(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]) -> tuple[Encoder, RowOptimiser]:
+    from psp.training.encoders.lstm import lstm_encoder
+
+    return lstm_encoder(table, train, own)
+
+
+ENCODERS: dict[str, Make] = {"mean": _mean, "lstm": _lstm, "blstm": _lstm}
 
 
 def names() -> tuple[str, ...]:
