@@ -45,6 +45,7 @@ rule system:
             "psp.evaluation.evaluate",
             "psp.config.jobs",
             "psp.models.static",
+            "psp.models.combined",
             "psp.models.word_vectors",
         ),
     message:
@@ -71,6 +72,7 @@ use rule task as system_task with:
             "psp.evaluation.tasks.*",
             "psp.evaluation.system",
             "psp.models.static",
+            "psp.models.combined",
             "psp.models.word_vectors",
         ),
     message:

@@ -28,12 +28,33 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps({"format": 1, "model": options.model, **facts}, indent=2, ensure_ascii=False))
         return
     print(f"{options.model}:")
-    for name, said in _said(facts).items():
-        print(f"  {name:<14}{said}")
+    _print(_said_of_parts(facts) if "parts" in facts else _said(facts))
+    for number, part in enumerate(facts.get("parts", ())):
+        print(f"part {number}, of weight {part['weight']:g}:")
+        _print(_said(part))
+
+
+def _print(said: dict[str, str]) -> None:
+    for name, what in said.items():
+        print(f"  {name:<14}{what}")
 
 
 def _facts(model: Any) -> dict[str, Any]:
     """Collect what is known of a model; keys from its config keep their names."""
+    from psp.models.combined import CombinedModel
+
+    if isinstance(model, CombinedModel):
+        return {
+            "languages": model.config["languages"],
+            "dim": model.dim,
+            "dtype": model.dtype,
+            "table_bytes": model.nbytes,
+            "recipe": model.config.get("recipe"),
+            "psp_version": model.config.get("psp_version"),
+            "parts": [
+                {"weight": weight, **_facts(part)} for weight, part in zip(model.weights, model.parts, strict=True)
+            ],
+        }
     config = model.config
     return {
         "languages": config["languages"],
@@ -83,4 +104,14 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
         "accelerator": f"numba {numba}" if numba else "none",
         "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else _LOOKED_UP.get(facts["tokenizer"], ""),
+    }
+
+
+def _said_of_parts(facts: dict[str, Any]) -> dict[str, str]:
+    return {
+        "languages": ", ".join(facts["languages"]) or "unknown",
+        "dimensions": f"{facts['dim']:,}",
+        "tables": f"{facts['dtype']}, {facts['table_bytes']:,} bytes",
+        "recipe": facts["recipe"] or "none",
+        "combined by": f"psp {facts['psp_version']}",
     }

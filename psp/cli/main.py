@@ -1,9 +1,9 @@
 """The ``psp`` command: everything outside the workflow.
 
 ``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``train`` trains a model without the
-workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize`` and
-``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts to other
-libraries' formats.
+workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``,
+``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts
+to other libraries' formats.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from psp.cli import (
+    combine,
     embed,
     evaluate,
     export,
@@ -50,6 +51,7 @@ COMMANDS = (
     search,
     mine,
     quantize,
+    combine,
     serve,
     import_checkpoint,
     export,

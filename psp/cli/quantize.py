@@ -25,6 +25,7 @@ def run(options: argparse.Namespace) -> None:
         raise ConfigError("nothing to make smaller; give --dtype int8, --dim 256, or both")
 
     from psp.core.files import new_folder
+    from psp.models.combined import parts_of
     from psp.models.model import load_model
 
     model = load_model(options.model, accelerate=False)
@@ -38,7 +39,9 @@ def run(options: argparse.Namespace) -> None:
             f"and the model takes {model.nbytes:,}; choose another --dtype or --dim"
         )
     # If the model was itself quantized, keep the record of the original: quality is measured against that.
-    smaller.config.setdefault("quantized_from", {"dtype": model.dtype, "dim": model.dim})
+    for part, made in zip(parts_of(model), parts_of(smaller), strict=True):
+        if made is not part:
+            made.config.setdefault("quantized_from", {"dtype": part.dtype, "dim": part.dim})
     with ending_well(), new_folder(options.out) as folder:
         smaller.save(folder)
     print(

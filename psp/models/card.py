@@ -144,9 +144,13 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
         lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
     if licence:
         lines.append(f"license: {licence.lower()}")
-    kind = (config.get("encoder") or {}).get("kind")
-    others = {SENTENCEPIECE: _kind(config), "static-embeddings": kind if kind in ENCODERS else "static-embeddings"}
-    tags = [others.get(tag, tag) for tag in TAGS]
+    parts = _joined(config) or [dict(config)]
+    encoders = dict.fromkeys((part.get("encoder") or {}).get("kind") for part in parts)
+    others = {
+        SENTENCEPIECE: dict.fromkeys(map(_kind, parts)),
+        "static-embeddings": dict.fromkeys(kind if kind in ENCODERS else "static-embeddings" for kind in encoders),
+    }
+    tags = [kind for tag in TAGS for kind in others.get(tag, [tag])]
     lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in tags), "---"]
     return "\n".join(lines)
 
@@ -154,16 +158,50 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
 def _what(config: Mapping[str, Any]) -> str:
     *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
     languages = f"{', '.join(names)} and {last}" if names else last
-    rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
+    table = ""
+    if joined := _joined(config):
+        how = (
+            f"A sentence's vector joins the vectors of {len(joined)} models that were trained apart, "
+            f"{config['dim']:,} dimensions in all. Each of them is scaled to length 1 and multiplied by the square "
+            "root of its weight, so that a cosine is the mean of theirs by these weights."
+        )
+        table = _table_of_parts(joined)
+    else:
+        rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
+        how = (
+            f"A sentence's vector is the {_made_of(config)}: {dim:,} dimensions, {rows:,} "
+            f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}."
+        )
+    return (
+        f"# Sentence embeddings for {languages}\n\n{how} Sentences that mean the same have a high cosine, within a "
+        f"language and across the languages above. No GPU is needed.{table}"
+    )
+
+
+def _made_of(config: Mapping[str, Any]) -> str:
     encoder = config.get("encoder") or {}
     made_of = ENCODERS.get(str(encoder.get("kind")), "of the vectors")
     pooled = "largest value, in each dimension," if encoder.get("pooling") == "max" else "mean"
-    return (
-        f"# Sentence embeddings for {languages}\n\n"
-        f"A sentence's vector is the {pooled} {made_of} of its {parts}: {dim:,} dimensions, {rows:,} "
-        f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}. Sentences that mean the same have a "
-        "high cosine, within a language and across the languages above. No GPU is needed."
-    )
+    return f"{pooled} {made_of} of its {_parts(config)}"
+
+
+def _joined(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parts of a combination, each with its weight; none of any other model."""
+    parts: list[dict[str, Any]] = config.get("encoder", {}).get("parts", [])
+    return parts
+
+
+def _table_of_parts(parts: list[dict[str, Any]]) -> str:
+    lines = [
+        "| part | weight | vector | vocabulary | dimensions | numbers | languages |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {number} | {part['weight']:g} | {_made_of(part)} | {part['vocab_size']:,} | {vector_dim(part):,} | "
+        f"{part.get('dtype', 'float32')} | {', '.join(part['languages']) or 'unknown'} |"
+        for number, part in enumerate(parts)
+    ]
+    return "\n\n" + "\n".join(lines)
 
 
 def _kind(config: Mapping[str, Any]) -> str:
@@ -194,6 +232,13 @@ This takes psp, NumPy, sentencepiece and safetensors."""
 
 
 def _text(config: Mapping[str, Any]) -> str:
+    if joined := _joined(config):
+        said = "\n".join(f"- Part {number}: {_treatment(part)}" for number, part in enumerate(joined))
+        return f"## How text is treated\n\nEach part treats it in its own way.\n\n{said}"
+    return "## How text is treated\n\n" + _treatment(config)
+
+
+def _treatment(config: Mapping[str, Any]) -> str:
     segmenters = {value["name"] for value in (config.get("segment") or {}).values()}
     said = [
         f"Text with Han ideographs is split into words by {name} (`pip install 'psp[zh]'`)."
@@ -211,12 +256,17 @@ def _text(config: Mapping[str, Any]) -> str:
     )
     if left_out := config.get("left_out"):
         said.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
-    return "## How text is treated\n\n" + " ".join(said)
+    return " ".join(said)
 
 
 def _making(config: Mapping[str, Any]) -> str:
     recipe = config.get("recipe")
     said = f"Recipe: {recipe}. " if recipe else ""
+    if _joined(config):
+        return (
+            f"## How it was made\n\n{said}Its parts were trained apart, by the method of *Paraphrastic Representations "
+            f"at Scale* (Wieting et al., EMNLP 2022), and joined by psp {config.get('psp_version', __version__)}."
+        )
     sequence = (config.get("encoder") or {}).get("kind") in ENCODERS
     encoder = ", the encoder that of *ParaNMT-50M* (Wieting & Gimpel, ACL 2018)" if sequence else ""
     return (

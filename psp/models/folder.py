@@ -12,11 +12,13 @@
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
   further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
   (:func:`psp.models.lstm.vector_dim`)
+- of several models joined: format 2, and another layout (:mod:`psp.models.combined`)
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,10 +33,12 @@ from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, Table, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Folder, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 KIND, MEAN = "psp", "mean"
+#: The kind of encoder, and of tokenizer, of a combination of models.
+CONCAT, PARTS = "concat", "parts"
 #: The format of a mean of sentencepiece's pieces, and that of all else.
 FORMAT, OTHERS = 1, 2
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
@@ -51,6 +55,8 @@ _TYPES: dict[str, type] = {
     "segment": dict,
     "unknown_id": int,
 }
+#: The same of a combination; each part has the other keys.
+_COMBINED_TYPES = {key: _TYPES[key] for key in ("dim", "languages")}
 
 
 def save_model(
@@ -89,7 +95,24 @@ def save_model(
     if not table.finite():
         raise DataError("the embedding matrix holds values that are not finite numbers; it was not saved", folder)
     contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    full = described(table, tokenizer, config, sums(contents), encoder)
+    write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
+    return full
+
+
+def sums(contents: Mapping[str, bytes]) -> dict[str, str]:
+    """SHA-256 of files, by name."""
+    return {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+
+
+def described(
+    table: Table, tokenizer: Tokenizer, config: Mapping[str, Any], sums: dict[str, str], encoder: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The complete config.json of a model; arguments as of :func:`save_model`, and its tokenizer's files.
+
+    Raises:
+        ValueError: the config contradicts a key that is filled in here.
+    """
     plain = tokenizer.kind == SentencepieceTokenizer.kind and encoder["kind"] == MEAN
     full: dict[str, Any] = {"format": FORMAT if plain else OTHERS, "kind": KIND}
     if not plain:
@@ -110,17 +133,26 @@ def save_model(
         full["dtype"] = table.dtype
     if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
         raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
-    full |= tokenizer.recorded(config)
+    return full | tokenizer.recorded(config)
+
+
+def write_folder(
+    folder: Path, config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], contents: Mapping[str, bytes]
+) -> None:
+    """Write a model's files: ``config.json`` is removed first and written last, so that no half of them loads.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
     try:
         (folder / CONFIG).unlink(missing_ok=True)
     except OSError as error:
         raise DataError(f"cannot be replaced: {error.strerror}", folder / CONFIG) from error
-    write_table(folder / WEIGHTS, {TENSOR: table.values, **_scale(table), **(tensors or {})})
+    write_table(folder / WEIGHTS, tensors)
     for name, content in contents.items():
         with atomic(folder / name) as temporary:
             temporary.write_bytes(content)
-    write_json(folder / CONFIG, full)
-    return full
+    write_json(folder / CONFIG, config)
 
 
 def model_name(folder: Path) -> str:
@@ -129,8 +161,18 @@ def model_name(folder: Path) -> str:
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
+def load_combination(folder: Path | str, **options: Any) -> Any:
+    """Load a combination of models: :meth:`psp.models.combined.CombinedModel.load`."""
+    module = importlib.import_module("psp.models.combined")  # by name, since it imports this one
+    return module.CombinedModel.load(folder, **options)
+
+
 #: The loader for each kind of encoder; None for those of :class:`psp.models.static.StaticModel`.
-_encoders: dict[str, Callable[..., Any] | None] = {MEAN: None, **dict.fromkeys(lstm.KINDS)}
+_encoders: dict[str, Callable[..., Any] | None] = {
+    MEAN: None,
+    **dict.fromkeys(lstm.KINDS),
+    CONCAT: load_combination,
+}
 #: The kinds that nobody else may register.
 _BUILT_IN = tuple(_encoders)
 
@@ -154,7 +196,7 @@ def loader(folder: Path) -> Callable[..., Any] | None:
     Raises:
         DataError: as :func:`read_model`.
     """
-    return _encoders[_kind(_config(folder), "encoder")]
+    return _encoders[encoder_kind(read_config(folder))]
 
 
 def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lstm | None]:
@@ -166,16 +208,27 @@ def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lst
         PspError: its text is segmented, and the segmenter is not installed.
     """
     config, table, tokenizer, others = read_folder(folder)
-    if (kind := _kind(config, "encoder")) in lstm.KINDS:
-        return config, table, tokenizer, lstm.Lstm.read(config["encoder"], others, table.dim, folder / WEIGHTS)
+    return config, table, tokenizer, read_sequence(config, table, others, folder)
+
+
+def read_sequence(
+    config: Mapping[str, Any], table: Table, tensors: Mapping[str, np.ndarray], folder: Path
+) -> lstm.Lstm | None:
+    """Make a model's LSTM of its config.json and its tensors beside the table; None for a mean.
+
+    Raises:
+        DataError: they do not fit each other, or the encoder is neither.
+    """
+    if (kind := encoder_kind(config)) in lstm.KINDS:
+        return lstm.Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
     if kind != MEAN:
         raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
-    if others:
+    if tensors:
         raise DataError(
-            f"holds {', '.join(sorted(others))}, which a mean does not have; install the psp that wrote it",
+            f"holds {', '.join(sorted(tensors))}, which a mean does not have; install the psp that wrote it",
             folder / WEIGHTS,
         )
-    return config, table, tokenizer, None
+    return None
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[str, np.ndarray]]:
@@ -184,19 +237,41 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[st
     Raises:
         DataError, PspError: as :func:`read_model`.
     """
-    config = _config(folder)
+    config = read_config(folder)
+    if encoder_kind(config) == CONCAT:
+        raise DataError("a combination of models, where one alone is needed; only psp.load_model loads it", folder)
+    return config, *read_parts(config, read_table(folder / WEIGHTS), folder, folder)
+
+
+def read_parts(
+    config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], files: Folder, folder: Path
+) -> tuple[Table, Tokenizer, dict[str, np.ndarray]]:
+    """Make a model's table and tokenizer of what its folder holds, and check that all of it fits together.
+
+    Args:
+        config: its config.json.
+        tensors: those of model.safetensors.
+        files: where the tokenizer's files are found by their names.
+        folder: the folder, for errors.
+
+    Returns:
+        The table, the tokenizer and the encoder's further tensors.
+
+    Raises:
+        DataError, PspError: as :func:`read_model`.
+    """
     kind = tokenizers.of_kind(_kind(config, "tokenizer"), folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
-        if _sha256(folder / name) != digest:
-            raise DataError("not the file that config.json records; copy the whole folder", folder / name)
-    table, others = _read_table(folder / WEIGHTS)
+        if _sha256(files / name) != digest:
+            raise DataError("not the file that config.json records; copy the whole folder", files / name)
+    table, others = _take_table(tensors, folder / WEIGHTS)
     shape, saved_as = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
     if table.values.shape != shape or table.dtype != saved_as:
         raise DataError(
             f"{table.dtype} {table.values.shape}, but {saved_as} {shape} in config.json; copy the whole folder",
             folder / WEIGHTS,
         )
-    return config, table, kind.load(folder, config), others
+    return table, kind.load(files, config), others
 
 
 def checked_table(weight: np.ndarray | Table, tokenizer: Tokenizer) -> Table:
@@ -214,19 +289,24 @@ def checked_table(weight: np.ndarray | Table, tokenizer: Tokenizer) -> Table:
     return Table(np.ascontiguousarray(weight, np.float32))
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
     """Read and check a folder's config.json; its encoder is of a known kind."""
     if not folder.is_dir():
         raise DataError("no such folder; a model is a folder with config.json in it", folder)
     config: dict[str, Any] = read_json(folder / CONFIG)
-    _check_config(config, folder / CONFIG)
-    if (kind := _kind(config, "encoder")) not in _encoders:
+    check_config(config, folder / CONFIG)
+    if (kind := encoder_kind(config)) not in _encoders:
         raise DataError(
             f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted(_encoders))}); import the module "
             "that registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
             folder / CONFIG,
         )
     return config
+
+
+def encoder_kind(config: Mapping[str, Any]) -> str:
+    """The kind of a model's encoder, by its config.json, which is checked already."""
+    return _kind(config, "encoder")
 
 
 def _kind(config: Mapping[str, Any], part: str) -> str:
@@ -236,7 +316,12 @@ def _kind(config: Mapping[str, Any], part: str) -> str:
     return str(config[part]["kind"])
 
 
-def _check_config(config: Any, path: Path) -> None:
+def check_config(config: Any, path: Path) -> None:
+    """Check the types of what every reader of a config.json needs.
+
+    Raises:
+        DataError: it is not of a model, of another format, or lacks a key; ``path`` is its own.
+    """
     if not isinstance(config, dict) or config.get("kind") != KIND:
         raise DataError('not the config of a psp model ("kind": "psp" is missing)', path)
     if config.get("format") not in (FORMAT, OTHERS):
@@ -246,13 +331,13 @@ def _check_config(config: Any, path: Path) -> None:
         )
     if config.get("dtype", "float32") not in DTYPES:
         raise DataError(f"dtype is {config['dtype']!r}; there are {', '.join(DTYPES)}", path)
-    types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
-    for key, kind in types.items():
-        if not isinstance(config.get(key), kind):
-            raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
     for key in ("tokenizer", "encoder") if config["format"] == OTHERS else ():
         if not isinstance(config.get(key), dict) or not isinstance(config[key].get("kind"), str):
             raise DataError(f"{key} is {config.get(key)!r} or missing, or has no kind; copy the folder again", path)
+    types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
+    for key, kind in (_COMBINED_TYPES if encoder_kind(config) == CONCAT else types).items():
+        if not isinstance(config.get(key), kind):
+            raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
 
 
 def _sha256(path: Path) -> str:
@@ -262,16 +347,16 @@ def _sha256(path: Path) -> str:
         raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
 
 
-def _scale(table: Table) -> dict[str, np.ndarray]:
-    """The scale as saved: shaped to broadcast, so that any reader applies it correctly."""
+def table_tensors(table: Table) -> dict[str, np.ndarray]:
+    """The tensors of a table, by name; the scale is shaped to broadcast, so that any reader applies it correctly."""
     if table.scale is None:
-        return {}
-    return {SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
+        return {TENSOR: table.values}
+    return {TENSOR: table.values, SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
 
 
-def _read_table(path: Path) -> tuple[Table, dict[str, np.ndarray]]:
-    """Read the table and the other tensors."""
-    others = read_table(path)
+def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Table, dict[str, np.ndarray]]:
+    """Make the table, and return the other tensors; ``path`` is their file."""
+    others = dict(tensors)
     table = _table(others.pop(TENSOR, None), others.pop(SCALE, None))
     if table is None:
         raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)

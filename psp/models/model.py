@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, overload
 
-from psp.models.folder import loader
+from psp.models.combined import CombinedModel
+from psp.models.folder import load_combination, loader
 from psp.models.static import StaticModel
 
 
@@ -37,6 +38,12 @@ class Model(StaticModel):
         from psp.models.hub import push
 
         return push(self, repo_id, **options)
+
+
+class Combination(Model, CombinedModel):
+    """Models joined, as people load them: :class:`psp.models.combined.CombinedModel`."""
+
+    _part_class = Model
 
 
 @overload
@@ -83,6 +90,7 @@ def load_model(
 
             path = fetch(str(path))
         if (load := loader(Path(path))) is not None:  # its encoder is no mean
+            load = Combination.load if load is load_combination else load
             model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
             return model
         return Model.load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)

@@ -13,7 +13,7 @@ from psp.core.errors import DataError
 from psp.core.files import sha256
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece import encode_all, load_sentencepiece
-from psp.text.tokenizer import Tokenizer, register
+from psp.text.tokenizer import Folder, Tokenizer, register
 
 if TYPE_CHECKING:
     from psp.text.word_cache import WordCache
@@ -48,7 +48,7 @@ class SentencepieceTokenizer(Tokenizer):
         super().__init__(config)
 
     @classmethod
-    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:
         return cls(folder / FILE, config)
 
     def contents(self) -> dict[str, bytes]:

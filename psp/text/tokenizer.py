@@ -40,6 +40,14 @@ class Fast(Protocol):
         ...
 
 
+class Folder(Protocol):
+    """Where a tokenizer finds its files: a path, or else files that have other names there."""
+
+    def __truediv__(self, name: str) -> Path:
+        """The path of a file."""
+        ...
+
+
 class Tokenizer(abc.ABC):
     """Text in, flat ids out. Immutable: :meth:`reading` gives another tokenizer with the same vocabulary.
 
@@ -117,8 +125,10 @@ class Tokenizer(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:
         """Load the tokenizer of a model's folder, whose config.json is ``config``; checksums are already verified.
+
+        Its files are ``folder / name``, by the names that :meth:`contents` gives them.
 
         Raises:
             DataError: a file is missing or damaged.

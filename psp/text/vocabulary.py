@@ -17,7 +17,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Folder, Tokenizer
 
 FILE = "vocabulary.txt"
 MAGIC = "psp vocabulary 1"
@@ -106,7 +106,7 @@ class VocabularyTokenizer(Tokenizer):
         return made.reading(config or {})
 
     @classmethod
-    def load(cls, folder: Path, config: Mapping[str, Any]) -> Self:
+    def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:
         return cls.read(folder / FILE, config)
 
     def contents(self) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.models import card, hub
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.model import Combination, Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import train_sentencepiece
 from tests.models.conftest import TOKEN, Hub
@@ -119,6 +119,19 @@ def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
         fetched = Path(user.run(f"hub.fetch('hf://{REPO}@{revision}')"))
         assert (fetched / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
     assert user.run(f"hub.fetch('hf://{REPO}@large')").startswith(f"DataError: hf://{REPO}@large: no such rev")
+
+
+@pytest.mark.slow
+def test_a_combination(folder, server, user, tmp_path):
+    first = Model.load(folder)
+    Combination([first, first.quantized("int8")], [1, 0.5]).save(tmp_path / "both")
+    assert "/commit/" in user.run(f"hub.push({str(tmp_path / 'both')!r}, {REPO!r})")
+    names = {"config.json", "model.safetensors", "0.sentencepiece.model", "1.sentencepiece.model", "README.md"}
+    assert set(server.files(REPO)) == names | {".gitattributes"}
+    fetched = Path(User(tmp_path / "other", server.endpoint).run(f"hub.fetch('hf://{REPO}')"))
+    for name in names:
+        assert (fetched / name).read_bytes() == (tmp_path / "both" / name).read_bytes()
+    assert load_model(fetched).weights == (1.0, 0.5)
 
 
 @pytest.mark.slow

@@ -176,13 +176,14 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
     elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 15
+    assert len(commands) == 16
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
+    assert psp.load_model(tmp_path / "both").weights == (1.0, 0.5)
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
     assert (tmp_path / "mine-train/metrics.csv").exists()

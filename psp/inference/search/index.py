@@ -23,6 +23,7 @@ from psp.core.errors import DataError
 from psp.core.files import new_folder, read_json, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import Graph, library, nearest, unit
+from psp.models.combined import CombinedModel, parts_of
 from psp.models.static import StaticModel
 from psp.text.lines import LineFile
 
@@ -60,20 +61,36 @@ def embed(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndar
     Returns:
         float32 (m, dim) and int64 (m,).
     """
-    ids, offsets = model.ids(texts)
-    vectors, kept = unit(model.pool(ids, offsets))
-    both = _understood(model, ids, offsets)[kept]
+    found, understood = _vectors(model, texts)
+    vectors, kept = unit(found)
+    both = understood[kept]
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
 
 
-def _understood(model: StaticModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Tell for each text whether it has a known piece, bool (n,)."""
+def _vectors(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The texts' vectors, float32 (n, dim), and whether each text has a known piece, bool (n,)."""
+    if isinstance(model, CombinedModel):
+        vectors, known = zip(*(_vectors(part, texts) for part in model.parts), strict=True)
+        return model.join(vectors), np.logical_or.reduce(known)
+    ids, offsets = model.ids(texts)
+    return model.pool(ids, offsets), _known(model, ids, offsets)
+
+
+def _understood(model: StaticModel, texts: Sequence[str]) -> np.ndarray:
+    """Tell for each text whether it has a known piece, bool (n,); of a combination, one that any part knows."""
+    return np.logical_or.reduce([_known(part, *part.ids(texts)) for part in parts_of(model)])
+
+
+def _known(model: StaticModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     known = np.concatenate([[0], np.cumsum(~np.isin(ids, model.tokenizer.silent_ids))])
     return known[offsets[1:]] > known[offsets[:-1]]
 
 
 def identity(model: StaticModel) -> str:
     """Return a SHA-256 of all that determines a model's vectors: its embedding matrix, pieces and text processing."""
+    if isinstance(model, CombinedModel):
+        parts = [[weight, identity(part)] for weight, part in zip(model.weights, model.parts, strict=True)]
+        return hashlib.sha256(json.dumps(["parts", parts]).encode()).hexdigest()
     digest = hashlib.sha256()
     reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
     if model.tokenizer.kind != "sentencepiece":
@@ -275,7 +292,7 @@ def _rows_of(table: np.ndarray, model: StaticModel, corpus: LineFile) -> Iterato
     first = 0
     for texts in corpus.chunks(CHUNK):
         rows, kept = unit(table[first : first + len(texts)])
-        both = _understood(model, *model.ids(texts))[kept]
+        both = _understood(model, texts)[kept]
         yield Block(rows[both], kept[both] + first, len(texts))
         first += len(texts)
 

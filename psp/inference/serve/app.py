@@ -29,6 +29,7 @@ from psp.inference.serve import Limits, requests
 from psp.inference.serve.guard import Guard
 from psp.inference.serve.pieces import explain
 from psp.inference.serve.requests import Refused, check_keys
+from psp.models.combined import parts_of
 from psp.models.static import StaticModel
 
 #: Vectors serialised at a time, to bound memory and the time that the GIL is held.
@@ -128,16 +129,18 @@ class _Api:
     async def facts(self, request: Request) -> Response:
         """GET /api/model."""
         model, config = self._model, self._model.config
+        parts = parts_of(model)
+        cases = {bool(part.config.get("lower_case", False)) for part in parts}
         return JSONResponse(
             {
                 "name": self._name,
                 "languages": config.get("languages", []),
                 "dim": model.dim,
-                "vocab_size": model.vocab_size,
+                "vocab_size": sum(part.vocab_size for part in parts),
                 "dtype": model.dtype,
                 "bytes": model.nbytes,
-                "lower_case": bool(config.get("lower_case", False)),
-                "segment": config.get("segment", {}),
+                "lower_case": cases.pop() if len(cases) == 1 else None,
+                "segment": {key: value for part in parts for key, value in (part.config.get("segment") or {}).items()},
                 "recipe": config.get("recipe"),
                 "psp_version": __version__,
                 "limits": dataclasses.asdict(self._limits),
@@ -219,7 +222,7 @@ class _Api:
     def _embed_normalised(self, texts: list[str], dim: int) -> tuple[np.ndarray, int]:
         """Return unit vectors (zeros for a text without pieces) and the total number of pieces."""
         vectors = self._model.encode(texts, normalize_embeddings=True, truncate_dim=dim)
-        return vectors, len(self._model.ids(texts)[0])
+        return vectors, sum(len(part.ids(texts)[0]) for part in parts_of(self._model))
 
 
 def _stream(head: str, entries: Iterator[str], tail: str) -> Response:

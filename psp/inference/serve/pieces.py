@@ -1,7 +1,8 @@
 """Explain the cosine of two texts by the contribution of each piece.
 
 A text's vector is the mean of its n piece embeddings, so the cosine of a and b is the sum over a's pieces of
-``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces.
+``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces. Of a combination, it is the sum over its parts'
+pieces: a part of weight w adds its own cosine times w / (|a| |b|), where |a| and |b| are the joined vectors' lengths.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import PspError
+from psp.models.combined import CombinedModel
 from psp.models.static import StaticModel
 
 #: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
@@ -30,6 +32,8 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
         DataError: as :meth:`psp.models.static.StaticModel.score_raw_text`.
         PspError: the model is an LSTM, of whose cosine the pieces have no shares.
     """
+    if isinstance(model, CombinedModel):
+        return _explain_parts(model, left, right)
     if model.sequence is not None:
         raise PspError(
             f"this model is {model.sequence.called}: its vector is not a sum of its pieces', so they have no "
@@ -50,6 +54,17 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
             for place, share in zip(places[start : start + ROWS], shares.tolist(), strict=True):
                 both[side][place]["share"] = share
     return {"score": score, "texts": both}
+
+
+def _explain_parts(model: CombinedModel, left: str, right: str) -> dict[str, Any]:
+    """:func:`explain` of a combination: the pieces of one part after those of another."""
+    texts: list[list[dict[str, Any]]] = [[], []]
+    lengths = [float(np.linalg.norm(vector)) for vector in model.embed_raw_text([left, right]).astype(np.float64)]
+    for part, weight in zip(model.parts, model.weights, strict=True):
+        factor = weight / (lengths[0] * lengths[1]) if all(lengths) else 0.0
+        for whole, own in zip(texts, explain(part, left, right)["texts"], strict=True):
+            whole += [{**piece, "share": piece["share"] * factor} for piece in own]
+    return {"score": model.score_raw_text([(left, right)])[0], "texts": texts}
 
 
 def _pieces(model: StaticModel, text: str) -> list[dict[str, Any]]:

@@ -49,7 +49,11 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    if model.sequence is not None:  # before anything is written
+    from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
+
+    if isinstance(model, CombinedModel):  # before anything is written
+        raise PspError("no export holds a combination of models: other libraries know one vocabulary; export its parts")
+    if model.sequence is not None:
         raise PspError(f"exports are only for means; this model's vectors come from {model.sequence.called}")
     if model.tokenizer.kind != "sentencepiece":
         raise PspError(

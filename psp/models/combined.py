@@ -1,0 +1,378 @@
+"""Combinations: models that were trained apart, used as one, with NumPy alone.
+
+A text's vector joins the vectors that the parts give it, each scaled to length 1 and multiplied by the square root of
+its part's weight. So a cosine is the mean of the parts' cosines by their weights, if no part's vector is zero; a zero
+vector stays zero. Subwords beside character trigrams give better scores than either alone (Wieting & Gimpel 2018).
+
+On disk a combination is a folder as of any model (:mod:`psp.models.folder`):
+
+- ``config.json``: format (2), kind ("psp"), dim (of the whole), languages, recipe, psp_version; ``encoder``, with kind
+  "concat" and ``parts``, each the config.json of that model with its ``weight``; ``tokenizer``, with kind "parts" and
+  ``files``: the SHA-256 of all parts' files by the names that they have here
+- ``model.safetensors``: the tensors of part 0 as ``parts.0.embedding.weight`` and so on
+- the tokenizers' files: ``0.sentencepiece.model``, ``1.vocabulary.txt`` and so on
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.version import __version__
+from psp.models import lstm
+from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
+from psp.models.folder import (
+    CONCAT,
+    KIND,
+    MEAN,
+    OTHERS,
+    OURS,
+    PARTS,
+    check_config,
+    described,
+    encoder_kind,
+    read_config,
+    read_parts,
+    read_sequence,
+    sums,
+    table_tensors,
+    write_folder,
+)
+from psp.models.interface import checked_prompts
+from psp.models.similarity import unit
+from psp.models.static import _ROWS, StaticModel
+from psp.models.table import read_table
+
+#: What a combination takes over from its parts' configs if they all say the same.
+_SHARED = ("recipe", "licence", "prompts")
+
+
+class _OfParts:
+    """An attribute that only parts have: ``hasattr`` says no, and the error is of :meth:`CombinedModel.__getattr__`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, model: object, owner: type) -> Any:
+        if model is None:
+            return self
+        raise AttributeError(self._name)
+
+
+class _Renamed:
+    """A combination's folder as a part's tokenizer sees it: :class:`psp.text.tokenizer.Folder`."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._folder, self._number = folder, number
+
+    def __truediv__(self, name: str) -> Path:
+        return self._folder / f"{self._number}.{name}"
+
+
+class CombinedModel(StaticModel):
+    """Several models as one, whose vectors are joined.
+
+    What needs one vocabulary or one embedding matrix (``ids``, ``pool``, ``weight``, ``tokenizer``, token embeddings)
+    is an error; the models in :attr:`parts` have it.
+
+    Args:
+        parts: two models or more, not copied; a combination among them stands for its own parts.
+        weights: a positive number for each (default: 1). A combination's weight is divided among its parts in
+            proportion to theirs, so that it counts as any other model of this weight.
+        config: what config.json shall say besides, such as ``prompts`` (default: ``recipe``, ``licence`` and
+            ``prompts`` if all parts have the same, and the ``languages`` of all).
+
+    Raises:
+        TypeError: a part is not a psp model.
+        ValueError: there are fewer than two parts, or the weights do not fit them.
+        DataError: a part is of a kind that cannot be saved as one, or the prompts are not text.
+    """
+
+    weight: Any = _OfParts()
+    table: Any = _OfParts()
+    tokenizer: Any = _OfParts()
+    sentencepiece: Any = _OfParts()
+    sentencepiece_model: Any = _OfParts()
+    unknown_id: Any = _OfParts()
+    vocab_size: Any = _OfParts()
+    ids: Any = _OfParts()
+    pool: Any = _OfParts()
+    prepared: Any = _OfParts()
+    preprocess: Any = _OfParts()
+    tokenize: Any = _OfParts()
+    sequence: Any = _OfParts()
+    token_vectors: Any = _OfParts()
+
+    #: The class of the parts of a combination that is loaded.
+    _part_class: type[StaticModel] = StaticModel
+
+    def __init__(
+        self,
+        parts: Sequence[StaticModel],
+        weights: Sequence[float] | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = checked_weights([1.0] * len(parts) if weights is None else weights, len(parts))
+        flat = [pair for part, weight in zip(parts, given, strict=True) for pair in _flattened(part, weight)]
+        self.parts = tuple(part for part, _ in flat)
+        self.weights = tuple(weight for _, weight in flat)
+        shared = {key: self.parts[0].config.get(key) for key in _SHARED if _agree(self.parts, key)}
+        languages = dict.fromkeys(code for part in self.parts for code in part.config.get("languages") or [])
+        self.config = {
+            "languages": list(languages),
+            "recipe": None,
+            **{key: value for key, value in shared.items() if value is not None},
+            **(config or {}),
+        }
+        checked_prompts(self.config)
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        dtype: str | None = None,
+        dim: int | None = None,
+        threads: int = 1,
+        accelerate: bool | None = None,
+    ) -> Self:
+        """Load a combination's folder; arguments and errors are those of :meth:`StaticModel.load`.
+
+        ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
+        cut away.
+        """
+        folder = Path(folder)
+        config = read_config(folder)
+        path = folder / CONFIG
+        if encoder_kind(config) != CONCAT:
+            raise DataError("not a combination of models; load it with psp.load_model", folder)
+        entries = config["encoder"].get("parts")
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise DataError("encoder lists no parts; copy the model's folder again", path)
+        try:
+            weights = checked_weights([entry.get("weight") for entry in entries], len(entries))
+        except ValueError as error:
+            raise DataError(f"encoder: {error}; copy the model's folder again", path) from None
+        configs = [{key: value for key, value in entry.items() if key != "weight"} for entry in entries]
+        listed: dict[str, str] = {}
+        for number, one in enumerate(configs):
+            check_config(one, path)
+            if encoder_kind(one) not in (MEAN, *lstm.KINDS):
+                raise DataError(f"part {number} has an encoder that no part can have; copy the folder again", path)
+            listed |= {f"{number}.{name}": digest for name, digest in tokenizer_files(one, path).items()}
+        if tokenizer_files(config, path) != listed:
+            raise DataError("tokenizer and encoder list different files; copy the model's folder again", path)
+        divided = _divided(read_table(folder / WEIGHTS), len(configs), folder / WEIGHTS)
+        parts = []
+        for number, (one, tensors) in enumerate(zip(configs, divided, strict=True)):
+            table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
+            sequence = read_sequence(one, table, others, folder)
+            parts.append(
+                cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, sequence=sequence)
+            )
+        own = {
+            key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
+        }  # the parts have them
+        model = cls(parts, weights, own)
+        if model.dim != config["dim"]:
+            raise DataError(f"dim is {config['dim']}, but the parts have {model.dim}; copy the folder again", path)
+        return model.quantized(dtype, dim)
+
+    def __repr__(self) -> str:
+        languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
+        parts = " + ".join(
+            f"{weight:g} x {len(part.table):,} {_ROWS.get(part.tokenizer.kind, 'pieces')}"
+            + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
+            for part, weight in zip(self.parts, self.weights, strict=True)
+        )
+        return f"<psp.Model: {languages}; {parts}, {self.dim} dimensions, {self.dtype}>"
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions of a vector: those of all parts."""
+        return sum(part.dim for part in self.parts)
+
+    @property
+    def dtype(self) -> str:
+        """The data type of the embedding matrices; where parts differ, all of them, joined by "+"."""
+        return "+".join(dict.fromkeys(part.dtype for part in self.parts))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all parts in bytes."""
+        return sum(part.nbytes for part in self.parts)
+
+    @property
+    def threads(self) -> int:
+        """The number of threads; setting it sets that of all parts."""
+        return max(part.threads for part in self.parts)
+
+    @threads.setter
+    def threads(self, value: int) -> None:
+        for part in self.parts:
+            part.threads = value
+
+    def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
+        """Join vectors of the parts: the combination's vectors, float32 (n, dim).
+
+        Args:
+            vectors: for each part its vectors of the same n texts, float32 (n, dim of the part).
+        """
+        out = np.empty((len(vectors[0]), self.dim), np.float32)
+        self._join(vectors, out)
+        return out
+
+    def _join(self, vectors: Iterable[np.ndarray], out: np.ndarray) -> None:
+        start = 0
+        for part, weight, own in zip(self.parts, self.weights, vectors, strict=True):
+            np.multiply(unit(own), np.float32(math.sqrt(weight)), out=out[:, start : start + part.dim])
+            start += part.dim
+
+    def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
+        """Return a combination of smaller parts, or itself if nothing changes.
+
+        Args:
+            dtype: as of :meth:`StaticModel.quantized`, for each part.
+            dim: None, or the number of dimensions that the model has.
+
+        Raises:
+            ValueError: ``dtype`` is not available; or ``dim`` is another, since whole parts would be cut away.
+        """
+        if dim not in (None, self.dim):
+            raise ValueError(
+                f"dim is {dim}, but the first dimensions of a combination are those of its first parts alone; cut the "
+                "models themselves, and combine them again"
+            )
+        parts = tuple(part.quantized(dtype) for part in self.parts)
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.parts, made.config, made._card = parts, dict(self.config), None  # the card has metrics of this model
+        return made
+
+    def save(self, folder: Path | str) -> dict[str, Any]:
+        """Write the combination as a folder; the same parts and weights give the same bytes.
+
+        Returns:
+            The complete config.
+
+        Raises:
+            DataError: an embedding matrix is not finite, or the folder cannot be written.
+        """
+        folder = Path(folder)
+        entries: list[dict[str, Any]] = []
+        tensors: dict[str, np.ndarray] = {}
+        contents: dict[str, bytes] = {}
+        for number, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
+            if not part.table.finite():
+                raise DataError(f"part {number} holds values that are not finite numbers; it was not saved", folder)
+            files = part.tokenizer.contents()
+            keys, others = _saved_encoder(part)
+            config = {key: value for key, value in part.config.items() if key not in OURS}
+            entries.append({"weight": weight, **described(part.table, part.tokenizer, config, sums(files), keys)})
+            tensors |= {f"parts.{number}.{name}": one for name, one in {**table_tensors(part.table), **others}.items()}
+            contents |= {f"{number}.{name}": content for name, content in files.items()}
+        full = {
+            "format": OTHERS,
+            "kind": KIND,
+            "tokenizer": {"kind": PARTS, "files": sums(contents)},
+            "encoder": {"kind": CONCAT, "parts": entries},
+            "dim": self.dim,
+            "psp_version": __version__,
+            **{key: value for key, value in self.config.items() if key not in OURS},
+        }
+        write_folder(folder, full, tensors, contents)
+        return full
+
+    def __getattr__(self, name: str) -> Any:
+        if isinstance(vars(CombinedModel).get(name), _OfParts):
+            raise AttributeError(
+                f"a combination of models has no {name}: use that of a part, model.parts[0].{name}", name=name, obj=self
+            )
+        return super().__getattr__(name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    # What embeds texts is StaticModel's; between these two methods, ids are a list, of each part's.
+
+    def _ids(self, texts: list[str], first: int) -> Any:
+        return [part._ids(texts, first) for part in self.parts]
+
+    def _pool(self, encoded: Any, out: np.ndarray) -> None:
+        def pooled(part: StaticModel, ids: Any) -> np.ndarray:
+            vectors = np.empty((len(out), part.dim), np.float32)
+            part._pool(ids, vectors)
+            return vectors
+
+        self._join(map(pooled, self.parts, encoded), out)  # one part's vectors in memory at a time
+
+    def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
+        raise ValueError(
+            f"output_value is {None if vectors is not None else 'token_embeddings'!r}: each part of a combination "
+            "splits a text in its own way; use model.parts[0].encode"
+        )
+
+
+def parts_of(model: StaticModel) -> tuple[StaticModel, ...]:
+    """The parts of a combination; of any other model, itself alone."""
+    return model.parts if isinstance(model, CombinedModel) else (model,)
+
+
+def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
+    """Weights as float, after checking that they are as many positive numbers as there are parts, two or more.
+
+    Raises:
+        ValueError: they are not.
+    """
+    found = list(weights)
+    if parts < 2:
+        raise ValueError(f"a combination of {parts} models; it needs two or more")
+    if len(found) != parts:
+        raise ValueError(f"{len(found)} weights for {parts} models; give one for each")
+    for weight in found:
+        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 < float(weight) < math.inf:
+            raise ValueError(f"the weight {weight!r} is not a finite number above 0")
+    return [float(weight) for weight in found]
+
+
+def _flattened(part: StaticModel, weight: float) -> list[tuple[StaticModel, float]]:
+    """A part, or the parts of a combination, with their weights in the whole."""
+    if isinstance(part, CombinedModel):
+        # Its vectors would be scaled to length 1, and its cosines be the means of its parts' by their weights.
+        return [(one, weight * (own / sum(part.weights))) for one, own in zip(part.parts, part.weights, strict=True)]
+    if not isinstance(part, StaticModel):
+        raise TypeError(f"a part is {type(part).__name__}, not a psp model")
+    if type(part)._pool is not StaticModel._pool:
+        raise DataError(f"{type(part).__name__}: models of this class cannot be combined; psp does not know its files")
+    return [(part, weight)]
+
+
+def _agree(parts: Sequence[StaticModel], key: str) -> bool:
+    return all(part.config.get(key) == parts[0].config.get(key) for part in parts)
+
+
+def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[dict[str, np.ndarray]]:
+    """The tensors of each part, by the names that they have in its own folder."""
+    found: list[dict[str, np.ndarray]] = [{} for _ in range(parts)]
+    for name, tensor in tensors.items():
+        prefix, number, own = [*name.split(".", 2), "", ""][:3]
+        if prefix != "parts" or number not in map(str, range(parts)):
+            raise DataError(f"holds {name}, which is of none of the {parts} parts; copy the model's folder again", path)
+        found[int(number)][own] = tensor
+    return found
+
+
+def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A part's encoder as config.json has it, and its tensors beside the embedding matrix."""
+    return ({"kind": MEAN}, {}) if part.sequence is None else (part.sequence.keys(), part.sequence.tensors())
