@@ -49,8 +49,8 @@ from psp.models.similarity import unit
 from psp.models.static import _ROWS, StaticModel
 from psp.models.table import read_table
 
-#: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: of 300 dimensions
-#: 2.0 million vectors a second on one core, instead of 1.5 million.
+#: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
+#: vectors of 300 dimensions a second on one core, instead of 1.5 million.
 CACHE_BYTES = 512 << 10
 #: What a combination takes over from its parts' configs if they all say the same.
 _SHARED = ("recipe", "licence", "prompts")
