@@ -5,7 +5,7 @@
 #
 # The stages, one rule file each:
 #   download -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> tune) -> train
-#   -> evaluate, task, system, compare, quantize, variants, speed, curve; data; card
+#   -> (combine ->) evaluate, task, system, compare, quantize, variants, speed, curve; data; card
 
 
 configfile: "config/config.yaml"
@@ -28,6 +28,7 @@ include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
+include: "rules/combine.smk"
 include: "rules/task.smk"
 include: "rules/system.smk"
 include: "rules/compare.smk"
@@ -48,4 +49,5 @@ rule all:
             f"results/{name}/{file}"
             for name in CONFIG.models
             for file in ("eval.json", "data.json", "card.md")
+            if file == "eval.json" or name not in COMBINED
         ],

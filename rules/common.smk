@@ -8,7 +8,7 @@ from psp.pairs import data_warnings
 from psp.core import failures
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.models.files import NAMES, VOCABULARY_NAMES
+from psp.models.files import NAMES, VOCABULARY_NAMES, combination_files
 from psp.models.registry import encoder_files
 from psp.core.errors import ConfigError, PspError
 from psp.pairs.filters import custom
@@ -41,11 +41,26 @@ DOWNLOADS = "results/downloads"
 MODEL = r"(?!(downloads|embeddings|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # A rule's output files are the same for all models, but a model's files depend on its tokenizer: models of words or
 # trigrams have rules of their own, and these constraints say which rule makes a model.
-_LISTED = "|".join(
-    re.escape(name) for name in CONFIG.models if CONFIG.model(name).tokens != "subword"
-)
-WITH_SUBWORDS = rf"(?!({_LISTED})/){MODEL}" if _LISTED else MODEL
-WITH_VOCABULARY = f"({_LISTED})" if _LISTED else "(?!)"
+COMBINED = [name for name in CONFIG.models if CONFIG.model(name).combined]
+_VOCABULARY = [
+    name
+    for name in CONFIG.models
+    if name not in COMBINED and CONFIG.model(name).tokens != "subword"
+]
+
+
+def one_of(names):
+    """Return an expression for these models; without any, for none."""
+    return f"({'|'.join(map(re.escape, names))})" if names else "(?!)"
+
+
+def none_of(names):
+    """Return an expression for all other models."""
+    return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
+
+
+WITH_SUBWORDS, WITH_VOCABULARY = none_of(_VOCABULARY + COMBINED), one_of(_VOCABULARY)
+TRAINED, COMBINATIONS = none_of(COMBINED), one_of(COMBINED)
 
 
 wildcard_constraints:
@@ -114,6 +129,9 @@ def download(name):
 
 def files_in(folder, entry):
     """Return the files of a model's folder by its entry in the config, config.json first."""
+    if entry.combined:
+        kinds = [CONFIG.model(part).tokens for part, _ in entry.combined]
+        return [f"{folder}/{name}" for name in combination_files(kinds)]
     names = NAMES if entry.tokens == "subword" else VOCABULARY_NAMES
     return [f"{folder}/{names[part]}" for part in sorted(names)]
 
@@ -124,6 +142,12 @@ def files_of(encoder):
     if match and match[1] in CONFIG.models:
         return files_in(encoder.rstrip("/"), CONFIG.model(match[1]))
     return encoder_files(encoder)
+
+
+#: What there is of a combination of models.
+OF_COMBINATION = re.compile(
+    r"(model/|systems/[^/]+/)|(eval|compare|quantized)\.json$|eval\.safetensors$"
+)
 
 
 def targets(arguments):
@@ -152,6 +176,11 @@ def check_targets(arguments):
         if name in RESERVED:
             continue
         asked_for = CONFIG.cleared(name)
+        if asked_for.combined and not OF_COMBINATION.match(file):
+            raise ConfigError(
+                f"results/{name}/{file}: {name} joins {' and '.join(part for part, _ in asked_for.combined)}, and has "
+                "model/, eval.json, compare.json and quantized.json only; ask for the same file of one of those"
+            )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
         for needed in CONFIG.downloads(asked_for):
@@ -221,6 +250,8 @@ except PspError as error:
 def say_warnings():
     """Log warnings about the data of the requested models, by default all."""
     for entry in models_asked_for(sys.argv[1:]):
+        if entry.combined:
+            continue
         for line in data_warnings.so_far(
             entry.name,
             Path(f"results/{entry.name}/pairs"),

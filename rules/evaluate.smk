@@ -28,6 +28,8 @@ rule evaluate:
         "results/{model}/logs/evaluate.log",
     benchmark:
         "results/{model}/benchmarks/evaluate.tsv"
+    wildcard_constraints:
+        model=TRAINED,
     threads: 2
     resources:
         mem_mb=mem_mb(2000),

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.core.files import read_json
     from psp.pairs import data_warnings
-    from psp.report import compare_table, eval_table, quantize_table, quoted, task_table, variants_table
+    from psp.report import compare_table, eval_table, parts_table, quantize_table, quoted, task_table, variants_table
 
     folder: Path = options.results
     files = {
@@ -53,6 +53,8 @@ def run(options: argparse.Namespace) -> None:
         if said := data_warnings.page(folder, found["eval"], options.format):
             tables.append(said)
         tables.append(eval_table.table(found["eval"], options.format))
+        if "parts" in found["eval"]:
+            tables.append(parts_table.table(found["eval"], options.format))
     if "compare" in found:
         tables.append(compare_table.table(found["compare"], cited, options.format))
     if tasks:

@@ -98,6 +98,28 @@ ENCODER = choice(
     "block `lstm`)",
 )
 
+#: A model that is trained; or a combination of others.
+COMBINATION: dict[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "concat": {
+            "type": "array",
+            "items": {"type": "string", "pattern": NAME},
+            "minItems": 2,
+            "uniqueItems": True,
+            "description": "models of the config, trained apart, whose vectors are joined",
+        },
+        "weights": {
+            "type": "array",
+            "items": {"type": "number", "exclusiveMinimum": 0},
+            "minItems": 2,
+            "description": "the weight of each in a cosine (default: 1)",
+        },
+        "add": {"type": "array", "description": "refused: vectors of models trained apart share no space"},
+    },
+}
+
 LSTM = Section(
     "encoders `lstm` and `blstm`; the embeddings that they read have the blocks of their kind, and `train.dim`",
     {

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from psp.config import combination_entries
 from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import Part, check_entry, closest, resolve
@@ -103,6 +104,8 @@ class Config(Downloads):
         """
         entry = self._entry(name, ())
         where = f"models.{name}"
+        if isinstance(entry.get("encoder"), Mapping):
+            return combination_entries.resolve(name, entry, models=self.raw["models"], model=self.model, path=_path)
         if "languages" not in entry:
             raise ConfigError(f"{where}: names no languages; write e.g. `languages: [en, fr]`")
         if "corpora" not in entry:
@@ -289,6 +292,8 @@ class Config(Downloads):
             ConfigError: as :meth:`model`, or a corpus declares a licence outside ``licences.allow``, or none.
         """
         model = self.model(name)
+        for other, _ in model.combined:
+            self.cleared(other)
         for part in model.parts:
             if problem := self.forbidden(part.licence):
                 own = f"`- {{path: {part.path}, licence: ...}}`"

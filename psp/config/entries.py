@@ -212,7 +212,15 @@ def model() -> Section:
                 help="names from the catalogue; if two corpora hold the same pair, the earlier one keeps it",
             ),
             "extends": text(help="another model, whose entry this one starts from"),
-            "encoder": blocks.ENCODER,
+            "encoder": {
+                **{key: value for key, value in blocks.ENCODER.node.items() if key != "enum"},
+                "type": ["string", "object"],
+                "if": {"type": "string"},
+                "then": blocks.ENCODER.node,
+                "else": blocks.COMBINATION,
+                "description": f"{blocks.ENCODER.help}; or `{{concat: [model, model], weights: [1, 0.5]}}`, models "
+                "trained apart whose vectors are joined",
+            },
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
             "seeds": _ref("seeds", default=DEFAULT_SEEDS),

@@ -31,6 +31,7 @@ class Model:
     tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
     variants: Mapping[str, Variant]  # by name; the first is the model's own settings
     encoder: str = ENCODER.default
+    combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
 
     @property
     def tokens(self) -> str:

@@ -132,6 +132,8 @@ def _allowed(node: Mapping[str, Any]) -> str:
     """Describe the values that a key may hold, in a few words."""
     if "enum" in node:
         return ", ".join(f"`{value}`" for value in node["enum"])
+    if "enum" in node.get("then", {}):
+        return f"{_allowed(node['then'])}, mapping"
     kinds = [node["type"]] if isinstance(node.get("type"), str) else list(node.get("type", ()))
     words = {
         "integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text", "array": "list",

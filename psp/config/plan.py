@@ -136,6 +136,9 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             not set.
     """
     model = config.cleared(name)
+    if model.combined:
+        names = [part for part, _ in model.combined]
+        return f"model {name}: joins {' and '.join(names)}; run `psp plan` for each of them"
     files = list(downloads(config, model, folder))
     lines = [f"model {name}: {' and '.join(model.languages)}, recipe {model.recipe}, {len(model.parts)} corpora", ""]
     width = max(len(file.name) for file in files)

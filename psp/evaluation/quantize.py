@@ -16,7 +16,8 @@ from psp.core.files import write_json
 from psp.evaluation.evaluate import FORMAT, evaluate, main_figures
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
-from psp.models.static import StaticModel
+from psp.models.combined import CombinedModel
+from psp.models.static import StaticModel, load
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def measure(
         DataError: as :func:`psp.evaluation.evaluate.evaluate`; or ``model_dir`` holds no model.
         ValueError: an embedding has a number too large for float16.
     """
-    model = StaticModel.load(model_dir)
+    model = load(model_dir)
     resampled: dict[str, Floats] = {}
     body = _evaluate(model, resampled, tests)
     smaller = []
@@ -76,8 +77,8 @@ def _sizes(model: StaticModel, dtypes: Iterable[str], dims: Iterable[int]) -> It
     # random axes do as well as ours. Tatoeba errors are lower on principal axes: 5.7, 6.4 and 7.5% instead of 6.6, 6.8
     # and 8.0. So neither wins. int8 loses less than any of these, at a quarter of the size.
     formats = list(dict.fromkeys(dtypes))
-    if model.sequence is not None:  # an LSTM reads all dimensions of its embeddings
-        dims = ()
+    if isinstance(model, CombinedModel) or model.sequence is not None:
+        dims = ()  # the first dimensions are those of the first parts alone; an LSTM reads all of its embeddings
     for dim in sorted({model.dim, *(dim for dim in dims if dim < model.dim)}, reverse=True):
         for dtype in formats:
             if (dtype, dim) != (model.dtype, model.dim):
@@ -90,11 +91,12 @@ def _evaluate(model: StaticModel, resampled: dict[str, Floats], tests: Mapping[s
 
 
 def _described(model: StaticModel, body: Mapping[str, Any]) -> dict[str, Any]:
-    table = model.table
+    # Of a combination each table has its own.
+    table = None if isinstance(model, CombinedModel) else model.table
     return {
         "dtype": model.dtype,
         "dim": model.dim,
-        "scale": None if table.scale is None else "row" if table.by_row else "dimension",
+        "scale": None if table is None or table.scale is None else "row" if table.by_row else "dimension",
         "bytes": model.nbytes,
         "scores": {
             # Only the mean over the years: repeating all of eval.json for each would make a long file.

@@ -7,7 +7,7 @@ nothing, so that rules can use it at every start.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,16 @@ HUB = "hf://"
 NAMES = {"weights": WEIGHTS, "sentencepiece": SENTENCEPIECE, "config": CONFIG}
 #: The same of a mean of the embeddings of words or trigrams.
 VOCABULARY_NAMES = {"weights": WEIGHTS, "vocabulary": VOCABULARY, "config": CONFIG}
+
+
+def combination_files(tokens: Sequence[str]) -> list[str]:
+    """The names of a combination's files, config.json first.
+
+    Args:
+        tokens: what each part's tokenizer splits text into: ``subword``, ``word`` or ``trigram``.
+    """
+    own = [SENTENCEPIECE if kind == "subword" else VOCABULARY for kind in tokens]
+    return [CONFIG, WEIGHTS, *(f"{number}.{name}" for number, name in enumerate(own))]
 
 
 def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, str]:

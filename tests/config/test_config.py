@@ -605,6 +605,63 @@ def test_an_lstm_reads_words_or_subwords() -> None:
     assert mean.differences == {"encoder": "word"}  # which has no use for the block
 
 
+def test_a_combination_joins_models_of_the_config() -> None:
+    models = fr(evaluate={"resamples": 200})
+    models |= {"t": {"extends": "fr", "encoder": "trigram"}, "both": {"encoder": {"concat": ["fr", "t"]}}}
+    models |= {"half": {"encoder": {"concat": ["fr", "t"], "weights": [1, 0.5]}, "evaluate": {"tatoeba": False}}}
+    made = config(models)
+    both, half = made.model("both"), made.model("half")
+    assert (both.combined, half.combined) == ((("fr", 1.0), ("t", 1.0)), (("fr", 1.0), ("t", 0.5)))
+    assert both.languages == made.model("fr").languages and both.seed == made.model("fr").seed
+    assert (both["evaluate"]["resamples"], both["evaluate"]["tatoeba"]) == (200, True)
+    assert half["evaluate"]["tatoeba"] is False
+    assert both["compare"]["systems"] == ["word-overlap"]  # untrained subwords are of one model
+    assert not [name for name in made.downloads(both) if name.startswith(("opus/", "lid/"))]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (
+            {"encoder": {"add": ["fr", "de"]}},
+            "both.encoder.add: vectors of models that were trained apart share no space",
+        ),
+        ({"encoder": {"weights": [1, 2]}}, "both.encoder: names no models"),
+        ({"encoder": {"concat": ["fr"]}}, "both.encoder.concat is [fr], but needs at least 2 items"),
+        ({"encoder": {"concat": ["fr", "fr"]}}, "both.encoder.concat is [fr, fr], but has a duplicate item"),
+        ({"encoder": {"concat": ["fr", "frr"]}}, "frr is not a model of the config; did you mean fr?"),
+        ({"encoder": {"concat": ["fr", "whole"]}}, "whole is a combination itself; name its models instead"),
+        ({"encoder": {"concat": ["fr", "de"], "weights": [1]}}, "weights is [1], but needs at least 2 items"),
+        ({"encoder": {"concat": ["fr", "de"], "weights": [1, 2, 3]}}, "both.encoder.weights: 3 for 2 models"),
+        ({"encoder": {"concat": ["fr", "de"], "weights": [1, 0]}}, "must be above 0"),
+        ({"encoder": {"concat": ["fr", "de"], "joint": True}}, "both.encoder.joint is not a key"),
+        (
+            {"extends": "fr", "encoder": {"concat": ["fr", "de"]}},
+            "trains nothing of its own; leave it out, and `extends`",
+        ),
+        (
+            {"encoder": {"concat": ["fr", "de"]}, "train": {"dim": 3}},
+            "both.train: a combination of models trains nothing",
+        ),
+        (
+            {"encoder": {"concat": ["fr", "de"]}, "compare": {"systems": ["untrained"]}},
+            "both.compare.systems: untrained has the subwords of one model",
+        ),
+        (
+            {
+                "encoder": {"concat": ["fr", "de"]},
+                "evaluate": {"tasks": {"x": {"task": "similarity", "path": "x.tsv"}}},
+            },
+            "both.evaluate.tasks: combinations have no tasks yet",
+        ),
+    ],
+)
+def test_a_combination_that_cannot_be_is_refused(entry, said) -> None:
+    whole = {"encoder": {"concat": ["fr", "de"]}}
+    text = message(models=fr() | {"de": {"extends": "fr"}, "whole": whole, "both": entry})
+    assert said in text, text
+
+
 def test_word_vectors_are_downloads(tmp_path) -> None:
     sha256 = "ab" * 32
     vectors = {"small": {"mirrors": [f"file://{tmp_path}/v.gz"], "sha256": sha256, "licence": "CC0-1.0"}}

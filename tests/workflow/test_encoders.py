@@ -168,6 +168,50 @@ def test_its_card_and_facts_name_its_kind(kind, made, capsys):
 
 
 @pytest.mark.slow
+def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
+    workflow = made.copy(tmp_path / "copy")
+    with (workflow.folder / "tiny.yaml").open("a") as file:
+        file.write("\n  both: {encoder: {concat: [demo, trigrams], weights: [1, 0.5]}}\n")
+    names = ("eval.json", "compare.json", "quantized.json")
+    targets = [f"results/both/{name}" for name in names]
+    jobs = workflow.jobs("--", *targets)
+    assert jobs == {"combine_both": 1, "evaluate_combined": 1, "system": 1, "compare": 1, "quantize": 1}
+    workflow.run("--", *targets)
+    folder = workflow.folder / "results/both"
+    for name in names:
+        schemas.check(read_json(folder / name), schemas.at(f"both/{name}"))
+    assert sorted(path.name for path in (folder / "model").iterdir()) == [
+        "0.sentencepiece.model", "1.vocabulary.txt", "config.json", "model.safetensors"
+    ]  # fmt: skip
+    model = psp.load_model(folder / "model")
+    parts = [psp.load_model(workflow.folder / f"results/{name}/model") for name in ("demo", "trigrams")]
+    pair = [("The red car is near the house.", "The house is red.")]
+    (whole,), *scores = (one.score_raw_text(pair) for one in (model, *parts))
+    assert whole == pytest.approx((scores[0][0] + 0.5 * scores[1][0]) / 1.5, abs=1e-6)
+
+    evaluation = read_json(folder / "eval.json")
+    assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
+    own = read_json(workflow.folder / "results/trigrams/eval.json")["files"]["phrasebook"]["pearson"]
+    part = evaluation["parts"][1]
+    assert part["scores"]["files/phrasebook"] == own
+    difference = part["differences"]["files/phrasebook"]
+    assert difference["difference"] == pytest.approx(own - evaluation["files"]["phrasebook"]["pearson"], abs=1e-3)
+    assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
+    main(["show", str(folder)])
+    shown = capsys.readouterr().out
+    assert "trigrams - both" in shown and "paired bootstrap" in shown
+
+    refused = workflow.run("--dry-run", "--", "results/both/store.h5", check=False)
+    assert refused.returncode != 0
+    assert (
+        "both joins demo and trigrams, and has model/, eval.json, compare.json and quantized.json only"
+        in refused.output
+    )
+    workflow.edit("tiny.yaml", "weights: [1, 0.5]", "weights: [1, 1]")
+    assert {"combine_both", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")
+
+
+@pytest.mark.slow
 @each
 def test_its_task_and_that_of_an_untrained_system_run(kind, made, tmp_path):
     workflow = made.copy(tmp_path / "copy")

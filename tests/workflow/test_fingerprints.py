@@ -33,6 +33,7 @@ MAY_REACH = {
     "train": TRAIN,
     "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
+    "evaluate_combined": EVALUATE,
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
     "system": EVALUATE | PAIRS,

@@ -1,0 +1,116 @@
+"""eval.json of a combination: its scores, those of its parts, and how much the parts differ (ParaNMT-50M, Table 10)."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json, write_json
+from psp.evaluation import resamples
+from psp.evaluation.evaluate import FORMAT, compared_figures, evaluate
+from psp.evaluation.scorers import EmbeddingScorer, Floats
+from psp.models.static import load
+
+
+class Part(NamedTuple):
+    """One of the models that are joined: its name, its weight, its eval.json, and its scores in each resample."""
+
+    name: str
+    weight: float
+    evaluation: Path
+    resamples: Path
+
+
+def evaluate_combined(
+    model_dir: Path | str,
+    out: Path | str,
+    parts: Sequence[Part],
+    *,
+    name: str,
+    resampled: Path | str,
+    **tests: Any,
+) -> dict[str, Any]:
+    """Evaluate a combination and write eval.json.
+
+    Args:
+        model_dir: the combination's folder.
+        out: path of eval.json; written atomically.
+        parts: its parts, evaluated on the same sets and resamples.
+        name: its name in the config.
+        resampled: path for its scores in each resample.
+        tests: as for :func:`psp.evaluation.evaluate.evaluate`.
+
+    Returns:
+        What was written: ``format``, ``model``; ``parts``, for each its ``model``, ``weight``, ``scores``
+        (:func:`psp.evaluation.evaluate.compared_figures`) and ``differences``, its scores minus the combination's with
+        intervals by the paired bootstrap; ``between_parts``; and the body of an evaluation.
+
+    Raises:
+        DataError: a file is missing or damaged, or a part was evaluated on other sets or resamples.
+    """
+    drawn: dict[str, Floats] = {}
+    body = evaluate(EmbeddingScorer(load(model_dir)), resampled=drawn, **tests)
+    figures = compared_figures(body)
+    bodies, entries = {}, []
+    for part in parts:
+        found = read_json(part.evaluation)
+        schemas.check(found, "eval", part.evaluation)
+        scores = compared_figures(found)
+        if found["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
+            raise DataError(
+                f"scored on other sets or resamples than {name}; give both models the same `evaluate` block and seed",
+                part.evaluation,
+            )
+        other = resamples.read(part.resamples, found["conditions"])
+        bodies[part.name] = found
+        entries.append(
+            {
+                "model": part.name,
+                "weight": part.weight,
+                "scores": {key: scores[key] for key in figures},
+                "differences": resamples.differences(figures, drawn, scores, other),
+            }
+        )
+    result = {"format": FORMAT, "model": name, "parts": entries, "between_parts": between(bodies), **body}
+    resamples.write(resampled, drawn, body["conditions"])
+    write_json(out, result)
+    schemas.check_written(result, "eval", out)
+    return result
+
+
+def between(bodies: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The mean absolute difference of Pearson x 100 between each two models, over the STS data sets of all years.
+
+    Args:
+        bodies: eval.json of each model, by name.
+
+    Returns:
+        For each two ``models``, ``sets``, the number of data sets on which both have a correlation, and
+        ``mean_absolute_difference`` (None without such a set).
+    """
+    correlations = {
+        name: {
+            (year, key): figures["pearson"]
+            for year, found in body["sts"].items()
+            for key, figures in found.get("sets", {}).items()
+            if figures["pearson"] is not None
+        }
+        for name, body in bodies.items()
+    }
+    found = []
+    for one, other in itertools.combinations(correlations, 2):
+        shared = correlations[one].keys() & correlations[other].keys()
+        lost = [abs(correlations[one][key] - correlations[other][key]) for key in sorted(shared)]
+        found.append(
+            {
+                "models": [one, other],
+                "sets": len(lost),
+                "mean_absolute_difference": round(statistics.fmean(lost), 4) if lost else None,
+            }
+        )
+    return found

@@ -1,0 +1,111 @@
+"""eval.json of a combination: its scores beside those of its parts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json
+from psp.evaluation import resamples
+from psp.evaluation.combined import Part, between, evaluate_combined
+from psp.evaluation.evaluate import compared_figures, evaluate_model
+from psp.evaluation.quantize import measure
+from psp.models.combined import CombinedModel
+from psp.models.static import StaticModel
+from psp.report.parts_table import table
+
+SEED = 1
+
+
+@pytest.fixture(scope="module")
+def parts(made, tmp_path_factory):
+    """Two models of different embeddings, a combination of them, and the parts' evaluations."""
+    folder = tmp_path_factory.mktemp("parts")
+    first = StaticModel.load(made.model)
+    weight = np.random.default_rng(5).standard_normal(first.weight.shape).astype(np.float32)
+    second = StaticModel(weight, first.tokenizer, first.config)
+    for name, model in (("first", first), ("second", second), ("both", CombinedModel([first, second], [1, 0.5]))):
+        model.save(folder / name / "model")
+    for name in ("first", "second"):
+        out = folder / name / "eval.json"
+        evaluate_model(
+            folder / name / "model", out, name=name, resampled=out.with_suffix(".safetensors"), seed=SEED, **made.tests
+        )
+    return folder
+
+
+def listed(folder: Path) -> list[Part]:
+    return [
+        Part(name, weight, folder / name / "eval.json", folder / name / "eval.safetensors")
+        for name, weight in (("first", 1.0), ("second", 0.5))
+    ]
+
+
+@pytest.fixture(scope="module")
+def evaluated(made, parts):
+    out = parts / "both/eval.json"
+    drawn = out.with_suffix(".safetensors")
+    return evaluate_combined(
+        parts / "both/model", out, listed(parts), name="both", resampled=drawn, seed=SEED, **made.tests
+    )
+
+
+def test_each_part_stands_beside_the_whole(evaluated, parts) -> None:
+    assert read_json(parts / "both/eval.json") == json.loads(json.dumps(evaluated))
+    own = resamples.read(parts / "both/eval.safetensors", evaluated["conditions"])
+    figures = compared_figures(evaluated)
+    assert figures["files/graded"] > 60  # the gold score is the number of shared words
+    for part, entry in zip(listed(parts), evaluated["parts"], strict=True):
+        theirs = compared_figures(read_json(part.evaluation))
+        assert (entry["model"], entry["weight"], entry["scores"]) == (part.name, part.weight, theirs)
+        other = resamples.read(part.resamples, evaluated["conditions"])
+        for name, found in entry["differences"].items():
+            assert found["difference"] == pytest.approx(theirs[name] - figures[name], abs=1e-4)
+            drawn = [b - a for a, b in zip(own[name], other[name], strict=True)]
+            assert found["interval"] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=1e-4)
+    shown = table(evaluated)
+    assert "second - both" in shown and "[" in shown
+    assert any(line.split()[:2] == ["second", "0.5"] for line in shown.splitlines())
+
+
+def test_parts_of_other_sets_or_resamples_are_refused(made, parts, tmp_path) -> None:
+    for changes in ({"resamples": 40}, {"files": {"other": made.tests["files"]["graded"]}}):
+        with pytest.raises(DataError, match=r"first/eval\.json: scored on other sets or resamples than both"):
+            evaluate_combined(
+                parts / "both/model", tmp_path / "eval.json", listed(parts), name="both",
+                resampled=tmp_path / "eval.safetensors", seed=SEED, **{**made.tests, **changes},
+            )  # fmt: skip
+        assert not list(tmp_path.iterdir())
+
+
+def test_the_mean_absolute_difference_is_over_the_sets_of_all_years() -> None:
+    def body(**years: dict[str, float | None]) -> dict:
+        sets = {year: {"sets": {key: {"pearson": r} for key, r in found.items()}} for year, found in years.items()}
+        return {"sts": {**sets, "average": {"pearson_mean": 1.0}}}
+
+    bodies = {
+        "a": body(y12={"x": 50.0, "y": 60.0}, y13={"x": 70.0, "z": None}),
+        "b": body(y12={"x": 52.0, "y": 59.0}, y13={"x": 76.0, "z": 10.0}),
+        "c": {"sts": {}},
+    }
+    found = between(bodies)
+    assert found[0] == {"models": ["a", "b"], "sets": 3, "mean_absolute_difference": 3.0}
+    assert [(one["models"], one["sets"], one["mean_absolute_difference"]) for one in found[1:]] == [
+        (["a", "c"], 0, None), (["b", "c"], 0, None)
+    ]  # fmt: skip
+
+
+def test_a_combination_is_quantized_part_by_part(made, parts, tmp_path) -> None:
+    result = measure(
+        parts / "both/model", tmp_path / "quantized.json", name="both", dtypes=["float32", "int8"], dims=[64, 16],
+        seed=SEED, **made.tests,
+    )  # fmt: skip
+    schemas.check(result, "quantized")
+    ((smaller,), whole) = result["smaller"], result["whole"]
+    assert (smaller["dtype"], smaller["dim"], whole["dim"]) == ("int8", 64, 64)
+    assert smaller["bytes"] < 0.3 * whole["bytes"]

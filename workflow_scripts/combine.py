@@ -1,0 +1,12 @@
+"""Join trained models into one."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.models.combined import CombinedModel
+from psp.models.static import load
+
+with job(snakemake.log[0]):
+    params = snakemake.params
+    models = [load(f"results/{part}/model") for part in params.parts]
+    CombinedModel(models, params.weights).save(Path(snakemake.output[0]).parent)

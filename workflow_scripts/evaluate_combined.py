@@ -1,0 +1,23 @@
+"""Evaluate a combination of models on the test sets, beside its parts."""
+
+from pathlib import Path
+
+from psp.config.jobs import tests
+from psp.core.logs import job
+from psp.evaluation.combined import Part, evaluate_combined
+
+with job(snakemake.log[0]):
+    inputs, params = snakemake.input, snakemake.params
+    evaluate_combined(
+        Path(inputs.model[0]).parent,
+        Path(snakemake.output.json),
+        [
+            Part(name, weight, Path(evaluation), Path(resamples))
+            for (name, weight), evaluation, resamples in zip(
+                params.parts, inputs.evaluations, inputs.resamples, strict=True
+            )
+        ],
+        name=snakemake.wildcards.model,
+        resampled=Path(snakemake.output.resamples),
+        **tests(inputs, params),
+    )
