@@ -181,5 +181,6 @@ def test_each_part_is_quantized(both, tmp_path, capsys):
 def test_exports_say_why_not(both, tmp_path, capsys):
     said = refused(capsys, "export", "onnx", both, tmp_path / "onnx")
     assert (
-        said == "error: no export holds a combination of models: other libraries know one vocabulary; export its parts"
+        said
+        == "error: onnx does not hold a combination of models: other libraries know one vocabulary; export its parts"
     )

@@ -517,8 +517,8 @@ def test_it_is_served(model):
         assert client.post("/api/explain", json={"pair": ["the cat", "cat"]}).json()["score"] > 0
 
 
-@pytest.mark.parametrize("form", list(FORMS))
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "mteb"])
 def test_exports_refuse_it(model, tmp_path, form):
-    with pytest.raises(PspError, match="no export holds a combination of models"):
+    with pytest.raises(PspError, match="does not hold a combination of models"):
         export(form, model, tmp_path / "out.py", SENTENCES[:3], source=tmp_path)
     assert not list(tmp_path.iterdir())

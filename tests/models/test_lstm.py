@@ -139,7 +139,7 @@ def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_p
     assert model.quantized("int8").embed_raw_text(TEXTS).shape == (len(TEXTS), WIDTH)
     with pytest.raises(ValueError, match=r"BLSTM needs all dimensions of its embeddings.*truncate_dim"):
         model.quantized(dim=4)
-    with pytest.raises(PspError, match="only for means; this model's vectors come from a BLSTM"):
+    with pytest.raises(PspError, match="word2vec holds means only; this model's vectors come from a BLSTM"):
         exports.export("word2vec", model, tmp_path / "out", ["a"])
     assert not (tmp_path / "out").exists()
     with pytest.raises(PspError, match="not a sum of its pieces'"):

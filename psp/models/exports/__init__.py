@@ -49,18 +49,25 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
-
-    if isinstance(model, CombinedModel):  # before anything is written
-        raise PspError("no export holds a combination of models: other libraries know one vocabulary; export its parts")
-    if model.sequence is not None:
-        raise PspError(f"exports are only for means; this model's vectors come from {model.sequence.called}")
-    if model.tokenizer.kind != "sentencepiece":
-        raise PspError(
-            f"exports are only for models with a sentencepiece tokenizer; this one's is of the kind "
-            f"{model.tokenizer.kind}"
-        )
+    if form != "mteb" and (reason := _obstacle(form, model)):  # before anything is written; mteb runs psp itself
+        raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
     more = {"source": source} if form == "mteb" else {}
     said: str = module.write(model, Path(out), sentences, **more)
     return said
+
+
+def _obstacle(form: str, model: StaticModel) -> str | None:
+    """Why a format cannot hold a model; None if it can."""
+    from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
+
+    if isinstance(model, CombinedModel):
+        return f"{form} does not hold a combination of models: other libraries know one vocabulary; export its parts"
+    if model.sequence is not None:
+        return f"{form} holds means only; this model's vectors come from {model.sequence.called}"
+    kind = model.tokenizer.kind
+    if kind == "sentencepiece" or (kind, form) == ("word", "word2vec"):
+        return None
+    if kind == "word":
+        return f"{form} does not split text into this model's words; `psp export word2vec` writes their vectors"
+    return f"{form} does not know tokenizers of the kind {kind}, whose pieces overlap or are its own"

@@ -18,6 +18,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import atomic_text, sha256
 from psp.core.version import __version__
 from psp.models import card
+from psp.models.combined import parts_of
 from psp.models.files import WEIGHTS
 from psp.models.folder import model_name
 from psp.models.static import StaticModel
@@ -198,9 +199,10 @@ def _values(model: StaticModel, place: _Place, readme: str) -> Iterator[tuple[st
     yield "revision", _literal(place.revision), "the weights' SHA-256; hub: commit" if place.local else ""
     yield "release_date", "None", '"2026-11-22"'
     yield "languages", *_languages(model)
-    parameters = f"{model.vocab_size * model.dim:_}"
-    yield "n_parameters", parameters, ""
-    yield "n_embedding_parameters", parameters, ""
+    embeddings = sum(part.table.values.size for part in parts_of(model))
+    matrices = sum(part.sequence.nbytes // 4 for part in parts_of(model) if part.sequence is not None)
+    yield "n_parameters", f"{embeddings + matrices:_}", ""
+    yield "n_embedding_parameters", f"{embeddings:_}", ""
     megabytes = model.nbytes / 2**20
     yield "memory_usage_mb", f"{megabytes:.0f}" if megabytes >= 10 else f"{megabytes:.2g}", ""
     yield "max_tokens", 'float("inf")', "there is no limit"

@@ -11,6 +11,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import atomic_text
 from psp.models.exports.common import rows
 from psp.models.static import StaticModel
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 
 def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
@@ -20,10 +21,12 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     """
     if out.exists():
         raise DataError("already exists; name another place, or remove it first", out)
-    processor = model.sentencepiece
+    tokenizer = model.tokenizer
     left_out = set(model.config.get("left_out", []))
-    numbers = [n for n in range(model.vocab_size) if not processor.is_control(n) and n not in left_out]
-    pieces = [processor.id_to_piece(number) for number in numbers]
+    if isinstance(tokenizer, SentencepieceTokenizer):
+        left_out |= {number for number in range(model.vocab_size) if tokenizer.processor.is_control(number)}
+    numbers = [number for number in range(model.vocab_size) if number not in left_out]
+    pieces = [tokenizer.piece(number) for number in numbers]
     for piece in pieces:
         if not piece or " " in piece or "\n" in piece:
             raise PspError(
@@ -36,4 +39,4 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
         file.write(f"{len(pieces)} {model.dim}\n")
         for number, piece in zip(numbers, pieces, strict=True):
             file.write(f"{piece} {form % tuple(np.asarray(table[number]).tolist())}\n")
-    return f"{len(pieces):,} pieces; {processor.id_to_piece(model.unknown_id)} is the unknown one."
+    return f"{len(pieces):,} pieces; {tokenizer.piece(model.unknown_id)} is the unknown one."

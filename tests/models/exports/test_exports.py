@@ -18,8 +18,11 @@ from psp.core.errors import DataError, PspError
 from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import FORMS, export
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.lstm import Direction, Lstm
+from psp.models.model import Combination, Model
 from psp.text.sentencepiece import load_sentencepiece
+from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
 
 UNKNOWN = ["bread 日 here", "🙂 the cat 🙂", "The CAT, eats", "<s> <unk> </s>"]
@@ -184,6 +187,43 @@ def test_word2vec_has_the_same_rows(make, tmp_path):
     kept = [number for number in range(model.vocab_size) if number not in {1, 2, *LEFT_OUT}]  # <s>, </s>
     assert found.index_to_key == [model.sentencepiece.id_to_piece(number) for number in kept]
     assert np.array_equal(found.vectors, model.weight[kept])
+
+
+@gensim
+def test_word2vec_has_the_vectors_of_words(tmp_path):
+    from gensim.models import KeyedVectors
+
+    words = ["the", "house", "don't", "!"]
+    weight = np.random.default_rng(1).standard_normal((5, 6), dtype=np.float32)
+    model = Model(weight, WordTokenizer([(word, 2) for word in words], {"lower_case": True}), {"languages": ["en"]})
+    export("word2vec", model, tmp_path / "out.txt", sample())
+    found = KeyedVectors.load_word2vec_format(tmp_path / "out.txt", binary=False)
+    assert found.index_to_key == [model.tokenizer.piece(0), *words]
+    assert np.array_equal(found.vectors, weight)
+    for form in ("static-embedding", "onnx", "model2vec", "sentence-transformers"):
+        with pytest.raises(PspError, match=f"{form} does not split text into this model's words"):
+            export(form, model, tmp_path / "other", sample())
+    trigrams = Model(weight[:2], TrigramTokenizer([("the", 1)]))
+    with pytest.raises(PspError, match="word2vec does not know tokenizers of the kind trigram, whose pieces overlap"):
+        export("word2vec", trigrams, tmp_path / "other", sample())
+    assert not (tmp_path / "other").exists()
+
+
+def test_mteb_runs_psp_itself_and_so_takes_every_kind(tmp_path):
+    rng = np.random.default_rng(1)
+    words = Model(rng.standard_normal((3, 4), dtype=np.float32), WordTokenizer([("a", 1), ("b", 1)]))
+    shapes = (8, 4), (8, 2), (8,)
+    direction = Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes))
+    reader = Model(words.weight, words.tokenizer, sequence=Lstm([direction]))
+    for name, model, numbers in (
+        ("words", words, (12, 12)),
+        ("lstm", reader, (12 + 56, 12)),
+        ("both", Combination([words, reader]), (24 + 56, 24)),
+    ):
+        model.save(tmp_path / name)
+        export("mteb", model, tmp_path / f"{name}.py", [], source=str(tmp_path / name))
+        text = (tmp_path / f"{name}.py").read_text()
+        assert f" n_parameters={numbers[0]}," in text and f" n_embedding_parameters={numbers[1]}," in text
 
 
 # ------------------------------------------------------------------------------------------------------------- shared
