@@ -18,11 +18,11 @@ def test_the_papers_are_those_of_its_recipe() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("epochs", 0), ("epochs", 1.5), ("epochs", True), ("batch_size", 1), ("megabatch", "60"), ("anneal", 0),
+        ("epochs", 0), ("epochs", 1.5), ("epochs", True), ("batch_size", 1), ("megabatch", "60"), ("anneal", -1),
         ("margin", -0.1), ("margin", 3), ("margin", float("nan")), ("dropout", 1), ("learning_rate", 0), ("clip", 0),
-        ("directions", "target"), ("negatives", "same"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
+        ("directions", "target"), ("negatives", "own"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
         ("init", "zeros"), ("objective", "triplet"), ("candidates", "all"), ("scale", 0), ("schedule", "cosine"),
-        ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_spelling", 1.1), ("select", "first"),
+        ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_scale", 0), ("init_spelling", 1.1), ("select", "first"),
         ("dev_every", 0),
         ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
         ("matryoshka", ["8"]), ("average", -1), ("average", 1.5), ("average_part", 0), ("average_part", 1.1),
