@@ -39,8 +39,9 @@ the top level, for all models, and in a model's entry, for that one. A key that 
 - `paranmt`: the method of "ParaNMT-50M" (ACL 2018).
 
 A cell under another recipe is empty where the default is that of `psp`. Under `paranmt`, a value without `*` is stated
-in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what neither of them says,
-or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold them.
+in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what neither of them
+says, or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold
+them.
 """
 
 

@@ -164,8 +164,8 @@ class TrainSettings(_Checked):
             ["auto", "opposite", "same", "any", "random"],
             recipes={"code": "opposite", "paranmt": "same"},
             tunable=True,
-            help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any for "
-            "paraphrases, else opposite; random does not mine",
+            help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any "
+            "for paraphrases, else opposite; random does not mine",
         )
     )
     mask_equal: bool = _field(
