@@ -80,7 +80,7 @@ PACKAGES = (
     "model2vec",
 )  # fmt: skip
 #: Settings of psp's training that also shape the libraries': dimensions, seed, and psp's initial embeddings.
-INITIAL = ("dim", "seed", "init", "init_smoothing", "init_spelling")
+INITIAL = ("dim", "seed", "init", "init_scale", "init_smoothing", "init_spelling")
 TIME, OWN, PAIRS = "same time", "own end", "same pairs"
 
 

@@ -216,7 +216,12 @@ DEVELOPMENT = Section(
             help="semeval2017-en, a file with lines `score \\t sentence \\t sentence`, or null; auto is "
             "semeval2017-en if the model has English, else null",
         ),
-        "heldout": whole(2000, at_least=0, help="pairs held out of the training corpora for retrieval error"),
+        "heldout": whole(
+            2000,
+            at_least=0,
+            recipes={"paranmt": 0},
+            help="pairs held out of the training corpora for retrieval error",
+        ),
     },
 )
 

@@ -1,10 +1,11 @@
 """The schema of the config: the top level, the entries of corpora and models, and all blocks.
 
 ``recipes``, beside a default, gives the values under recipes other than psp. ``paper`` is the method as described in
-"Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree; ``psp`` is
-our own: another loss, learning rate and initial embedding matrix, chosen on development data (docs/experiments.md),
-with correctly filtered pairs. The blocks filters ... speed may be set at the top level (for all models) and in a
-model's entry (for that model).
+"Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree;
+``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), and ``unstated`` names the recipes whose paper does not state its
+value; ``psp`` is our own: another loss, learning rate and initial embedding matrix, chosen on development data
+(docs/experiments.md), with correctly filtered pairs. The blocks filters ... speed may be set at the top level (for all
+models) and in a model's entry (for that model).
 """
 
 from __future__ import annotations
@@ -237,7 +238,7 @@ def model() -> Section:
 
 
 def document() -> dict[str, Any]:
-    """The whole config's schema: JSON Schema (draft 2020-12) with two extra keywords, ``recipes`` and ``tunable``."""
+    """The config's schema: JSON Schema (draft 2020-12) with the keywords ``recipes``, ``unstated`` and ``tunable``."""
     top = Section(
         "",
         {

@@ -35,10 +35,13 @@ the top level, for all models, and in a model's entry, for that one. A key that 
 
 - `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
 - `paper`: the method as "Paraphrastic Representations at Scale" (EMNLP 2022) describes it;
-- `code`: as its published code does it where the two disagree.
+- `code`: as its published code does it where the two disagree;
+- `paranmt`: the method of "ParaNMT-50M" (ACL 2018).
 
-A cell under `paper` or `code` is empty where the default is that of `psp`. "Tunable" settings change what is learned:
-`tune.grid` and a model's `variants` may hold them.
+A cell under another recipe is empty where the default is that of `psp`. Under `paranmt`, a value without `*` is stated
+in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what neither of them
+says, or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold
+them.
 """
 
 
@@ -107,11 +110,17 @@ def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     document = entries.document()
     for key, node in nodes.items():
         node = _followed(node, document)
-        recipes = [_code(node["recipes"][one]) if one in node.get("recipes", {}) else "" for one in others]
+        recipes = [_of_recipe(node, one) for one in others]
         default = _code(node["default"]) if "default" in node else ""
         said = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
         cells = [f"`{key}`", default, *recipes, _allowed(node), said]
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _of_recipe(node: Mapping[str, Any], recipe: str) -> str:
+    if recipe not in node.get("recipes", {}):
+        return ""
+    return _code(node["recipes"][recipe]) + "\\*" * (recipe in node.get("unstated", ()))
 
 
 def _followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,11 +92,15 @@ def _read(name: str) -> tuple[str, tuple[str, ...]]:
     return tree, tuple(sorted(filter(_path, imports)))
 
 
+#: Keywords of a declaration that are not part of what the code does.
+_FOR_PEOPLE = ("help", "recipes", "unstated")
+
+
 def _parse(source: bytes, package: str) -> tuple[str, list[str]]:
     """Return a hash of the syntax tree without text for people, and the imported names in psp that may be modules.
 
-    Docstrings are left out, and so are the help and the ``recipes`` of declared settings (:mod:`psp.core.settings`):
-    the resulting values are params of the rules themselves.
+    Docstrings are left out, and so are the help, the ``recipes`` and the ``unstated`` of declared settings
+    (:mod:`psp.core.settings`): the resulting values are params of the rules themselves.
     """
     tree = ast.parse(source)
     imports = sorted(_imports(tree, package))
@@ -108,7 +112,7 @@ def _parse(source: bytes, package: str) -> tuple[str, list[str]]:
             assert isinstance(body, list)
             del body[0]
         if isinstance(node, ast.Call) and any(keyword.arg == "help" for keyword in node.keywords):
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in ("help", "recipes")]
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in _FOR_PEOPLE]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Section":
             del node.args[:1]
         elif isinstance(node, ast.ClassDef):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-RECIPES = ("psp", "paper", "code")
+RECIPES = ("psp", "paper", "code", "paranmt")
 """The groups of defaults; ``default`` is that of the first."""
 
 NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -34,6 +34,7 @@ class Setting:
         help: one sentence, in lower case and without a full stop.
         default: under ``recipe: psp``, and wherever ``recipes`` has none; :data:`REQUIRED` for none.
         recipes: defaults of other recipes.
+        unstated: those among them whose paper does not state the value; docs/settings.md marks it.
         tunable: of training: whether it changes what is learned, so that searches and variants may set it.
         grows: whether ``values`` may still grow, so that a report may hold others than are known here.
     """
@@ -43,17 +44,20 @@ class Setting:
     help: str = ""
     default: Any = REQUIRED
     recipes: Mapping[str, Any] = field(default_factory=dict)
+    unstated: Sequence[str] = ()
     tunable: bool = False
     grows: bool = False
 
     @property
     def node(self) -> dict[str, Any]:
-        """The key in the config's schema; ``recipes`` and ``tunable`` are keywords of our own."""
+        """The key in the config's schema; ``recipes``, ``unstated`` and ``tunable`` are keywords of our own."""
         node = dict(self.values())
         if self.default is not REQUIRED:
             node["default"] = self.default
         if self.recipes:
             node["recipes"] = dict(self.recipes)
+        if self.unstated:
+            node["unstated"] = list(self.unstated)
         if self.tunable:
             node["tunable"] = True
         if self.help:
@@ -117,7 +121,7 @@ def whole(
     null: bool = False,
     **about: Any,
 ) -> Setting:
-    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes`` and ``tunable``."""
+    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes``, ``unstated`` and ``tunable``."""
     limits = {"minimum": at_least, "maximum": at_most}
     return _numeric("integer", "a whole number", limits, default, null, about)
 

@@ -23,18 +23,30 @@ from psp.core.settings import Section, choice, whole
 from psp.pairs.pair_file import folder_beside, read_mixed
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.vocabulary import FILE, VocabularyTokenizer
-from psp.text.word_tokenizer import SPLITS, WordTokenizer, split_words
+from psp.text.word_tokenizer import SPLITS, WHITESPACE, WordTokenizer, split_words
 
 SECTION = Section(
     "the vocabulary of a model with `encoder: word` or `trigram`",
     {
         "size": whole(
-            200000, at_least=1, at_most=2000000, help="maximum number of words or trigrams, the most frequent ones"
+            200000,
+            at_least=1,
+            at_most=2000000,
+            recipes={"paranmt": 200000},
+            unstated=["paranmt"],
+            help="maximum number of words or trigrams, the most frequent ones",
         ),
-        "min_count": whole(2, at_least=1, help="minimum number of occurrences in the training pairs, both sides"),
+        "min_count": whole(
+            2,
+            at_least=1,
+            recipes={"paranmt": 1},
+            unstated=["paranmt"],
+            help="minimum number of occurrences in the training pairs, both sides",
+        ),
         "split": choice(
             SPLITS[0],
             SPLITS,
+            recipes={"paranmt": WHITESPACE},
             help="how text is split into words; letters: runs of letters and digits, with apostrophes inside them, and "
             "each punctuation mark or symbol by itself; whitespace: at white space alone; without effect on trigrams",
         ),

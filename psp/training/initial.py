@@ -36,7 +36,7 @@ def initial_table(
     """Return the initial embedding table, float32 on the CPU, and how much was copied (None if nothing was to be).
 
     ``init: zipf`` reads all pairs once, to count their pieces. ``init_spelling`` compares ``spellings``, by default
-    the pieces themselves.
+    the pieces themselves. ``init_scale`` multiplies what is drawn, not what is copied.
 
     Embeddings are copied by the piece's text, whatever its id in either vocabulary; pieces that the other model lacks
     keep the embedding that ``init`` gave them. Words are looked up in ``init_vectors`` as they are.
@@ -56,6 +56,7 @@ def initial_table(
         counts = count_pieces(source, len(pieces))
         frequency = counts / max(counts.sum(), 1)
         table *= torch.from_numpy(settings.init_smoothing / (settings.init_smoothing + frequency)).float()[:, None]
+    table *= settings.init_scale
     if init_vectors is not None:
         return table, _take_vectors(table, pieces, init_vectors)
     if init_from is None:

@@ -7,9 +7,10 @@ def megabatch_size(step: int, anneal: int, maximum: int) -> int:
     """Mini-batches in the mega-batch that starts after ``step`` mini-batches.
 
     The paper (section 4.1) starts with one and adds one every 150 mini-batches up to M, so that negatives get harder
-    as the model gets better. ``anneal`` is that 150.
+    as the model gets better. ``anneal`` is that 150; with 0 every mega-batch has M, as in ParaNMT-50M (Wieting & Gimpel
+    2018, section 4).
     """
-    return min(maximum, 1 + step // anneal)
+    return min(maximum, 1 + step // anneal) if anneal else maximum
 
 
 def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> float:

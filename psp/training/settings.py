@@ -59,7 +59,8 @@ class _Checked:
 
 @dataclass(frozen=True)
 class TrainSettings(_Checked):
-    """Training settings; the defaults are psp's own recipe, and :data:`PAPER` has the paper's different values.
+    """Training settings; the defaults are psp's own recipe; :data:`PAPER` and :data:`PARANMT` have
+    the values of two papers.
 
     Each declaration has its help. ``seed`` is a top-level key of the config; all others are keys of the block
     ``train``. ``init_spelling`` is explained in :mod:`psp.training.spelling`.
@@ -71,24 +72,48 @@ class TrainSettings(_Checked):
     BLOCK = "train"
 
     epochs: int = _field(
-        whole(6, at_least=1, recipes={"paper": 25, "code": 25}, tunable=True, help="passes over the pairs")
+        whole(
+            6,
+            at_least=1,
+            recipes={"paper": 25, "code": 25, "paranmt": 5},
+            tunable=True,
+            help="passes over the pairs",
+        )
     )
     batch_size: int = _field(
-        whole(512, at_least=2, recipes={"paper": 128, "code": 128}, tunable=True, help="pairs per mini-batch")
+        whole(
+            512,
+            at_least=2,
+            recipes={"paper": 128, "code": 128, "paranmt": 100},
+            tunable=True,
+            help="pairs per mini-batch",
+        )
     )
     megabatch: int = _field(
         whole(
-            60, at_least=1, tunable=True, help="maximum mega-batch size, in mini-batches; negatives are mined from it"
+            60,
+            at_least=1,
+            recipes={"paranmt": 40},
+            unstated=["paranmt"],  # for its final models: the code's default, and in the names of the released files
+            tunable=True,
+            help="maximum mega-batch size, in mini-batches; negatives are mined from it",
         )
     )
     anneal: int = _field(
-        whole(150, at_least=1, tunable=True, help="the mega-batch grows by one mini-batch every this many")
+        whole(
+            150,
+            at_least=0,
+            recipes={"paranmt": 0},
+            tunable=True,
+            help="the mega-batch grows by one mini-batch every this many; with 0 it has its full size from the first "
+            "step",
+        )
     )
     objective: str = _field(
         choice(
             "infonce",
             objective.names,
-            recipes={"paper": "margin", "code": "margin"},
+            recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
             tunable=True,
             help="margin: the paper's loss with one mined negative; infonce: a softmax over `candidates`",
         )
@@ -107,7 +132,7 @@ class TrainSettings(_Checked):
             0.3,
             at_least=0,
             at_most=2,
-            recipes={"paper": 0.4, "code": 0.4},
+            recipes={"paper": 0.4, "code": 0.4, "paranmt": 0.4},
             tunable=True,
             help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
         )
@@ -128,7 +153,7 @@ class TrainSettings(_Checked):
         choice(
             "both",
             ["both", "source"],
-            recipes={"paper": "source"},
+            recipes={"paper": "source", "paranmt": "source"},
             tunable=True,
             help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
         )
@@ -136,30 +161,39 @@ class TrainSettings(_Checked):
     negatives: str = _field(
         choice(
             "auto",
-            ["auto", "opposite", "any", "random"],
-            recipes={"code": "opposite"},
+            ["auto", "opposite", "same", "any", "random"],
+            recipes={"code": "opposite", "paranmt": "same"},
             tunable=True,
-            help="mine negatives from the opposite side, or from any; auto takes any for paraphrases, else opposite; "
-            "random does not mine",
+            help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any "
+            "for paraphrases, else opposite; random does not mine",
         )
     )
     mask_equal: bool = _field(
         flag(
             True,
-            recipes={"code": False},
+            recipes={"code": False, "paranmt": False},
             tunable=True,
             help="mask negatives whose text equals the positive or the anchor",
         )
     )
     dropout: float = _field(
-        number(0, at_least=0, below=1, tunable=True, help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)")
+        number(
+            0,
+            at_least=0,
+            below=1,
+            recipes={"paranmt": 0},
+            unstated=["paranmt"],  # no regularisation is named
+            tunable=True,
+            help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)",
+        )
     )
     token_dropout: float = _field(
         number(
             0.15,
             at_least=0,
             below=1,
-            recipes={"paper": 0, "code": 0},
+            recipes={"paper": 0, "code": 0, "paranmt": 0},
+            unstated=["paranmt"],  # no regularisation is named
             tunable=True,
             help="probability of dropping a token from its sentence's mean",
         )
@@ -168,7 +202,7 @@ class TrainSettings(_Checked):
         number(
             0.05,
             above=0,
-            recipes={"paper": 0.001, "code": 0.001},
+            recipes={"paper": 0.001, "code": 0.001, "paranmt": 0.001},
             tunable=True,
             help="Adam's learning rate; with a linear schedule, the peak",
         )
@@ -177,7 +211,7 @@ class TrainSettings(_Checked):
         choice(
             "linear",
             ["constant", "linear"],
-            recipes={"paper": "constant", "code": "constant"},
+            recipes={"paper": "constant", "code": "constant", "paranmt": "constant"},
             tunable=True,
             help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
         )
@@ -204,18 +238,37 @@ class TrainSettings(_Checked):
     )
     clip: float | None = _field(
         number(
-            None, above=0, null=True, tunable=True, help="clip the gradient norm to this value; null for no clipping"
+            None,
+            above=0,
+            null=True,
+            recipes={"paranmt": None},
+            unstated=["paranmt"],
+            tunable=True,
+            help="clip the gradient norm to this value; null for no clipping",
         )
     )
-    dim: int = _field(whole(1024, at_least=1, tunable=True, help="dimension of the embeddings"))
+    dim: int = _field(
+        whole(1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings")
+    )
     init: str = _field(
         choice(
             "zipf",
             ["normal", "zipf"],
-            recipes={"paper": "normal", "code": "normal"},
+            recipes={"paper": "normal", "code": "normal", "paranmt": "normal"},
+            unstated=["paranmt"],
             tunable=True,
             help="initial embeddings: normal is N(0, 1); zipf multiplies them by a / (a + share of tokens), so that "
             "frequent pieces start small",
+        )
+    )
+    init_scale: float = _field(
+        number(
+            1,
+            above=0,
+            recipes={"paranmt": 0.01},
+            unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
+            tunable=True,
+            help="the initial embeddings, except those taken over from elsewhere, are multiplied by this",
         )
     )
     init_smoothing: float = _field(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
@@ -224,7 +277,8 @@ class TrainSettings(_Checked):
             0.6,
             at_least=0,
             at_most=1,
-            recipes={"paper": 0, "code": 0},
+            recipes={"paper": 0, "code": 0, "paranmt": 0},
+            unstated=["paranmt"],
             tunable=True,
             help="share of the initial embeddings' variance that comes from the spelling of the pieces",
         )
@@ -257,7 +311,7 @@ class TrainSettings(_Checked):
         choice(
             "last",
             ["best", "last"],
-            recipes={"paper": "best", "code": "best"},
+            recipes={"paper": "best", "code": "best", "paranmt": "best"},
             help="keep the weights with the best validation score, or the last; averaged weights (`average`) are "
             "validated at the end and count as the last",
         )
@@ -318,17 +372,24 @@ class LstmSettings(_Checked):
         choice(
             "average",
             ["average", "concat"],
+            recipes={"paranmt": "average"},
             help="a BLSTM's two states of a position: their average, or both, in twice the dimensions",
         )
     )
     pooling: str = _field(
-        choice("mean", ["mean", "max"], help="a sentence's vector: the mean of its states, or the largest of each")
+        choice(
+            "mean",
+            ["mean", "max"],
+            recipes={"paranmt": "mean"},
+            help="a sentence's vector: the mean of its states, or the largest of each",
+        )
     )
     scramble: float = _field(
         number(
             0.3,
             at_least=0,
             at_most=1,
+            recipes={"paranmt": 0.3},
             help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the "
             "pairs)",
         )
@@ -337,12 +398,20 @@ class LstmSettings(_Checked):
         number(
             0.003,
             above=0,
+            recipes={"paranmt": 0.001},
             help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
             "`train.learning_rate`",
         )
     )
     clip: float | None = _field(
-        number(1, above=0, null=True, help="clip the norm of the matrices' gradient to this value; null: never")
+        number(
+            1,
+            above=0,
+            null=True,
+            recipes={"paranmt": None},
+            unstated=["paranmt"],
+            help="clip the norm of the matrices' gradient to this value; null: never",
+        )
     )
 
 
@@ -359,10 +428,15 @@ def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"kind": kind, **dataclasses.asdict(LstmSettings.from_mapping(own))}
 
 
+def _of(recipe: str) -> Mapping[str, Any]:
+    declared = TrainSettings.declared().items()
+    return {key: setting.recipes[recipe] for key, setting in declared if recipe in setting.recipes}
+
+
 #: The paper's values where our own recipe differs (its sections 3.2 and 4.1).
-PAPER: Mapping[str, Any] = {
-    key: setting.recipes["paper"] for key, setting in TrainSettings.declared().items() if "paper" in setting.recipes
-}
+PAPER: Mapping[str, Any] = _of("paper")
+#: Those of ParaNMT-50M (Wieting & Gimpel 2018, section 4).
+PARANMT: Mapping[str, Any] = _of("paranmt")
 
 #: Keys of the block ``train`` about the job rather than the training.
 JOB: Mapping[str, Setting] = {

@@ -91,7 +91,7 @@ class Trainer:
         self.step = self.pairs = self.passed_over = self.without_negative = 0
         self.best: dict[str, Any] | None = None
         self.first_loss: float | None = None
-        self._first_pairs: Pairs | None = None  # of the first mini-batch
+        self._first_pairs: Pairs | None = None  # of the first mega-batch, which begins with the first mini-batch
         train = settings.as_dict()
         self._device = optimiser.param_groups[0]["params"][0].device
         self._objective, self._mining = make_loss(train).to(self._device), mines(train)
@@ -161,7 +161,7 @@ class Trainer:
         """
         before, after = self.first_loss, self._first_loss_now()
         assert before is not None and self._first_pairs is not None
-        untrained = max(before, self._objective.of_equal_vectors(len(self._first_pairs)))
+        untrained = max(before, self._objective.of_equal_vectors(len(self._first_rows())))
         if after <= HARDLY * untrained:
             return
         what = f"the first mini-batch's loss is {after:.4g} after training and was {before:.4g} before"
@@ -177,6 +177,11 @@ class Trainer:
         else:
             log.warning("%s", message)
 
+    def _first_rows(self) -> npt.NDArray[np.int64]:
+        """The numbers of the first mini-batch's pairs in the first mega-batch, int64 (pairs,)."""
+        assert self._first_pairs is not None
+        return np.arange(min(self.settings.batch_size, len(self._first_pairs)))
+
     def _first_loss_now(self) -> float:
         """The loss of the current weights on the first mini-batch, with the noise of the first step."""
         assert self._first_pairs is not None
@@ -186,7 +191,7 @@ class Trainer:
         try:
             with torch.no_grad():
                 negatives = self._mine(pairs, sentences) if self._mining else None
-                return self._loss(pairs, sentences, np.arange(len(pairs)), negatives)[1]
+                return self._loss(pairs, sentences, self._first_rows(), negatives)[1]
         finally:
             self.step, self.without_negative = step, without_negative
 
@@ -211,8 +216,13 @@ class Trainer:
         for table in self._parameters:
             self._optimiser.prepare(table, None)
 
+    def _megabatch_size(self) -> int:
+        """Mini-batches in the mega-batch that begins after the steps so far."""
+        settings = self.settings
+        return megabatch_size(self.step, settings.anneal, settings.megabatch) if self._mining else 1
+
     def _megabatch(self, epoch: Epoch) -> None:
-        size = megabatch_size(self.step, self.settings.anneal, self.settings.megabatch) if self._mining else 1
+        size = self._megabatch_size()
         pairs = epoch.take(size * self.settings.batch_size)
         self._taken += len(pairs)
         if len(pairs) == 1:  # it could only be its own negative
@@ -228,7 +238,7 @@ class Trainer:
             rate = self._set_learning_rate(len(rows))
             loss = self._minibatch(pairs, sentences, rows, negatives)
             if self.first_loss is None:
-                self.first_loss, self._first_pairs = loss, pairs  # the first mega-batch has one mini-batch
+                self.first_loss, self._first_pairs = loss, pairs
             self.step += 1
             self.pairs += len(rows)
             self.metrics.step(
@@ -409,13 +419,13 @@ class Trainer:
             DataError: the checkpoint is damaged.
         """
         state = checkpoint.state
+        with Epoch(self.source, self.settings.seed, 1) as epoch:  # no step has been taken yet
+            self._first_pairs = epoch.take(self._megabatch_size() * self.settings.batch_size)
         self.step = self._rested = state["step"]
         self.pairs, self.passed_over, self.without_negative = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
         self._next_evaluation, self.best = state["next_evaluation"], state["best"]
         self._averaged, self.first_loss = state["averaged"], state["first_loss"]
-        with Epoch(self.source, self.settings.seed, 1) as epoch:
-            self._first_pairs = epoch.take(self.settings.batch_size)
         # Tensors are copied into the existing ones, or cloned: one by one, and none stays backed by a file.
         with torch.no_grad():
             for prefix, module in (("encoder", self.encoder), ("objective", self._objective)):

@@ -1,6 +1,7 @@
 """Grid search over training settings: each point of the grid is a short training run, and the best one wins.
 
-The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}. A point assigns one
+The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}; that of ParaNMT-50M
+(Table 6) mega-batches of {1, 20, 40}. A point assigns one
 value to each key of the grid. Points whose runs would be identical step by step are rejected: they cost as much as
 others and tell nothing, and whoever asked for M = 140 should learn that no mega-batch ever became that large.
 """
@@ -96,13 +97,22 @@ SECTION = Section(
             _grid,
             "a mapping",
             default={"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]},
-            recipes={recipe: {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]} for recipe in ("paper", "code")},
+            recipes={
+                **{recipe: {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]} for recipe in ("paper", "code")},
+                "paranmt": {"megabatch": [1, 20, 40]},
+            },
             help="values to try for keys of `train`, in all combinations; your own grid replaces this one entirely",
         ),
-        "epochs": whole(2, at_least=1, help="passes over the pairs for each point, unless the grid has epochs"),
+        "epochs": whole(
+            2,
+            at_least=1,
+            recipes={"paranmt": 5},
+            help="passes over the pairs for each point, unless the grid has epochs",
+        ),
         "anneal": whole(
             30,
-            at_least=1,
+            at_least=0,
+            recipes={"paranmt": 0},
             help="anneal for each point, unless the grid has it; small, so that it reaches the largest mega-batch",
         ),
     },

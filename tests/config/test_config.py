@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from psp.config.config import Config
 from psp.config.entries import document
 from psp.config.overlay import merge
+from psp.config.plan import plan
 from psp.core.errors import ConfigError
 from psp.training.losses import objective
-from psp.training.settings import TrainSettings
+from psp.training.settings import PARANMT, TrainSettings
 
 ROOT = Path(__file__).parents[2]
 CORPORA = {
@@ -311,6 +312,9 @@ def test_the_papers_english_model():
         assert part.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
         assert (model["train"]["megabatch"], model["train"]["dropout"], model["store"]["max_pieces"]) == (100, 0, None)
         assert model["filters"]["lower_case"] is True
+    (part,) = Config.load([base], {"recipe": "paranmt"}).model("en").parts
+    assert part.filters["length"] == {"enabled": True, "min": 3, "max": 30, "sides": "both"}
+    assert not part.filters["overlap"]["enabled"]
 
 
 def test_a_model_can_take_over_the_corpora_of_others():
@@ -585,6 +589,29 @@ def test_an_encoder_has_its_own_settings() -> None:
     assert subwords.differences == {}  # what a model does not use makes no difference
     assert (words.most_rows, subwords.most_rows) == (200_001, 50_000)
     assert config().model("fr").encoder == "subword"
+
+
+def test_the_recipe_of_paranmt_holds_for_every_encoder() -> None:
+    own = {"languages": ["en"], "corpora": ["Para"], "recipe": "paranmt", "filters": {"score": {"enabled": True}}}
+    made = config({encoder: {**own, "encoder": encoder} for encoder in ("subword", "word", "trigram", "lstm", "blstm")})
+    for encoder in made.models:
+        model = made.model(encoder)
+        train = model["train"]
+        assert PARANMT.items() <= train.items() and (train["megabatch"], train["anneal"]) == (40, 0)
+        assert model["vocabulary"] == {"size": 200_000, "min_count": 1, "split": "whitespace"}
+        assert model["development"] == {"sts": "semeval2017-en", "heldout": 0}
+        assert (model["filters"]["length"]["sides"], model["filters"]["length"]["max"]) == ("both", 30)
+        assert model["filters"]["overlap"]["enabled"] is False
+        assert model["tune"] == {"grid": {"megabatch": [1, 20, 40]}, "epochs": 5, "anneal": 0}
+        assert list(made.tuning(encoder).points) == ["megabatch=1", "megabatch=20", "megabatch=40"]
+        assert "recipe paranmt" in plan(made, encoder, "downloads")
+    assert made.model("blstm").sequence == {
+        "kind": "blstm", "width": None, "combine": "average", "pooling": "mean", "scramble": 0.3,
+        "learning_rate": 0.001, "clip": None,
+    }  # fmt: skip
+    assert made.model("word").differences.keys() == {
+        "encoder", "filters.score.enabled", "corpora.Para.filters.length.min", "corpora.Para.filters.length.max",
+    }  # fmt: skip
 
 
 def test_an_lstm_reads_words_or_subwords() -> None:

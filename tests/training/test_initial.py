@@ -59,6 +59,14 @@ def test_zipf_makes_the_rows_of_frequent_pieces_small() -> None:
     assert np.array_equal(table[45:], plain[45:])  # those that there are none of stay as they are
 
 
+def test_a_scale_is_that_of_what_is_drawn() -> None:
+    plain, small = (
+        initial_table(PIECES, TrainSettings(dim=16, init="normal", init_scale=scale), None, pairs())[0]
+        for scale in (1, 0.01)
+    )
+    np.testing.assert_allclose(small.numpy(), 0.01 * plain.numpy(), rtol=1e-6)
+
+
 def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:
     tokenizer = WordTokenizer([("house", 2), ("houses", 2), ("mouse", 1)])
     spellings = tokenizer.spellings()

@@ -13,6 +13,10 @@ def test_grows_by_one_each_150_steps_up_to_the_maximum() -> None:
     assert megabatch_size(0, 1, 1) == 1
 
 
+def test_without_annealing_it_is_full_from_the_first_step() -> None:
+    assert [megabatch_size(step, 0, 40) for step in (0, 1, 39, 10**6)] == [40] * 4
+
+
 def test_a_linear_learning_rate_rises_and_falls_in_lines_and_is_never_zero() -> None:
     places = (np.arange(1000) + 0.5) / 1000
     rates = np.array([learning_rate(0.05, "linear", 0.2, done) for done in places])

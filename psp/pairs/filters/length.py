@@ -27,11 +27,11 @@ class LengthFilter(Filter):
         "sides": choice(
             "both",
             [*SIDES, "average"],
-            recipes={"code": "source"},
+            recipes={"code": "source", "paranmt": "both"},
             help="the sides to check (the published code checks only the English side), or their average",
         ),
         "min": whole(3, at_least=0, help="minimum tokens per side"),
-        "max": whole(100, at_least=1, help="maximum tokens per side"),
+        "max": whole(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
     }
 
     def __init__(

@@ -110,8 +110,9 @@ def mine_by_kind(
     Args:
         pairs: the mega-batch.
         source, target: its vectors, shape (pairs, dim); scaled to unit length in place.
-        negatives: ``auto``: any sentence for paraphrases, the opposite side for bitext (as in the paper); ``opposite``
-            or ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, ignoring the vectors.
+        negatives: ``auto``: any sentence for paraphrases, the opposite side for bitext (as in the paper); ``opposite``,
+            ``same`` or ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, ignoring the
+            vectors.
         mask_equal: as in :class:`Excluded`.
         generator: for random negatives.
         group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
@@ -156,7 +157,8 @@ def mine(
             scaled to unit length in place: for 12,800 pairs of 1,024 dimensions, a copy would be 100 MB.
         excluded: what must not be chosen.
         negatives: ``opposite``: a source's negative is a target and vice versa (bitext). ``any``: from either side
-            (paraphrase data, in the paper).
+            (paraphrase data, in the paper). ``same``: a source's is a source, a target's a target (ParaNMT-50M, section
+            4, whose anchors are all sources).
         group: as in :func:`mine_by_kind`: each process compares its share of the rows with all sentences.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
@@ -169,10 +171,11 @@ def mine(
     best = {side: Nearest.none(pairs) for side in sides}
     if first < last:
         how = {"places": excluded.places, "first": first, "reduced": reduced, "chunk_rows": chunk_rows}
-        of_rows, of_columns = nearest(sides["source"][rows], sides["target"], **how)  # type: ignore[arg-type]
-        best["source"].offer(rows, of_rows, shift=pairs)
-        best["target"].offer(slice(None), of_columns)
-        if negatives == "any":
+        if negatives != "same":
+            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], **how)  # type: ignore[arg-type]
+            best["source"].offer(rows, of_rows, shift=pairs)
+            best["target"].offer(slice(None), of_columns)
+        if negatives in ("any", "same"):
             for side, shift in (("source", 0), ("target", pairs)):
                 found, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
                 best[side].offer(rows, found, shift=shift)

@@ -40,6 +40,8 @@ def naive(
                     where = "any" if paraphrase[i] else "opposite"
             if where == "opposite" and (query < n) == (candidate < n):
                 continue
+            if where == "same" and (query < n) != (candidate < n):
+                continue
             if i == j:
                 continue
             if mask_equal and any(a == b for a in (texts[i], texts[n + i]) for b in (texts[j], texts[n + j])):
@@ -57,7 +59,7 @@ def random_sentences(rng: np.random.Generator, count: int, vocabulary: int, leng
     return sentences([rng.integers(0, vocabulary, rng.integers(1, length + 1)).tolist() for _ in range(count)])
 
 
-@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize("negatives", ["opposite", "same", "any"])
 @pytest.mark.parametrize("mask_equal", [True, False])
 @pytest.mark.parametrize(("count", "chunk"), [(2, 1), (37, 8), (64, 64), (65, 32), (50, 1000)])
 def test_equals_a_plain_loop_over_queries(negatives: str, mask_equal: bool, count: int, chunk: int) -> None:
@@ -74,7 +76,7 @@ def test_equals_a_plain_loop_over_queries(negatives: str, mask_equal: bool, coun
     assert (found.source >= 0).any() or count == 2
 
 
-@pytest.mark.parametrize("negatives", ["auto", "opposite", "any"])
+@pytest.mark.parametrize("negatives", ["auto", "opposite", "same", "any"])
 @pytest.mark.parametrize("mask_equal", [True, False])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
 @pytest.mark.parametrize(("count", "chunk"), [(50, 16), (101, 1000)])
@@ -103,6 +105,24 @@ def test_of_mixed_kinds_each_has_candidates_of_its_own(
         assert (found.source[~paraphrase] >= count)[found.source[~paraphrase] >= 0].all()
         if share >= 0.5:  # paraphrases find negatives on both sides
             assert (found.source[paraphrase] < count).any() and (found.source[paraphrase] >= count).any()
+
+
+@pytest.mark.parametrize("negatives", ["opposite", "same", "any"])
+@pytest.mark.parametrize("kinds", [3, 12])
+def test_of_equally_similar_ones_the_first_is_taken(negatives: str, kinds: int) -> None:
+    rng = np.random.default_rng(kinds)
+    text = sentences([[i] for i in range(60)])
+    s, t = np.eye(kinds, dtype=np.float32)[rng.integers(0, kinds, (2, 60))]  # cosines are exactly 0 or 1
+    found = mine(torch.from_numpy(s), torch.from_numpy(t), Excluded(text, text, False), negatives, chunk_rows=16)
+    expected = naive(text, text, s, t, False, negatives)
+    if negatives == "any":  # its two sides are searched one after the other: compare how similar they are
+        both, rows = np.concatenate([s, t]), np.arange(60)
+        for side, mine_, theirs in ((s, found.source, expected.source), (t, found.target, expected.target)):
+            assert (mine_ % 60 != rows).all()
+            np.testing.assert_array_equal((side * both[mine_]).sum(axis=1), (side * both[theirs]).sum(axis=1))
+        return
+    np.testing.assert_array_equal(found.source, expected.source)
+    np.testing.assert_array_equal(found.target, expected.target)
 
 
 def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
@@ -197,7 +217,7 @@ class Pretended:
         return [said[turn] if turn < len(said) else array for said in self._said]
 
 
-@pytest.mark.parametrize("negatives", ["opposite", "any"])
+@pytest.mark.parametrize("negatives", ["opposite", "same", "any"])
 @pytest.mark.parametrize(("count", "size"), [(50, 2), (51, 3), (2, 3)])
 def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count: int, size: int) -> None:
     rng = np.random.default_rng(count)
