@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import subprocess
 import sys
@@ -158,6 +159,8 @@ def test_with_psps_table_the_libraries_vectors_are_psps(libraries: ModuleType, b
 @both
 def test_each_library_learns_and_stops_in_time(libraries: ModuleType, bench: Any) -> None:
     """From both starts, at the best of several rates, with each loss, and to the own end."""
+    # What they must have learnt, below, takes a second on an idle machine, and longer where others work too.
+    bench = dataclasses.replace(bench, seconds=3.0)
     libraries.measure_psp(bench)
     names = ("st-mnrl-random", "m2v-random", "m2v-psp", "m2v-best", "st-margin-psp", "m2v-head", "m2v-own")
     for name in names:
@@ -166,7 +169,7 @@ def test_each_library_learns_and_stops_in_time(libraries: ModuleType, bench: Any
         assert bench.finished(libraries.SETUPS[name])
     results = {name: bench.result(name) for name in names}
     for name, result in results.items():
-        assert result["seconds"] < 10, name  # of 1 or 2: where others work too, a step takes long
+        assert result["seconds"] < 15, name  # of 2 or 3: where others work too, a step takes long
         assert result["pairs"] > 0
     best = results["m2v-best"]
     # It is 99 by chance.
@@ -184,7 +187,7 @@ def test_each_library_learns_and_stops_in_time(libraries: ModuleType, bench: Any
     other = libraries.Bench.of(options(bench.folder, bench.out, seconds=0.5))
     assert not other.finished(libraries.SETUPS["m2v-psp"])
     command = [sys.executable, str(FOLDER / "libraries.py"), str(bench.folder), "--out", str(bench.out)]
-    limits = ["--seconds", "1", "--share", "0.5", "--longest", "2"]
+    limits = ["--seconds", "3", "--share", "0.5", "--longest", "2"]
     done = subprocess.run([*command, *limits, "--setups", *names], capture_output=True, text=True, check=True)
     assert done.stdout == (bench.out / "libraries.md").read_text() == libraries.table(body)
     assert read_json(bench.out / "libraries.json") == body
