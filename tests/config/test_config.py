@@ -51,7 +51,7 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     monkeypatch.setenv("PSP_DATA", str(tmp_path))
     sample = Config.load([base, ROOT / "config/sample.yaml"])
     assert len(sample.model("fr").parts) == 12
-    assert (sample.model("fr")["train"]["epochs"], sample.model("en")["train"]["epochs"]) == (6, 10)
+    assert (sample.model("fr")["train"]["epochs"], sample.model("en")["train"]["epochs"]) == (6, 2)
     assert not any("Tatoeba" in part.corpus for part in sample.model("fr-notatoeba").parts)
     releases = {part.corpus: part.version for part in sample.model("pl").parts}
     assert (releases["TatoebaAnki"], releases["Bible"]) == ("v2023", "ubg2018") and "BibleGdanska" not in releases
@@ -60,6 +60,11 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     assert list(recipes.model("fr-notatoeba").variants) == ["psp", "paper", "paper-3"]  # not those of fr
     margin = recipes.model("fr").variants["margin-3"]
     assert (margin.train["objective"], margin.train["epochs"], margin.seeds) == ("margin", 3, (1, 2, 3))
+    encoders = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/encoders.yaml"])
+    assert encoders.model("en-both").combined == (("en", 1.0), ("en-trigrams", 0.5))
+    assert encoders.model("en-blstm")["train"]["init_from"] == "results/en-words/model"
+    pools = encoders.model("paranmt-trigrams").variants
+    assert [variant.train["megabatch"] for variant in pools.values()] == [40, 1, 20]
     demo = Config.load([base, ROOT / "config/demo.yaml"])
     # Nothing of the demo comes from the network.
     remotes = [demo.remote(name) for name in demo.downloads(demo.model("demo"))]
