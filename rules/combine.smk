@@ -1,9 +1,4 @@
-# Models that join others, trained apart: the model, and its scores beside those of its parts.
-def parts_of(wildcards):
-    """Return the models that a combination joins."""
-    return [part for part, _ in model(wildcards).combined]
-
-
+# Join models that were trained apart into one.
 # A combination has its parts' tokenizers as files, so each has a rule of its own.
 for _name in COMBINED:
 
@@ -34,41 +29,3 @@ for _name in COMBINED:
             f"Joining the models of {_name}"
         script:
             "../workflow_scripts/combine.py"
-
-
-rule evaluate_combined:
-    input:
-        unpack(test_sets),
-        model=trained,
-        evaluations=lambda wildcards: [
-            f"results/{part}/eval.json" for part in parts_of(wildcards)
-        ],
-        resamples=lambda wildcards: [
-            f"results/{part}/eval.safetensors" for part in parts_of(wildcards)
-        ],
-    output:
-        json="results/{model}/eval.json",
-        resamples="results/{model}/eval.safetensors",
-    log:
-        "results/{model}/logs/evaluate_combined.log",
-    benchmark:
-        "results/{model}/benchmarks/evaluate_combined.tsv"
-    wildcard_constraints:
-        model=COMBINATIONS,
-    threads: 2
-    resources:
-        mem_mb=mem_mb(2000),
-        runtime=runtime(60),
-    params:
-        parts=attribute("combined"),
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
-        settings=fixed_tests,
-        seed=attribute("seed"),
-        code=fingerprint(
-            "psp.evaluation.combined", "psp.config.jobs", "psp.models.combined"
-        ),
-    message:
-        "Evaluating {wildcards.model}, a combination"
-    script:
-        "../workflow_scripts/evaluate_combined.py"

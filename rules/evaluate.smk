@@ -54,3 +54,47 @@ rule evaluate:
         "Evaluating {wildcards.model}"
     script:
         "../workflow_scripts/evaluate.py"
+
+
+# The same of a combination of models, beside its parts.
+def parts_of(wildcards):
+    """Return the models that a combination joins."""
+    return [part for part, _ in model(wildcards).combined]
+
+
+rule evaluate_combined:
+    input:
+        unpack(test_sets),
+        model=trained,
+        evaluations=lambda wildcards: [
+            f"results/{part}/eval.json" for part in parts_of(wildcards)
+        ],
+        resamples=lambda wildcards: [
+            f"results/{part}/eval.safetensors" for part in parts_of(wildcards)
+        ],
+    output:
+        json="results/{model}/eval.json",
+        resamples="results/{model}/eval.safetensors",
+    log:
+        "results/{model}/logs/evaluate_combined.log",
+    benchmark:
+        "results/{model}/benchmarks/evaluate_combined.tsv"
+    wildcard_constraints:
+        model=COMBINATIONS,
+    threads: 2
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(60),
+    params:
+        parts=attribute("combined"),
+        languages=attribute("languages"),
+        tatoeba=tatoeba,
+        settings=fixed_tests,
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.evaluation.combined", "psp.config.jobs", "psp.models.combined"
+        ),
+    message:
+        "Evaluating {wildcards.model}, a combination"
+    script:
+        "../workflow_scripts/evaluate_combined.py"

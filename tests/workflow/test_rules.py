@@ -1,17 +1,24 @@
 """Rules are declarations, complete ones; profiles explain themselves."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
-RULES = {
-    name: body
-    for file in sorted((ROOT / "rules").glob("*.smk"))
-    for name, body in re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", file.read_text(), re.MULTILINE)
-}
+
+
+def declared(file):
+    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as all of them."""
+    text = file.read_text()
+    yield from re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
+    for body in re.findall(r"^    rule:\n((?:(?:        .*)?\n)+)", text, re.MULTILINE):
+        yield re.search(r'name:\s+f"(\w+)_\{', body)[1], textwrap.dedent(body).replace("\n", "\n    ")
+
+
+RULES = {name: body for file in sorted((ROOT / "rules").glob("*.smk")) for name, body in declared(file)}
 #: Rules that are another one with other outputs.
 DERIVED = {
     name: body
@@ -55,7 +62,7 @@ def test_a_stage_has_one_noun(file):
     if file.stem in {"common", "inputs"}:  # what stages share
         assert not re.search(r"^(use )?rule ", file.read_text(), re.MULTILINE)
         return
-    rules = re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)
+    rules = [name for name, _ in declared(file)]
     assert file.stem in rules
     # Beside the stage's rule only those of its parts: tune_point, variant_curves.
     assert all(rule.startswith(file.stem.removesuffix("s")) for rule in rules)
