@@ -39,7 +39,7 @@ class Downloads:
             ConfigError: the config has no such download, or two corpora share it but disagree.
         """
         kind, _, rest = name.partition("/")
-        licence = None
+        licence, required, where = None, None, f"sources.{kind}.mirrors"
         if kind == "opus":
             corpus, version, file = rest.split("/")
             pair = file.removesuffix(".txt.zip")
@@ -59,15 +59,14 @@ class Downloads:
             if not found:
                 raise ConfigError(f"{name} is not a download of this config")
             mirrors, fields, licence = found[0]["mirrors"], {}, found[0].get("licence")
-            expanded = tuple(_expand(mirror, fields, "vectors") for mirror in mirrors)
-            return Remote(name, expanded, found[0]["sha256"], None, licence)
+            required, where = found[0]["sha256"], "vectors"
         elif kind in ("lid", "sts"):
             mirrors, fields = self.sources[kind]["mirrors"], {"file": rest}
         else:
             raise ConfigError(f"{name} is not a download of this config")
         pin = self.pins.get(name, {})
-        expanded = tuple(_expand(mirror, fields, f"sources.{kind}.mirrors") for mirror in mirrors)
-        return Remote(name, expanded, pin.get("sha256"), pin.get("bytes"), licence)
+        expanded = tuple(_expand(mirror, fields, where) for mirror in mirrors)
+        return Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
 
     def entries(self, corpus: str) -> dict[str, dict[str, Any]]:
         """The catalogue's entries for OPUS's ``corpus``, by name."""

@@ -46,7 +46,7 @@ from psp.models.folder import (
 )
 from psp.models.interface import checked_prompts
 from psp.models.similarity import unit
-from psp.models.static import _ROWS, StaticModel
+from psp.models.static import ROWS, StaticModel
 from psp.models.table import read_table
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
@@ -190,7 +190,7 @@ class CombinedModel(StaticModel):
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
         parts = " + ".join(
-            f"{weight:g} x {len(part.table):,} {_ROWS.get(part.tokenizer.kind, 'pieces')}"
+            f"{weight:g} x {len(part.table):,} {ROWS.get(part.tokenizer.kind, 'pieces')}"
             + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
             for part, weight in zip(self.parts, self.weights, strict=True)
         )

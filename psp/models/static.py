@@ -31,7 +31,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 #: Sentences per thread from which another thread pays.
 MIN_PART = 512
 #: What the rows of the embedding matrix are, by the kind of tokenizer.
-_ROWS = {SentencepieceTokenizer.kind: "subwords", "word": "words", "trigram": "trigrams"}
+ROWS = {SentencepieceTokenizer.kind: "subwords", "word": "words", "trigram": "trigrams"}
 
 
 class StaticModel(SentenceEncoder):
@@ -104,7 +104,7 @@ class StaticModel(SentenceEncoder):
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
-        rows = f"{self.vocab_size:,} {_ROWS.get(self.tokenizer.kind, 'pieces')}"
+        rows = f"{self.vocab_size:,} {ROWS.get(self.tokenizer.kind, 'pieces')}"
         what = "" if self.sequence is None else f", {self.sequence.kind.upper()}"
         return f"<psp.Model: {languages}; {rows}{what}, {self.dim} dimensions, {self.dtype}>"
 

@@ -62,10 +62,11 @@ def initial_table(
     if init_from is None:
         return table, None
     other = StaticModel.load(init_from)
-    if other.dim != settings.dim:
+    dim = other.table.dim  # an LSTM's vectors may have another number
+    if dim != settings.dim:
         raise ConfigError(
-            f"train.dim: {settings.dim} is not the {other.dim} of init_from: {init_from}. "
-            f"Write `dim: {other.dim}`, or leave init_from out"
+            f"train.dim: {settings.dim} is not the {dim} of init_from: {init_from}. "
+            f"Write `dim: {dim}`, or leave init_from out"
         )
     places = {piece: row for row, piece in enumerate(other.tokenizer.pieces())}
     shared = [(row, places[piece]) for row, piece in enumerate(pieces) if piece in places]

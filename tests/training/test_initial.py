@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from psp.core.errors import ConfigError, DataError
+from psp.models.lstm import Direction, Lstm
+from psp.models.static import StaticModel
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
@@ -94,3 +96,14 @@ def test_words_take_over_their_vectors_from_a_file(tmp_path: Path) -> None:
         )
     with pytest.raises(DataError, match="none of the wanted words"):
         initial_table(["x"], settings, None, ListSource([], []), init_vectors=file)
+
+
+def test_the_embeddings_of_an_lstm_are_taken_over_whatever_its_width(tmp_path: Path) -> None:
+    weight = np.arange(6, dtype=np.float32).reshape(3, 2)
+    direction = Direction(*(np.ones(shape, np.float32) for shape in ((20, 2), (20, 5), (20,))))
+    words = WordTokenizer([("the", 2), ("house", 1)])
+    StaticModel(weight, words, {"languages": ["en"]}, sequence=Lstm([direction])).save(tmp_path / "model")
+    settings = TrainSettings(dim=2, init="normal", init_spelling=0)
+    table, taken = initial_table(words.pieces(), settings, tmp_path / "model", ListSource([], []))
+    assert taken == {"pieces": 3, "taken_over": 3}
+    assert np.array_equal(table.numpy(), weight)
