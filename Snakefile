@@ -4,8 +4,8 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The stages, one rule file each:
-#   download -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> tune) -> train
-#   -> (combine ->) evaluate, task, system, compare, quantize, variants, speed, curve; data; card
+#   download (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> teach)
+#   (-> tune) -> train -> (combine ->) evaluate, task, system, compare, quantize, variants, speed, curve; data; card
 
 
 configfile: "config/config.yaml"
@@ -16,6 +16,8 @@ include: "rules/inputs.smk"
 include: "rules/phrasebook.smk"
 include: "rules/download.smk"
 include: "rules/filter.smk"
+include: "rules/pivot.smk"
+include: "rules/publish.smk"
 include: "rules/dedupe.smk"
 include: "rules/mix.smk"
 include: "rules/neardup.smk"
@@ -24,6 +26,7 @@ include: "rules/vocabulary.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
 include: "rules/development_pairs.smk"
+include: "rules/teach.smk"
 include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"

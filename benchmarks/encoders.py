@@ -8,7 +8,9 @@ themselves are not used: embedding matrices are random, 300-dimensional. Printed
 - training: tokens/s of one pass over each store with the recipe psp, one thread, process start and compilation
   excluded (the first pass of each is not counted);
 - text to vectors: sentences/s of the same real sentences, one core, compiled code;
-- an LSTM of 300 dimensions in NumPy, PyTorch float32 and PyTorch bfloat16, from the same ids, one core.
+- an LSTM of 300 dimensions, from the same ids: vectors by NumPy, and by torch in float32 and bfloat16
+  (``load_model(accelerate=...)``); and training steps in float32 and bfloat16 (``lstm.precision``), of 512 sentences,
+  without mining and the loss.
 
 Set the number of threads of NumPy's products from outside: OMP_NUM_THREADS=1, and taskset -c 0 for one core.
 """
@@ -27,18 +29,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from psp.models.lstm import Direction, Lstm
+from psp.models.accelerate import LSTMS, accelerated
+from psp.models.lstm import Lstm
 from psp.models.static import StaticModel
 from psp.models.table import Table
 from psp.pairs.store import Store
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
-from psp.training.encoders.lstm import LstmEncoder
+from psp.training.encoders.lstm import lstm_encoder
 from psp.training.loop import train
 from psp.training.settings import TrainSettings, checked_encoder
 
-DIM = 300
+DIM, BATCH = 300, 512
 KINDS = ("subword", "word", "trigram")
 
 
@@ -56,7 +59,9 @@ def main() -> None:
     report("training, tokens/s", in_turns(trainings(options.folders, tokenizers), options.rounds), "subword")
     report("text to vectors, sentences/s", in_turns(embeddings(tokenizers, texts), options.rounds), "subword")
     ids = tokenizers[1].encode(texts[: options.read])
-    report("LSTM, sentences/s", in_turns(lstms(len(tokenizers[1]), ids), options.rounds), "torch float32")
+    vectors, steps = lstms(tokenizers[1], ids)
+    report("LSTM, vectors, sentences/s", in_turns(vectors, options.rounds), "NumPy")
+    report("LSTM, training steps, sentences/s", in_turns(steps, options.rounds), "float32")
 
 
 def tokenizer_of(folder: Path) -> Tokenizer:
@@ -114,26 +119,37 @@ def embeddings(tokenizers: list[Tokenizer], texts: list[str]) -> dict[str, Calla
     return found
 
 
-def lstms(rows: int, ids: Encoded) -> dict[str, Callable[[], float]]:
-    """The same LSTM in NumPy and in PyTorch; each returns sentences/s."""
-    own = checked_encoder({"kind": "lstm", "width": DIM})
-    encoder = LstmEncoder(torch.randn(rows, DIM), own, seed=1)
-    weights = encoder.state_dict()
-    names = ("weight_ih", "weight_hh", "bias_ih")
-    lstm = Lstm([Direction(*(weights[f"lstms.0.{name}_l0"].numpy() for name in names))])
-    table, out = Table(weights["table"].numpy()), np.empty((len(ids), DIM), np.float32)
+def lstms(tokenizer: Tokenizer, ids: Encoded) -> tuple[dict[str, Callable[[], float]], dict[str, Callable[[], float]]]:
+    """The same LSTM's vectors, and its training steps, in several ways; each returns sentences/s."""
+    settings = TrainSettings(dim=DIM).as_dict()
+    weight = torch.randn(len(tokenizer), DIM, generator=torch.Generator().manual_seed(1))
+
+    def made(precision: str) -> tuple[Any, Any]:
+        own = checked_encoder({"kind": "lstm", "width": DIM, "precision": precision})
+        return lstm_encoder(weight.clone(), settings, own)
 
     def timed(work: Callable[[], Any]) -> float:
         started = time.perf_counter()
         work()
         return len(ids) / (time.perf_counter() - started)
 
-    half = LstmEncoder(weights["table"].clone(), own, seed=1).to(torch.bfloat16)
-    return {
-        "NumPy": lambda: timed(lambda: lstm.pool(table, ids, out)),
-        "torch float32": lambda: timed(lambda: encoder.encode(ids)),
-        "torch bfloat16": lambda: timed(lambda: half.encode(ids)),
-    }
+    table, out = Table(weight.numpy()), np.empty((len(ids), DIM), np.float32)
+    lstm: Lstm = made("float32")[0].embedder(tokenizer, {}).sequence
+    ways = {"NumPy": lstm} | {f"torch {LSTMS[name]}": accelerated(lstm, name) for name in LSTMS}
+    parts = [ids.take(np.arange(start, min(start + BATCH, len(ids)))) for start in range(0, len(ids), BATCH)]
+    upstream = torch.randn(BATCH, DIM)
+
+    def train_on(encoder: Any, optimiser: Any) -> None:
+        for step, part in enumerate(parts):
+            optimiser.zero_grad()
+            encoder(part, step).backward(upstream[: len(part)])
+            optimiser.step()
+
+    trained = {precision: made(precision) for precision in ("float32", "bfloat16")}
+    return (
+        {name: lambda way=way: timed(lambda: way.pool(table, ids, out)) for name, way in ways.items()},
+        {name: lambda both=both: timed(lambda: train_on(*both)) for name, both in trained.items()},
+    )
 
 
 def in_turns(work: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:

@@ -160,6 +160,8 @@ class Bench:
         share: of it, for each learning rate that is tried.
         longest: seconds after which setups without that limit are stopped.
         threads: of each.
+        chosen: a start and a learning rate that an earlier run chose, for setups whose rate is ``best``: what they come
+            after is then not needed.
     """
 
     folder: Path
@@ -170,6 +172,7 @@ class Bench:
     share: float
     longest: float
     threads: int
+    chosen: tuple[str, float] | None = None
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Bench:
@@ -200,6 +203,7 @@ class Bench:
             options.share,
             options.longest,
             report["threads"] if options.threads is None else options.threads,
+            None if options.chosen is None else (options.chosen[0], float(options.chosen[1])),
         )
 
     def tests(self) -> dict[str, Any]:
@@ -245,7 +249,13 @@ class Bench:
                 "after": {name: result and result["measured"] for name, result in earlier.items()},
                 "versions": versions(PACKAGES),
             }
+            if self.given(setup):
+                found |= {"after": {}, "chosen": list(self.given(setup) or ())}
         return found
+
+    def given(self, setup: Setup) -> tuple[str, float] | None:
+        """The start and learning rate that ``--chosen`` names, if it is for this setup."""
+        return self.chosen if setup.rate == "best" else None
 
     def valid(self, setup: Setup | None) -> dict[str, Any] | None:
         """What was measured of a setup, if nothing that it depends on has changed."""
@@ -351,6 +361,8 @@ def chosen(bench: Bench, setup: Setup) -> tuple[str, float]:
     """
     if not setup.after:
         return setup.start, setup.rates[0]
+    if given := bench.given(setup):
+        return given
     results = {name: bench.valid(SETUPS[name]) for name in setup.after}
     if missing := [name for name, result in results.items() if result is None]:
         raise PspError(f"{setup.name} depends on {', '.join(missing)}; name them before it in --setups")
@@ -531,6 +543,10 @@ def main() -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("results/libraries"), help="folder of the results (default: %(default)s)"
     )
+    parser.add_argument(
+        "--chosen", nargs=2, metavar=("START", "RATE"),
+        help="random or psp, and a learning rate, which an earlier run chose, for setups that take those of the best",
+    )  # fmt: skip
     parser.add_argument("--measure", choices=[PSP, *SETUPS], help=argparse.SUPPRESS)  # in this process
     options = parser.parse_args()
     if options.list:

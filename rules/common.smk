@@ -1,4 +1,5 @@
 # Shared by all stages: config checks, paths, wildcard constraints.
+import os
 import re
 import sys
 from pathlib import Path
@@ -8,13 +9,25 @@ from psp.pairs import data_warnings
 from psp.core import failures
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.models.files import NAMES, VOCABULARY_NAMES, combination_files
-from psp.models.registry import encoder_files
+from psp.config.mined_entries import check_publishable
+from psp.config.transformer_entries import missing_base
+from psp.models.files import (
+    NAMES,
+    TRANSFORMER_NAMES,
+    VOCABULARY_NAMES,
+    combination_files,
+)
+from psp.models.registry import (
+    SENTENCE_TRANSFORMERS,
+    encoder_files,
+    missing_encoder,
+)
 from psp.core.errors import ConfigError, PspError
 from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
 from psp.evaluation import systems
 from psp.training import launch
+from psp.training.teaching.settings import OF_VECTORS
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -37,15 +50,22 @@ except PspError as error:
 
 DOWNLOADS = "results/downloads"
 
+# Jobs inherit this. Torch's threads otherwise spin while they wait for one another. A transformer's training step on two
+# cores is 4 to 8% slower with it alone, 1.5 to 1.7 times faster beside one busy process, and 4 to 8 times faster on a
+# machine with a load of eight (benchmarks/waiting.py, one round).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 
 MODEL = r"(?!(downloads|embeddings|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # A rule's output files are the same for all models, but a model's files depend on its tokenizer: models of words or
 # trigrams have rules of their own, and these constraints say which rule makes a model.
 COMBINED = [name for name in CONFIG.models if CONFIG.model(name).combined]
+JOINT = [name for name in COMBINED if CONFIG.model(name).joint is not None]
+_TRANSFORMERS = [name for name in CONFIG.models if CONFIG.model(name).base is not None]
 _VOCABULARY = [
     name
     for name in CONFIG.models
-    if name not in COMBINED and CONFIG.model(name).tokens != "subword"
+    if name not in COMBINED + _TRANSFORMERS and CONFIG.model(name).tokens != "subword"
 ]
 
 
@@ -59,13 +79,16 @@ def none_of(names):
     return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
 
 
-WITH_SUBWORDS, WITH_VOCABULARY = none_of(_VOCABULARY + COMBINED), one_of(_VOCABULARY)
+WITH_SUBWORDS = none_of(_VOCABULARY + COMBINED + _TRANSFORMERS)
+WITH_VOCABULARY = one_of(_VOCABULARY)
+STATIC, CONTEXTUAL = none_of(_TRANSFORMERS), one_of(_TRANSFORMERS)
 TRAINED, COMBINATIONS = none_of(COMBINED), one_of(COMBINED)
 
 
 wildcard_constraints:
     model=MODEL,
     part=r"[^/]+",
+    bitext=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
@@ -111,8 +134,11 @@ def attribute(name):
 
 
 def part_of(wildcards):
-    """Return the corpus of a job in results/<model>/pairs."""
-    return next(part for part in model(wildcards).parts if part.label == wildcards.part)
+    """Return the corpus of a job in results/<model>/pairs: of the model, or bitext that one of them is mined from."""
+    part = next(part for part in model(wildcards).parts if part.label == wildcards.part)
+    if bitext := wildcards.get("bitext"):
+        return next(source for source in part.sources if source.label == bitext)
+    return part
 
 
 def home(wildcards):
@@ -132,6 +158,8 @@ def files_in(folder, entry):
     if entry.combined:
         kinds = [CONFIG.model(part).tokens for part, _ in entry.combined]
         return [f"{folder}/{name}" for name in combination_files(kinds)]
+    if entry.base is not None:
+        return [f"{folder}/{name}" for name in TRANSFORMER_NAMES.values()]
     names = NAMES if entry.tokens == "subword" else VOCABULARY_NAMES
     return [f"{folder}/{names[part]}" for part in sorted(names)]
 
@@ -144,9 +172,15 @@ def files_of(encoder):
     return encoder_files(encoder)
 
 
-#: What there is of a combination of models.
+#: What there is of a combination of models, and of one that is trained.
 OF_COMBINATION = re.compile(
-    r"(model/|systems/[^/]+/)|(eval|compare|quantized)\.json$|eval\.safetensors$"
+    r"(model/|systems/|tasks/)|(eval|compare|quantized)\.json$|eval\.safetensors$"
+)
+OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.")
+#: What there is of a transformer.
+OF_TRANSFORMER = re.compile(
+    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants)\.json$|eval\.safetensors$"
+    r"|(data|card)\.md$"
 )
 
 
@@ -176,16 +210,22 @@ def check_targets(arguments):
         if name in RESERVED:
             continue
         asked_for = CONFIG.cleared(name)
-        if asked_for.combined and not OF_COMBINATION.match(file):
+        there_is = OF_COMBINATION if asked_for.joint is None else OF_JOINT
+        if asked_for.combined and not there_is.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} joins {' and '.join(part for part, _ in asked_for.combined)}, and has "
-                "model/, eval.json, compare.json and quantized.json only; ask for the same file of one of those"
+                "model/, eval.json, tasks/, compare.json and quantized.json only; ask for the same file of one of those"
+            )
+        if asked_for.base is not None and not OF_TRANSFORMER.match(file):
+            raise ConfigError(
+                f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
+                "compare.json, variants.json, data.json and card.md only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
         for needed in CONFIG.downloads(asked_for):
             CONFIG.remote(needed)  # rejects a mirror with a wrong placeholder
-        for part in asked_for.parts:
+        for part in (*asked_for.parts, *asked_for.files):
             custom.fingerprint(part.filters["custom"])  # rejects a missing module
         if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
             tuning = CONFIG.tuning(name)
@@ -211,6 +251,8 @@ def missing_files(model):
             f"{', '.join(absent)}: no such file, but models.{model.name}.corpora names it; "
             "add it or correct its path"
         )
+    if model.base is not None and missing_base(model.base):
+        return f"{model.base}: no such folder, but models.{model.name}.encoder.base names it; add it or correct its path"
     sets = {
         f"evaluate.files.{key}": path
         for key, path in model["evaluate"]["files"].items()
@@ -220,6 +262,8 @@ def missing_files(model):
     for key, path in sets.items():
         if path and not path.startswith("results/") and not Path(path).is_file():
             return f"{path}: no such file, but models.{model.name}.{key} names it; add it or correct its path"
+    if missing_teacher := missing_encoder(model["teacher"]["encoder"]):
+        return f"{missing_teacher}, but models.{model.name}.teacher.encoder names it; correct its path"
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
     if not missing:
         return None
@@ -285,12 +329,22 @@ def subword_mb(wildcards, input):
 
 
 def train_mb(wildcards, input):
-    """Estimate training's memory, which grows with the embedding matrix, replicated in each process."""
-    return plan.train_mb(
-        model(wildcards).most_rows,
-        plan.largest(model(wildcards), "dim"),
-        launch.count(model(wildcards)["train"]),
+    """Estimate training's memory, which grows with the embedding matrices, replicated in each process."""
+    entry = model(wildcards)
+    parts = [CONFIG.model(part) for part, _ in entry.combined] or [entry]
+    processes = launch.count(entry["train"])
+    return sum(
+        plan.train_mb(part.most_rows, plan.largest(part, "dim"), processes)
+        for part in parts
     )
+
+
+def teach_mb(wildcards, input):
+    """Estimate the memory of teaching: an encoder, and the distinct sentences, three times as large as their file."""
+    size = sum(
+        Path(file).stat().st_size for file in [input.pairs] if Path(file).exists()
+    )
+    return 3000 + 3 * size / 2**20
 
 
 def train_threads(wildcards):

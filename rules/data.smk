@@ -3,11 +3,18 @@ def sources(wildcards):
     """Return each corpus's file, and the record of its download."""
     parts = model(wildcards).parts
     return {
-        "files": [part.path or download(part.download) for part in parts],
+        "files": [origin(wildcards.model, part) for part in parts],
         "records": [
-            f"{download(part.download)}.json" for part in parts if not part.path
+            f"{download(part.download)}.json" for part in parts if part.download
         ],
     }
+
+
+def origin(name, part):
+    """Return the file that a corpus comes from; for mined pairs the report of their mining."""
+    if part.sources:
+        return f"results/{name}/pairs/pivot/{part.label}.json"
+    return part.path or download(part.download)
 
 
 def reports(stage, ending=".json"):
@@ -25,7 +32,7 @@ rule data:
         dedupe=reports("dedupe"),
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
-        store="results/{model}/store.h5",
+        store=stored,
     output:
         json="results/{model}/data.json",
         text="results/{model}/data.md",
@@ -44,8 +51,8 @@ rule data:
                 "kind": part.kind,
                 "version": part.version,
                 "licence": part.licence,
-                "file": part.path or download(part.download),
-                "record": None if part.path else f"{download(part.download)}.json",
+                "file": origin(wildcards.model, part),
+                "record": f"{download(part.download)}.json" if part.download else None,
                 "warn_share": part.filters["warn_share"],
             }
             for part in model(wildcards).parts

@@ -21,6 +21,11 @@ rule evaluate:
             f"results/{wildcards.model}/pairs/dedupe/{part.label}.json"
             for part in model(wildcards).parts
         ],
+        mined=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/pivot/{part.label}.json"
+            for part in model(wildcards).parts
+            if part.sources
+        ],
     output:
         json="results/{model}/eval.json",
         resamples="results/{model}/eval.safetensors",
@@ -48,6 +53,7 @@ rule evaluate:
             "psp.evaluation.evaluate",
             "psp.config.jobs",
             "psp.models.static",
+            "psp.models.transformer",
             "psp.training.tune",
         ),
     message:

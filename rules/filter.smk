@@ -1,7 +1,9 @@
 # Filter the pairs of a corpus.
 def corpus(wildcards):
-    """Return the corpus's file: a download, or the user's own."""
+    """Return the corpus's file: a download, the user's own, or what was mined."""
     part = part_of(wildcards)
+    if part.sources:
+        return f"results/{wildcards.model}/pairs/pivot/{part.label}.tsv"
     return part.path or download(part.download)
 
 
@@ -80,6 +82,7 @@ rule filter:
             for language, how in model(wildcards)["segment"].items()
             if language in part_of(wildcards).languages
         },
+        prepared=True,
         part=lambda wildcards: {
             name: getattr(part_of(wildcards), name)
             for name in ("corpus", "opus", "kind", "languages", "names")

@@ -8,13 +8,31 @@ def training_pairs(wildcards):
 
 
 def vocabulary(wildcards):
-    """Return the file of the model's subwords, words or trigrams."""
-    subwords = model(wildcards).tokens == "subword"
-    return f"results/{wildcards.model}/{'sentencepiece.model' if subwords else 'vocabulary.txt'}"
+    """Return the file of the model's subwords, words or trigrams; of a joint model, those of all its parts."""
+    entry = model(wildcards)
+    if entry.combined:
+        return [vocabulary_of(CONFIG.model(part)) for part, _ in entry.combined]
+    return vocabulary_of(entry)
+
+
+def vocabulary_of(entry):
+    subwords = entry.tokens == "subword"
+    return f"results/{entry.name}/{'sentencepiece.model' if subwords else 'vocabulary.txt'}"
+
+
+def stored(wildcards):
+    """Return the file of all training pairs: ids, or a transformer's text; none if models were only joined."""
+    if model(wildcards).combined and model(wildcards).joint is None:
+        return []
+    if model(wildcards).base is not None:
+        return training_pairs(wildcards)
+    return f"results/{wildcards.model}/store.h5"
 
 
 def vocabulary_report(wildcards):
-    """Return the report of the rule that made the vocabulary."""
+    """Return the report of the rule that made the vocabulary; a transformer has none of its own."""
+    if model(wildcards).base is not None:
+        return []
     return re.sub(r"\.\w+$", ".json", vocabulary(wildcards))
 
 
@@ -38,14 +56,23 @@ def development(wildcards):
 
 
 def init_from(wildcards):
-    folder = model(wildcards)["train"]["init_from"]
-    return files_of(folder) if folder else []
+    """Return the files of the model that training starts from, or of those that a joint model's parts start from."""
+    entry = model(wildcards)
+    entries = [CONFIG.model(part) for part, _ in entry.combined] or [entry]
+    folders = [one["train"]["init_from"] for one in entries]
+    return [file for folder in filter(None, folders) for file in files_of(folder)]
 
 
 def init_vectors(wildcards):
     """Return the file of word vectors that training starts from, if any."""
     file = CONFIG.init_vectors(downloads(model(wildcards)))
     return [download(file)] if file else []
+
+
+def taught(wildcards):
+    """Return what the model's teacher has to say of its sentences, if it has one."""
+    wanted = model(wildcards)["teacher"]["encoder"]
+    return [f"results/{wildcards.model}/teacher.safetensors"] if wanted else []
 
 
 def tatoeba(wildcards):

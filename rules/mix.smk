@@ -13,12 +13,17 @@ rule mix:
         "results/{model}/logs/mix.log",
     benchmark:
         "results/{model}/benchmarks/mix.tsv"
+    wildcard_constraints:
+        model=STATIC,
     threads: 1
     resources:
         mem_mb=mem_mb(1000),
         runtime=runtime(120),
     params:
         labels=lambda wildcards: [part.label for part in model(wildcards).parts],
+        text=lambda wildcards: [
+            index for index, part in enumerate(model(wildcards).parts) if part.is_text
+        ],
         heldout=setting("development", "heldout"),
         shards=setting("mix", "shards"),
         seed=attribute("seed"),
@@ -27,3 +32,19 @@ rule mix:
         "Mixing the corpora of {wildcards.model}"
     script:
         "../workflow_scripts/mix.py"
+
+
+# The same for a transformer, which is trained on the text itself: it is kept.
+use rule mix as mix_text with:
+    output:
+        pairs="results/{model}/pairs/mix.tsv",
+        heldout="results/{model}/pairs/heldout.tsv",
+        report="results/{model}/pairs/mix.json",
+    log:
+        "results/{model}/logs/mix_text.log",
+    benchmark:
+        "results/{model}/benchmarks/mix_text.tsv"
+    wildcard_constraints:
+        model=CONTEXTUAL,
+    message:
+        "Mixing the corpora of {wildcards.model}, a transformer"

@@ -11,7 +11,7 @@ def task(wildcards):
 rule task:
     input:
         model=trained,
-        store="results/{model}/store.h5",
+        store=stored,
         files=lambda wildcards: [str(file) for file in task(wildcards).files()],
     output:
         "results/{model}/tasks/{task}.json",

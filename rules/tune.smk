@@ -31,6 +31,7 @@ rule tune_point:
         vocabulary=vocabulary,
         init_from=init_from,
         init_vectors=init_vectors,
+        teacher=taught,
     output:
         metrics="results/{model}/tune/{point}/metrics.csv",
         report="results/{model}/tune/{point}/train.json",
@@ -52,6 +53,7 @@ rule tune_point:
         languages=attribute("languages"),
         lower_case=setting("filters", "lower_case"),
         segment=setting("segment"),
+        teaching=setting("teacher"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
         code=fingerprint("psp.config.jobs", "psp.training.configured"),

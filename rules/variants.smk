@@ -64,6 +64,26 @@ use rule train_variant as train_vocabulary_variant with:
         "Training {wildcards.model} on words or trigrams as {wildcards.variant}, seed {wildcards.seed}"
 
 
+use rule train_transformer as train_transformer_variant with:
+    output:
+        **{
+            part: scratch(
+                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
+            )
+            for part, name in TRANSFORMER_NAMES.items()
+        },
+        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
+        report="results/{model}/variants/{variant}/{seed}/train/train.json",
+    log:
+        "results/{model}/logs/variants/{variant}/{seed}.train_transformer.log",
+    benchmark:
+        "results/{model}/benchmarks/variants/{variant}/{seed}.train_transformer.tsv"
+    params:
+        seed=lambda wildcards: int(wildcards.seed),
+    message:
+        "Training {wildcards.model}, a transformer, as {wildcards.variant}, seed {wildcards.seed}"
+
+
 use rule evaluate as evaluate_variant with:
     output:
         json="results/{model}/variants/{variant}/{seed}/eval.json",

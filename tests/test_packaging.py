@@ -21,7 +21,7 @@ TOOLS_OF_DEVELOPERS = {"dev"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.
 OPTIONAL = {
     "use", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers", "mteb",
-    "benchmarks",
+    "benchmarks", "transformer",
 }  # fmt: skip
 
 

@@ -11,6 +11,10 @@ from psp.training.tune import differences
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
+    vocabulary = {}  # a transformer's is its base's
+    if inputs.vocabulary:
+        kind = "subword" if Path(inputs.vocabulary).stem == "sentencepiece" else "vocabulary"
+        vocabulary[kind] = read_json(inputs.vocabulary)
     evaluate_model(
         Path(inputs.model[0]).parent,
         Path(snakemake.output.json),
@@ -27,10 +31,9 @@ with job(snakemake.log[0]):
                 "dedupe": [read_json(file) for file in inputs.dedupe],
                 "mix": read_json(inputs.mix),
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
+                **({"mined": [read_json(file) | {"sample": []} for file in inputs.mined]} if inputs.mined else {}),
             },
-            "subword" if Path(inputs.vocabulary).stem == "sentencepiece" else "vocabulary": read_json(
-                inputs.vocabulary
-            ),
+            **vocabulary,
             "train": trained,
         },
         **tests(inputs, params),

@@ -33,8 +33,9 @@ with job(snakemake.log[0]):
             for language, how in snakemake.params.segment.items()
         },
         lower_case=settings["lower_case"],
+        prepared=snakemake.params.prepared,
         seed=snakemake.params.seed,
         processes=snakemake.threads,
     )
-    label, model = snakemake.wildcards.part, snakemake.wildcards.model
+    label, model = snakemake.wildcards.get("bitext", snakemake.wildcards.part), snakemake.wildcards.model
     data_warnings.log_dropped(label, summary, snakemake.params.warn_share, model)

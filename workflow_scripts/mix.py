@@ -15,5 +15,6 @@ with job(snakemake.log[0]):
         heldout_pairs=snakemake.params.heldout,
         seed=snakemake.params.seed,
         shards=snakemake.params.shards,
+        text=snakemake.params.text,
     )
     sweep(Path(snakemake.output.report).parent, snakemake.params.labels)

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+from psp.config.jobs import vocabulary
 from psp.core.logs import job
 from psp.pairs.store import write_store
 
 with job(snakemake.log[0]):
     write_store(
         Path(snakemake.input.pairs),
-        Path(snakemake.input.vocabulary),
+        vocabulary(snakemake.input),
         Path(snakemake.output[0]),
         languages=snakemake.params.languages,
         corpora=snakemake.params.corpora,

@@ -12,7 +12,9 @@ with job(snakemake.log[0]):
     about = {"name": snakemake.wildcards.task, "resamples": params.resamples, "seed": params.seed}
     if params.encoder is None:
         folder = Path(inputs.model[0]).parent
-        evaluate_model_task(folder, out, params.settings, model=snakemake.wildcards.model, store=inputs.store, **about)
+        evaluate_model_task(
+            folder, out, params.settings, model=snakemake.wildcards.model, pairs=inputs.store or None, **about
+        )
     else:
         evaluate_system_task(
             scorer_of(**system(inputs, params)), out, params.settings, model=snakemake.wildcards.system, **about

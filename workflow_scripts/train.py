@@ -12,7 +12,7 @@ with job(snakemake.log[0]):
     if snakemake.input.tune:
         arguments["settings"] |= winner(snakemake.input.tune[0])
     train_in_processes(
-        out_dir=Path(snakemake.output.config).parent,
+        out_dir=Path(snakemake.output[0]).parent,
         train_dir=Path(snakemake.output.report).parent,
         log=snakemake.log[0],
         **arguments,

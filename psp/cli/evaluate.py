@@ -64,10 +64,10 @@ def run(options: argparse.Namespace) -> None:
     from psp.core.files import write_json
     from psp.evaluation import evaluate as evaluation
     from psp.evaluation import testsets
-    from psp.evaluation.embedding_cache import default_folder
     from psp.evaluation.system import scorer_of
     from psp.evaluation.task import FORMAT, evaluate_task
     from psp.evaluation.tasks import make
+    from psp.models.embedding_cache import default_folder
     from psp.report import eval_table, task_table
 
     for name, entry in entries.items():

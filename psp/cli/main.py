@@ -1,9 +1,9 @@
 """The ``psp`` command: everything outside the workflow.
 
-``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``train`` trains a model without the
-workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``,
-``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts
-to other libraries' formats.
+``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``pivot`` mines pairs and ``train`` trains
+a model without the workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``,
+``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code,
+``export`` converts to other libraries' formats.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from psp.cli import (
     languages,
     mine,
     pin,
+    pivot,
     plan,
     quantize,
     score,
@@ -41,6 +42,7 @@ COMMANDS = (
     plan,
     pin,
     languages,
+    pivot,
     train,
     show,
     evaluate,

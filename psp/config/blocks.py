@@ -98,7 +98,7 @@ ENCODER = choice(
     "block `lstm`)",
 )
 
-#: A model that is trained; or a combination of others.
+#: A combination of models.
 COMBINATION: dict[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -108,7 +108,7 @@ COMBINATION: dict[str, Any] = {
             "items": {"type": "string", "pattern": NAME},
             "minItems": 2,
             "uniqueItems": True,
-            "description": "models of the config, trained apart, whose vectors are joined",
+            "description": "models of the config whose vectors are joined",
         },
         "weights": {
             "type": "array",
@@ -116,7 +116,25 @@ COMBINATION: dict[str, Any] = {
             "minItems": 2,
             "description": "the weight of each in a cosine (default: 1)",
         },
-        "add": {"type": "array", "description": "refused: vectors of models trained apart share no space"},
+        "add": {
+            "type": "array",
+            "items": {"type": "string", "pattern": NAME},
+            "minItems": 2,
+            "uniqueItems": True,
+            "description": "models whose vectors are added, if they are trained together: vectors of models trained "
+            "apart share no space",
+        },
+        "joint": {
+            "type": "boolean",
+            "description": "train them together, as parts of one model with one loss, on the corpora of the first "
+            "(default: false)",
+        },
+        "scaled": {
+            "type": "boolean",
+            "description": "of models that are concatenated and trained together: scale each one's vectors to length 1 "
+            "and weight them, as those of models trained apart; false, the paper's way, leaves them as they are, so "
+            "that the longer ones decide (default: true)",
+        },
     },
 }
 

@@ -1,18 +1,27 @@
-"""Entries of models that join others: ``encoder: {concat: [...], weights: [...]}``."""
+"""Entries of models that join others: ``encoder: {concat: [...], weights: [...]}``.
+
+The others are trained apart; or, with ``joint: true``, which ``add`` needs, a model is trained anew that has their
+vocabularies and encoders as its parts, on the corpora of the first, filtered as for that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psp.config.corpus_entries import closest
 from psp.config.model import Model
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
-from psp.evaluation import systems
+from psp.evaluation import systems, tasks
+from psp.models import lstm
+from psp.training.settings import JOINT, OF_PART
 
 #: Blocks that such an entry may have.
 BLOCKS = ("evaluate", "compare", "quantize")
+#: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
+OF_MODELS = (*OF_PART, "init_from")
+OF_ONE = (*OF_MODELS, "init_vectors", "tune")
 
 
 def resolve(
@@ -36,58 +45,122 @@ def resolve(
             that is about training.
     """
     where, own = f"models.{name}", entry["encoder"]
-    if "add" in own:
+    if ("concat" in own) == ("add" in own):
+        what = "names models to join and models to add" if "add" in own else "names no models"
+        raise ConfigError(f"{where}.encoder: {what}; write e.g. `encoder: {{concat: [en, en-trigrams]}}`")
+    how, joint = ("add" if "add" in own else "concat"), own.get("joint", False)
+    names, weights = own[how], own.get("weights", [1] * len(own[how]))
+    if how == "add" and not joint:
         raise ConfigError(
             f"{where}.encoder.add: vectors of models that were trained apart share no space, so a sum says nothing; "
-            f"write `concat: [{', '.join(map(str, own['add']))}]`, which joins them"
+            f"write `concat: [{', '.join(names)}]`, which joins them, or `joint: true`, which trains them together"
         )
-    if "concat" not in own:
-        raise ConfigError(f"{where}.encoder: names no models; write e.g. `encoder: {{concat: [en, en-trigrams]}}`")
-    if wrong := [key for key in entry if key not in ("encoder", "languages", *BLOCKS)]:
+    trains = ("train", "seed") if joint else ()
+    if wrong := [key for key in entry if key not in ("encoder", "languages", *trains, *BLOCKS)]:
         inherited = ", and `extends`" if "extends" in models[name] else ""
-        raise ConfigError(
-            f"{where}.{wrong[0]}: a combination of models trains nothing of its own; leave it out{inherited}"
-        )
-    for part in own["concat"]:
+        does = "is trained on the pairs of its first model" if joint else "trains nothing of its own"
+        raise ConfigError(f"{where}.{wrong[0]}: a combination of models {does}; leave it out{inherited}")
+    for part in names:
         if part not in models:
-            raise ConfigError(f"{where}.encoder.concat: {part} is not a model of the config{closest(part, models)}")
-        if isinstance(models[part].get("encoder"), Mapping):
-            raise ConfigError(f"{where}.encoder.concat: {part} is a combination itself; name its models instead")
-    weights = own.get("weights", [1] * len(own["concat"]))
-    if len(weights) != len(own["concat"]):
-        raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(own['concat'])} models; give one for each")
-    parts = [model(part) for part in own["concat"]]
+            raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, models)}")
+        if isinstance(models[part].get("encoder"), Mapping) and "kind" not in models[part]["encoder"]:
+            raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
+    if len(weights) != len(names):
+        raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(names)} models; give one for each")
+    scaled = own.get("scaled", how == "concat")
+    if "scaled" in own and not (joint and how == "concat"):
+        raise ConfigError(f"{where}.encoder.scaled: is for models concatenated with `joint: true`; leave it out")
+    if "weights" in own and not scaled:
+        raise ConfigError(f"{where}.encoder.weights: are for vectors scaled to length 1; leave them out")
+    parts = [model(part) for part in names]
+    if contextual := next((part.name for part in parts if part.base is not None), None):
+        raise ConfigError(
+            f"{where}.encoder.{how}: {contextual} is a transformer, which a combination cannot hold; leave it out"
+        )
     languages = dict.fromkeys(code for part in parts for code in part.languages)
+    if refused := [key for key in entry.get("train", {}) if key in OF_ONE]:
+        why = "each model's own entry says it for its part" if refused[0] in OF_MODELS else "not for joint models"
+        raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
+    settings = _settings(parts[0].settings, entry, where, path)
+    encoders = _together(parts, how, weights, scaled, where) if joint else None
     return Model(
         name=name,
         languages=tuple(entry.get("languages", languages)),
-        parts=(),
+        parts=parts[0].parts if joint else (),
         recipe=parts[0].recipe,
-        seed=parts[0].seed,
-        settings=_settings(parts[0].settings, entry, where, path),
+        seed=entry.get("seed", parts[0].seed),
+        settings=settings,
         differences={},
         tuned={},
         variants={},
-        encoder="concat",
-        combined=tuple(zip(own["concat"], map(float, weights), strict=True)),
+        encoder=how,
+        combined=tuple(zip(names, map(float, weights), strict=True)),
+        joint=encoders,
+    )
+
+
+def _together(parts: Sequence[Model], how: str, weights: Sequence[float], scaled: bool, where: str) -> dict[str, Any]:
+    """The encoder of parts that are trained together, as :func:`psp.training.loop.train` takes it.
+
+    Raises:
+        ConfigError: they cannot be.
+    """
+    for part in parts:
+        if part["train"]["init_vectors"] is not None:
+            raise ConfigError(
+                f"{where}.encoder: {part.name} starts from word vectors, which a part of a joint model cannot; name a "
+                "model without `init_vectors`"
+            )
+        if part["teacher"]["encoder"] is not None:
+            raise ConfigError(
+                f"{where}.encoder: {part.name} has a teacher, which models trained together cannot have; name a model "
+                "without `teacher`"
+            )
+    first = parts[0]
+    for part in parts[1:]:
+        for block, key in (("filters", "lower_case"), ("segment", None)):
+            ours, theirs = (one[block] if key is None else one[block][key] for one in (first, part))
+            if ours != theirs:
+                raise ConfigError(
+                    f"{where}.encoder: {part.name} and {first.name} differ in {block}{f'.{key}' if key else ''}, but "
+                    "encoders that are trained together read the same text"
+                )
+    dims = [vector_dim(part) for part in parts]
+    if how == "add" and len(set(dims)) > 1:
+        said = ", ".join(f"{part.name} {dim}" for part, dim in zip(parts, dims, strict=True))
+        raise ConfigError(f"{where}.encoder.add: vectors of different dimensions ({said}) have no sum")
+    return {
+        "kind": JOINT,
+        "join": how,
+        "scaled": scaled,
+        "weights": [float(weight) for weight in weights],
+        "parts": [
+            {"encoder": part.sequence or {"kind": "mean"}, **{key: part["train"][key] for key in OF_MODELS}}
+            for part in parts
+        ],
+    }
+
+
+def vector_dim(part: Model) -> int:
+    """The number of dimensions of a model's vectors."""
+    dim = int(part["train"]["dim"])
+    if part.sequence is None:
+        return dim
+    combine = part.sequence["combine"] if part.encoder == lstm.BOTH else lstm.AVERAGE
+    return lstm.vector_dim(
+        {"encoder": {"kind": part.encoder, "width": part.sequence["width"] or dim, "combine": combine}}
     )
 
 
 def _settings(
     first: Mapping[str, Any], entry: Mapping[str, Any], where: str, path: Callable[[Any], Any]
 ) -> dict[str, Any]:
-    """The blocks: those of the first part, with the combination's own on top."""
-    settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in BLOCKS}}
-    if entry.get("evaluate", {}).get("tasks"):
-        raise ConfigError(f"{where}.evaluate.tasks: combinations have no tasks yet; use `psp eval MODEL --tasks`")
+    """The blocks: those of the first part, with the combination's own on top; parts start from what they start from."""
+    settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
+    settings["train"] |= {"init_from": None, "init_vectors": None, "tune": False}
     files = settings["evaluate"]["files"]
-    settings["evaluate"] |= {"files": {key: path(file) for key, file in files.items()}, "tasks": {}}
-    # Untrained baselines have the subwords of one model.
-    of_one = (systems.UNTRAINED, systems.UNTRAINED_SIF)
-    known = systems.named(settings["compare"]["systems"], f"{where}.compare.systems")
-    wrong = [encoder for encoder in known.values() if encoder in of_one]
-    if wrong and "compare" in entry:
-        raise ConfigError(f"{where}.compare.systems: {wrong[0]} has the subwords of one model; leave it out here")
-    kept = [{"name": key, "encoder": encoder} for key, encoder in known.items() if encoder not in of_one]
-    settings["compare"] = {"systems": [one["name"] if one["name"] == one["encoder"] else one for one in kept]}
+    settings["evaluate"] |= {"files": {key: path(file) for key, file in files.items()}}
+    for task, chosen in settings["evaluate"]["tasks"].items():
+        tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
+    settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
     return settings

@@ -14,23 +14,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.config import combination_entries
+from psp.config import combination_entries, transformer_entries
 from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import Part, check_entry, closest, resolve
 from psp.config.downloads import Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
 from psp.config.licences import permitted
+from psp.config.mined_entries import is_mined, own_filters, resolve_mined
 from psp.config.model import Model, tokens
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
+from psp.config.teacher_entries import resolve_teacher
 from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME, RECIPES
 from psp.evaluation import systems, tasks
 from psp.evaluation.testsets import SEMEVAL
+from psp.models.files import TRANSFORMER
 from psp.models.lstm import KINDS as LSTMS
+from psp.pairs.filters import for_text
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import launch
@@ -104,7 +108,11 @@ class Config(Downloads):
         """
         entry = self._entry(name, ())
         where = f"models.{name}"
-        if isinstance(entry.get("encoder"), Mapping):
+        base = None
+        if contextual := transformer_entries.is_transformer(entry):
+            transformer_entries.check(self.raw["models"][name], entry.get("variants", {}), where)
+            base = transformer_entries.base_of(entry["encoder"], where)
+        elif isinstance(entry.get("encoder"), Mapping):
             return combination_entries.resolve(name, entry, models=self.raw["models"], model=self.model, path=_path)
         if "languages" not in entry:
             raise ConfigError(f"{where}: names no languages; write e.g. `languages: [en, fr]`")
@@ -113,7 +121,7 @@ class Config(Downloads):
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
         recipe = entry.get("recipe", self.raw.get("recipe", TOP["recipe"].default))
-        encoder = entry.get("encoder", ENCODER.default)
+        encoder = TRANSFORMER if contextual else entry.get("encoder", ENCODER.default)
         settings: dict[str, Any] = {}
         written = {block: merge(self.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
         for block, own in written.items():
@@ -121,52 +129,124 @@ class Config(Downloads):
             settings[block] = merge(self._defaults(block, recipe, own, encoder), own)
             if block == "tune" and "grid" in own:
                 settings[block]["grid"] = own["grid"]  # a grid in the config replaces the whole default
+        if contextual:
+            settings = transformer_entries.resolve(settings, entry["encoder"], recipe)
+            own = self.raw["models"][name].get("compare", {})
+            settings["compare"] = systems.without_untrained(settings["compare"], own, where)
         files = settings["evaluate"]["files"]
         settings["evaluate"] = {**settings["evaluate"], "files": {name: _path(file) for name, file in files.items()}}
         settings["train"] = {**settings["train"], "init_from": _path(settings["train"]["init_from"])}
         settings["development"] = _chosen_on(settings["development"], languages, where)
         tuned: dict[str, Any] = {}
-        if settings["train"]["tune"]:
+        if settings["train"]["tune"] and not contextual:
             recipes = self._defaults("train", recipe, encoder=encoder)
             tuned = {key: recipes[key] for key in settings["tune"]["grid"]}
         parts = tuple(
-            resolve(
-                item,
-                languages=languages,
-                catalogue=self.corpora,
-                filters=settings["filters"],
-                recipe=recipe,
-                where=f"{where}.corpora",
-            )
+            self._part(item, name, languages, settings, written["filters"], recipe)
             for item in self._items(name, entry, ())
         )
         labels = [part.label for part in parts]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
+        settings["teacher"] = resolve_teacher(
+            {**settings["teacher"], "encoder": _path(settings["teacher"]["encoder"])},
+            model=name,
+            parts=parts,
+            train=settings["train"],
+            languages_of=lambda other: self._entry(other, ()).get("languages") if other in self.raw["models"] else None,
+            where=where,
+        )
+        if all(part.is_text for part in parts):
+            settings["development"] = {**settings["development"], "heldout": 0}  # a sentence has no other side to find
         seed = entry.get("seed", self.raw.get("seed", TOP["seed"].default))
         launch.check(settings["train"], where=f"{where}.train")
         for task, chosen in settings["evaluate"]["tasks"].items():
             tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
         systems.named(settings["compare"]["systems"], f"{where}.compare.systems")
-        if settings["train"]["tune"] or "grid" in written["tune"]:
+        if not contextual and (settings["train"]["tune"] or "grid" in written["tune"]):
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
         variants = resolve_variants(
-            entry.get("variants", {}),
+            transformer_entries.flat(entry.get("variants", {})) if contextual else entry.get("variants", {}),
             recipe=recipe,
             seeds=entry.get("seeds", DEFAULT_SEEDS),
-            train=settings["train"],
-            defaults=functools.partial(self._defaults, "train", encoder=encoder),
-            of_recipe=[*tunable(), "select"],  # a recipe also decides which weights are kept
+            train=settings["transformer" if contextual else "train"],
+            defaults=self._transformer if contextual else functools.partial(self._defaults, "train", encoder=encoder),
+            # A recipe also decides which weights are kept.
+            of_recipe=[*transformer_entries.TUNABLE] if contextual else [*tunable(), "select"],
             where=where,
         )
-        self._check_vectors(settings, tokens(encoder, settings), where)
+        if contextual:
+            transformer_entries.check_variants(variants, where)
+        else:
+            transformer_entries.refuse(entry.get("variants", {}), where)
+            self._check_vectors(settings, tokens(encoder, settings), where)
         if encoder == TrigramTokenizer.kind:
             _check_unspelled(settings, variants, where)
         differences = self._differences(recipe, encoder, languages, settings, parts, tuned)
-        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants, encoder)
-        if settings["train"]["tune"]:
+        model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants, encoder, base=base)
+        if settings["train"]["tune"] and not contextual:
             self._check_tunable(model)
         return model
+
+    def _part(
+        self,
+        item: str | Mapping[str, Any],
+        name: str,
+        languages: tuple[str, ...],
+        settings: Mapping[str, Any],
+        filters: Mapping[str, Any],
+        recipe: str,
+    ) -> Part:
+        """Resolve an item of a model's corpora; ``filters`` are those that the config itself has for the model."""
+        where = f"models.{name}.corpora"
+        if not is_mined(item):
+            return resolve(
+                item,
+                languages=languages,
+                catalogue=self.corpora,
+                filters=settings["filters"],
+                recipe=recipe,
+                where=where,
+            )
+
+        def parts_of(other: str) -> tuple[Part, ...]:
+            if other not in self.raw["models"]:
+                raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")
+            if name in self._mined_from(other):
+                raise ConfigError(f"{where}: {other} is mined from {name} in turn; break the cycle")
+            return self.model(other).parts
+
+        assert isinstance(item, Mapping)
+        return resolve_mined(
+            item,
+            model=name,
+            languages=languages,
+            settings=settings,
+            written=filters,
+            catalogue=self.corpora,
+            recipe=recipe,
+            parts_of=parts_of,
+            circular=functools.partial(self._circular, name),
+            where=where,
+        )
+
+    def _circular(self, name: str, encoder: str) -> bool:
+        """Whether an encoder is this model, or another model of the config that is trained on this one's pairs."""
+        found = re.fullmatch(r"results/([^/]+)/model/?", encoder)
+        return found is not None and (found[1] == name or name in self._mined_from(found[1]))
+
+    def _mined_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
+        """The models that the corpora of a model come from, directly or not."""
+        found: set[str] = set()
+        if name in below or name not in self.raw["models"]:
+            return found
+        for item in self._entry(name, ()).get("corpora", []):
+            if isinstance(item, Mapping):
+                origin = item.get("from")
+                other = item.get("model") or (origin.get("model") if isinstance(origin, Mapping) else None)
+                if other:
+                    found |= {other} | self._mined_from(other, (*below, name))
+        return found
 
     def _check_vectors(self, settings: Mapping[str, Any], split: str, where: str) -> None:
         """Check the word vectors that training starts from, if any.
@@ -201,20 +281,33 @@ class Config(Downloads):
         tuned: Collection[str],
     ) -> dict[str, Any]:
         """Settings that differ from a recipe's, by dotted key, except those that ``INERT`` names."""
-        subwords = tokens(encoder, settings) == ENCODER.default
+        subwords, contextual = tokens(encoder, settings) == ENCODER.default, encoder == TRANSFORMER
         found: dict[str, Any] = {} if encoder == ENCODER.default else {"encoder": encoder}
         for block in BLOCKS:
             base = self._defaults(block, recipe, settings[block], encoder)
             if block == "development":
                 base = _chosen_on(base, languages, block)
+                if all(part.is_text for part in parts):
+                    base["heldout"] = 0
+            if contextual and block == "teacher":
+                base |= transformer_entries.TEACHING
+            if contextual and block == "transformer":
+                base = self._transformer(recipe)
+            if contextual and block in ("filters", "segment"):
+                base = {**base, "lower_case": False} if block == "filters" else {}
             found |= differences(base, settings[block], block)
         for part in parts:
-            found |= differences(settings["filters"], part.filters, f"corpora.{part.corpus}.filters")
+            expected = own_filters(settings) if part.sources else settings["filters"]
+            expected = for_text(expected) if part.is_text else expected
+            found |= differences(expected, part.filters, f"corpora.{part.corpus}.filters")
+            if part.sources:
+                found |= differences(settings["pivot"], part.pivot, f"corpora.{part.corpus}.pivot")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
         inert = (*INERT, "vocabulary." if subwords else "subword.", *([] if encoder in LSTMS else ["lstm."]))
+        inert += transformer_entries.INERT if contextual else ("transformer.",)
         return {key: value for key, value in found.items() if not key.startswith(inert) and key not in unused}
 
     def variant(self, name: str, variant: str) -> Model:
@@ -232,7 +325,8 @@ class Config(Downloads):
         wanted = model.variants[variant]
         if wanted.base:
             return model
-        settings = {**model.settings, "train": wanted.train}
+        block = "train" if model.base is None else "transformer"
+        settings = {**model.settings, block: wanted.train}
         differences = self._differences(wanted.recipe, model.encoder, model.languages, settings, model.parts, ())
         return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
 
@@ -296,7 +390,7 @@ class Config(Downloads):
             self.cleared(other)
         for part in model.parts:
             if problem := self.forbidden(part.licence):
-                own = f"`- {{path: {part.path}, licence: ...}}`"
+                own = f"`- {{{'text' if part.is_text else 'path'}: {part.path}, licence: ...}}`"
                 raise ConfigError(
                     f"models.{name}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
                     "licences.allow, or declare the licence that you know it has: "
@@ -352,7 +446,11 @@ class Config(Downloads):
             pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
             for part in self._items(other, theirs, (*below, name)):
                 own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
-                yield merge({**pair, **own}, rest)
+                yield merge(own if is_mined(own) else {**pair, **own}, rest)  # mined pairs say their languages
+
+    def _transformer(self, recipe: str) -> dict[str, Any]:
+        """A recipe's block ``transformer``, with what a model has under ``encoder``."""
+        return {**self._defaults("transformer", recipe), **transformer_entries.of_encoder(recipe)}
 
     def _defaults(
         self,

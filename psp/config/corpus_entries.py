@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from psp.config.entries import CORPUS
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.opus import language_pair
-from psp.pairs.filters import problems
+from psp.pairs.filters import for_text, problems
+from psp.pairs.filters.contract import Filter
 
 _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
 
@@ -25,7 +26,7 @@ class Part:
     Attributes:
         corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the path.
         opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue gives another.
-        kind: ``opus``, ``paranmt`` or ``local``.
+        kind: ``opus``, ``paranmt``, ``local``, ``text`` (sentences, each a pair with itself) or ``mined``.
         version: the release; None for a local file.
         languages: the config's codes of source and target; equal for paraphrases, different for bitext.
         names: the same in the corpus's own codes.
@@ -33,6 +34,9 @@ class Part:
         licence: the declared SPDX id.
         filters: the settings of all filters for this corpus.
         path: the path of a local file.
+        sources: of mined pairs: the bitext that they are mined from.
+        through: of mined pairs: the language of the shared side.
+        pivot: of mined pairs: the settings of the block ``pivot``.
     """
 
     corpus: str
@@ -45,11 +49,19 @@ class Part:
     licence: str | None
     filters: Mapping[str, Any]
     path: str | None = None
+    sources: tuple[Part, ...] = ()
+    through: str | None = None
+    pivot: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def paraphrase(self) -> bool:
         """Whether both sides are in one language."""
         return self.languages[0] == self.languages[1]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds sentences rather than pairs."""
+        return self.kind == "text"
 
     @property
     def pair(self) -> str:
@@ -58,13 +70,13 @@ class Part:
 
     @property
     def label(self) -> str:
-        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``."""
-        return f"{self.corpus}.{'-'.join(self.languages)}"
+        """The part's name in results/<model>/pairs, such as ``Europarl.en-fr``; of text ``news.en``."""
+        return f"{self.corpus}.{'-'.join(self.languages[: 1 if self.is_text else 2])}"
 
     @property
     def download(self) -> str | None:
-        """The archive's name under results/downloads; None for a local file."""
-        if self.kind == "local":
+        """The archive's name under results/downloads; None for a local file, and for mined pairs."""
+        if self.kind in ("local", "text", "mined"):
             return None
         if self.kind == "paranmt":
             return f"paranmt/{self.corpus}/{self.version}.zip"
@@ -135,8 +147,10 @@ def resolve(
     """
     item = {"name": item} if isinstance(item, str) else item
     corpus: dict[str, Any]
-    if path := item.get("path"):
-        name, corpus = item.get("name", file_name(path)), {"kind": "local"}
+    if path := item.get("path", item.get("text")):
+        if {"path", "text"} <= item.keys():
+            raise ConfigError(f"{where}: an item is a file of pairs, `path`, or of sentences, `text`; write two items")
+        name, corpus = item.get("name", file_name(path)), {"kind": "local" if "path" in item else "text"}
     elif "name" in item:
         name = item["name"]
         if name not in catalogue:
@@ -149,6 +163,9 @@ def resolve(
         raise ConfigError(f"{where}: an item names no corpus; write `- {{name: Europarl}}` or `- {{path: my.tsv}}`")
     kind = kind_of(corpus)
     pair = _languages(item, name, kind, languages, where)
+    if kind == "text":
+        filters = for_text(filters)
+        _check_text(item, name, where)
     own = merge(corpus.get("filters", {}), corpus.get("recipes", {}).get(recipe, {}).get("filters", {}))
     names = (corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1]))
     part = Part(
@@ -168,8 +185,25 @@ def resolve(
             f"{where}: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
             f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
         )
-    _check_filters(part, filters, where)
+    check_filters(part, filters, where)
     return part
+
+
+def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
+    """Check that an item of text asks for no filter that compares the sides of pairs."""
+    for key, block in item.get("filters", {}).items():
+        judge = Filter.classes.get(key)
+        if judge is None or not isinstance(block, Mapping):
+            continue
+        if judge.compares and block.get("enabled", True):
+            raise ConfigError(
+                f"{where}: {name}: filters.{key} is for pairs, and this is text, one sentence a line; leave it out"
+            )
+        if fixed := next((one for one in block if one in judge.of_text and block[one] != judge.of_text[one]), None):
+            raise ConfigError(
+                f"{where}: {name}: filters.{key}.{fixed} is for pairs, and this is text, one sentence a line; leave it "
+                "out"
+            )
 
 
 def file_name(path: str) -> str:
@@ -190,7 +224,7 @@ def _languages(
     item: Mapping[str, Any], name: str, kind: str, languages: tuple[str, ...], where: str
 ) -> tuple[str, str]:
     pair = tuple(item.get("languages", languages))
-    key = "path" if "path" in item else "name"
+    key = next(key for key in ("path", "text", "name") if key in item)
     value = item[key]
     if len(pair) == 1 and kind != "opus":
         pair = (pair[0], pair[0])  # paraphrases: both sides in one language
@@ -198,6 +232,11 @@ def _languages(
         raise ConfigError(
             f"{where}: {name} has both sides in one language, but the model has {len(languages)}; "
             f"write `- {{name: {name}, languages: [{languages[0]}, {languages[0]}]}}`"
+        )
+    if kind == "text" and (len(pair) != 2 or pair[0] != pair[1]):
+        raise ConfigError(
+            f"{where}: {name} is text in one language, but the model has {len(languages)}; say which, e.g. "
+            f"`- {{text: {value}, languages: [{languages[0]}, {languages[0]}]}}`"
         )
     if len(pair) != 2 or (kind == "opus" and pair[0] == pair[1]):
         what = "is bitext and needs two languages" if kind == "opus" else "needs the languages of its two sides"
@@ -212,7 +251,7 @@ def _languages(
     return pair[0], pair[1]
 
 
-def _check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
+def check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
     if part.filters["lower_case"] != filters["lower_case"]:
         raise ConfigError(
             f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but a model "

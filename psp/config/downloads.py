@@ -126,12 +126,13 @@ class Downloads:
 
     def sts_development(self, model: Model) -> str | None:
         """The STS archive's name, if one of its sets selects the model."""
-        return "sts/STS.zip" if model["development"]["sts"] == SEMEVAL and not model.combined else None
+        trains = not model.combined or model.joint is not None
+        return "sts/STS.zip" if trains and model["development"]["sts"] == SEMEVAL else None
 
     def downloads(self, model: Model) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""
-        names = list(dict.fromkeys(part.download for part in model.parts if part.download))
-        if any(part.filters["language"]["enabled"] for part in model.parts):
+        names = list(dict.fromkeys(part.download for part in model.files if part.download))
+        if any(part.filters["language"]["enabled"] for part in (*model.parts, *model.files)):
             names.append(self.lid())
         if sts := self.sts_tests(model) or self.sts_development(model):
             names.append(sts)
@@ -143,7 +144,7 @@ class Downloads:
     @staticmethod
     def absent(model: Model) -> list[str]:
         """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
-        paths = [part.path for part in model.parts if part.path]
+        paths = [part.path for part in model.files if part.path]
         return [path for path in paths if not path.startswith("results/") and not Path(path).is_file()]
 
     @staticmethod
@@ -152,7 +153,7 @@ class Downloads:
         unknown = sorted(
             {
                 language
-                for part in model.parts
+                for part in (*model.parts, *model.files)
                 if part.filters["language"]["enabled"]
                 for language in part.languages
                 if lid_label(language) not in LID_LABELS

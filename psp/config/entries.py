@@ -2,10 +2,10 @@
 
 ``recipes``, beside a default, gives the values under recipes other than psp. ``paper`` is the method as described in
 "Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree;
-``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), and ``unstated`` names the recipes whose paper does not state its
-value; ``psp`` is our own: another loss, learning rate and initial embedding matrix, chosen on development data
-(docs/experiments.md), with correctly filtered pairs. The blocks filters ... speed may be set at the top level (for all
-models) and in a model's entry (for that model).
+``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), ``dadas`` that of Dadas (2022), encoders from mined paraphrases;
+``unstated`` names the recipes whose paper does not state its value; ``psp`` is our own: another loss, learning rate and
+initial embedding matrix, chosen on development data (docs/experiments.md), with correctly filtered pairs. The blocks
+filters ... speed may be set at the top level (for all models) and in a model's entry (for that model).
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.config import blocks
+from psp.config import blocks, transformer_entries
 from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
-from psp.pairs import filters, subword, vocabulary
+from psp.pairs import filters, pivot, subword, vocabulary
 from psp.training import settings as training
 from psp.training import tune
+from psp.training.teaching import settings as teaching
+from psp.training.transformer import settings as transformer
 
 LANGUAGE: dict[str, Any] = {"type": "string", "pattern": "^[a-z]{2,3}$"}
 
@@ -37,8 +39,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
-    "filters", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "tune", "development", "evaluate",
-    "compare", "quantize", "speed",
+    "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
+    "tune", "development", "evaluate", "compare", "quantize", "speed",
 )  # fmt: skip
 
 
@@ -112,9 +114,39 @@ ITEM = Section(
     {
         "name": text(pattern=NAME, help="a name from the catalogue; with a path, the name of that file's corpus"),
         "model": text(help="instead of a name or path: another model, whose corpora are all used, in its languages"),
+        "mined": text(
+            pattern=LANGUAGE["pattern"],
+            help="instead of a name: paraphrases in this language, sentences that share a translation in the bitext "
+            "`from`",
+        ),
+        "pivoted": listing(
+            items=LANGUAGE,
+            at_least=2,
+            at_most=2,
+            distinct=True,
+            help="instead of a name: bitext of these two languages, sentences that share a translation in `from`",
+        ),
+        "through": _ref("language", description="of mined pairs: the language of the shared translation"),
+        "from": {
+            "description": "of mined pairs: names from the catalogue or paths, as items of `corpora`; or "
+            "`{model: name}`, all bitext of a model, with its filters",
+            "type": ["array", "object"],
+            "items": {"type": ["string", "object"]},
+            "minItems": 1,
+            "properties": {"model": {"type": "string"}},
+            "required": ["model"],
+            "additionalProperties": False,
+        },
+        "pairs": choice(options=[pivot.COVER, pivot.ALL], help="of mined pairs, instead of the block `pivot`'s"),
+        "max_group": whole(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
         "path": text(
             at_least=1,
             help="lines `source \\t target` or `source \\t target \\t score`; plain, or .gz, .zst, .zip",
+        ),
+        "text": text(
+            at_least=1,
+            help="instead of a name or path: a file of sentences, one a line, for a model with a `teacher`; plain, or "
+            ".gz, .zst, .zip",
         ),
         "cap": whole(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
         "languages": listing(
@@ -165,6 +197,7 @@ def sections() -> dict[str, Section | Setting]:
         "licences": blocks.LICENCES,
         "phrasebook": blocks.PHRASEBOOK,
         "filters": filters.section(),
+        "pivot": pivot.SECTION,
         "segment": blocks.SEGMENT,
         "mix": blocks.MIX,
         "subword": subword.SECTION,
@@ -172,6 +205,8 @@ def sections() -> dict[str, Section | Setting]:
         "store": blocks.STORE,
         "lstm": blocks.LSTM,
         "train": training.SECTION,
+        "transformer": transformer.SECTION,
+        "teacher": teaching.SECTION,
         "tune": tune.SECTION,
         "development": blocks.DEVELOPMENT,
         "evaluate": evaluate.SECTION,
@@ -192,6 +227,10 @@ def variant() -> Section:
             ),
             "seeds": _ref("seeds", description="seeds of this variant, which override the model's"),
             **tune.tunable(),
+            "transformer": Section(
+                "of a transformer: settings that differ from the model's own block `transformer`",
+                transformer_entries.TUNABLE,
+            ),
         },
     )
 
@@ -218,9 +257,13 @@ def model() -> Section:
                 "type": ["string", "object"],
                 "if": {"type": "string"},
                 "then": blocks.ENCODER.node,
-                "else": blocks.COMBINATION,
+                "else": {
+                    "if": {"type": "object", "required": ["kind"]},
+                    "then": transformer_entries.ENCODER.node,
+                    "else": blocks.COMBINATION,
+                },
                 "description": f"{blocks.ENCODER.help}; or `{{concat: [model, model], weights: [1, 0.5]}}`, models "
-                "trained apart whose vectors are joined",
+                "whose vectors are joined; or `{kind: transformer, base: ...}`, a transformer",
             },
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
@@ -264,6 +307,7 @@ def document() -> dict[str, Any]:
         **top.node,
         "$defs": {
             "mirrors": blocks.MIRRORS.node,
+            "language": LANGUAGE,
             "corpus": CORPUS.node,
             "release": RELEASE.node,
             "corpus_recipe": CORPUS_RECIPE.node,

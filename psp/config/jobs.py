@@ -13,27 +13,36 @@ from typing import Any
 EMBEDDINGS = Path("results/embeddings")
 
 
+def vocabulary(inputs: Any) -> Path | list[Path]:
+    """The file of a model's vocabulary; of one whose parts are trained together, those of all parts."""
+    if isinstance(inputs.vocabulary, str):
+        return Path(inputs.vocabulary)
+    return [Path(file) for file in inputs.vocabulary]
+
+
 def training(inputs: Any, params: Any) -> dict[str, Any]:
     """Arguments of :func:`psp.training.launch.train_in_processes`, except the folders and the log.
 
     Args:
         inputs: ``store``, ``vocabulary``, and the development data, if any: ``sts``, ``heldout``, ``archive``;
-            ``init_vectors``, a list of at most one file.
+            ``init_vectors`` and ``teacher``, lists of at most one file.
         params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
     """
     heldout = inputs.get("heldout")
     return {
         "store": Path(inputs.store),
-        "vocabulary": Path(inputs.vocabulary),
+        "vocabulary": vocabulary(inputs),
         "settings": {**params.train, "log_every": params.log_every, "seed": params.seed},
         # The user's own set comes from the rule development_pairs; a published one is named.
         "sts": inputs.get("sts", params.development["sts"]),
         "heldout": heldout and Path(heldout),
         "archive": inputs.get("archive"),
         "init_vectors": Path(inputs.init_vectors[0]) if inputs.get("init_vectors") else None,
+        "teacher": Path(inputs.teacher[0]) if inputs.get("teacher") else None,
         **{
             key: getattr(params, key)
             for key in (
+                "teaching",
                 "languages",
                 "lower_case",
                 "segment",

@@ -8,7 +8,7 @@ Ids and operators are case-insensitive.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+:-]*")
 
@@ -24,14 +24,28 @@ def permitted(expression: str, allowed: Iterable[str]) -> bool:
         ValueError: ``expression`` is not an SPDX expression.
     """
     wanted = {" ".join(item.casefold().split()) for item in allowed}
+    return _holds(expression, wanted.__contains__) or " ".join(expression.casefold().split()) in wanted
+
+
+def may_be_adapted(expression: str) -> bool:
+    """Whether what is made of text under this licence may be passed on: none of Creative Commons' NoDerivatives is.
+
+    Raises:
+        ValueError: ``expression`` is not an SPDX expression.
+    """
+    return _holds(expression, lambda name: re.fullmatch(r"cc-by-(nc-)?nd-.*", name) is None)
+
+
+def _holds(expression: str, allowed: Callable[[str], bool]) -> bool:
+    """Whether an expression holds, by whether each of its licences, in lower case, does."""
     tokens = re.findall(r"[()]|[^\s()]+", expression)
-    value = _either(tokens, wanted)
+    value = _either(tokens, allowed)
     if tokens:
         raise ValueError(f"{expression!r} is not an SPDX expression: unexpected {tokens[0]!r}")
-    return value or " ".join(expression.casefold().split()) in wanted
+    return value
 
 
-def _either(tokens: list[str], allowed: set[str]) -> bool:
+def _either(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
     value = _both(tokens, allowed)
     while tokens and tokens[0].upper() == "OR":
         tokens.pop(0)
@@ -40,7 +54,7 @@ def _either(tokens: list[str], allowed: set[str]) -> bool:
     return value
 
 
-def _both(tokens: list[str], allowed: set[str]) -> bool:
+def _both(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
     value = _one(tokens, allowed)
     while tokens and tokens[0].upper() == "AND":
         tokens.pop(0)
@@ -49,7 +63,7 @@ def _both(tokens: list[str], allowed: set[str]) -> bool:
     return value
 
 
-def _one(tokens: list[str], allowed: set[str]) -> bool:
+def _one(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
     if tokens and tokens[0] == "(":
         tokens.pop(0)
         value = _either(tokens, allowed)
@@ -60,7 +74,7 @@ def _one(tokens: list[str], allowed: set[str]) -> bool:
     if tokens and tokens[0].upper() == "WITH":
         tokens.pop(0)
         name = f"{name} WITH {_id(tokens)}"
-    return name.casefold() in allowed
+    return allowed(name.casefold())
 
 
 def _id(tokens: list[str]) -> str:

@@ -32,15 +32,25 @@ class Model:
     variants: Mapping[str, Variant]  # by name; the first is the model's own settings
     encoder: str = ENCODER.default
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
+    base: str | None = None  # of a transformer: what training begins with
+    joint: Mapping[str, Any] | None = None  # a combination trained together: as psp.training.loop.train takes encoders
+
+    @property
+    def files(self) -> tuple[Part, ...]:
+        """The corpora that are read from files: its own, and the bitext that others are mined from."""
+        read = [source for part in self.parts for source in part.sources or (part,)]
+        return tuple({(part.label, part.path): part for part in read}.values())
 
     @property
     def tokens(self) -> str:
-        """What its tokenizer splits text into: subword, word or trigram."""
+        """What its tokenizer splits text into: subword, word or trigram; "transformer" if that is the base's matter."""
         return tokens(self.encoder, self.settings)
 
     @property
     def sequence(self) -> dict[str, Any] | None:
         """The settings of its encoder, as :func:`psp.training.loop.train` takes them; None for a mean."""
+        if self.joint is not None:
+            return dict(self.joint)
         if self.encoder not in LSTMS:
             return None
         return {"kind": self.encoder, **{key: value for key, value in self.settings["lstm"].items() if key != "over"}}

@@ -20,6 +20,8 @@ from psp.evaluation.tasks import names as tasks
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import Filter, names
 from psp.training.settings import LstmSettings, TrainSettings
+from psp.training.teaching.settings import TeacherSettings
+from psp.training.transformer.settings import TransformerSettings
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / "docs/settings.md"
@@ -36,12 +38,13 @@ the top level, for all models, and in a model's entry, for that one. A key that 
 - `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
 - `paper`: the method as "Paraphrastic Representations at Scale" (EMNLP 2022) describes it;
 - `code`: as its published code does it where the two disagree;
-- `paranmt`: the method of "ParaNMT-50M" (ACL 2018).
+- `paranmt`: the method of "ParaNMT-50M" (ACL 2018);
+- `dadas`: that of Dadas (2022): mining from the block `pivot`, and transformers; a static table has `psp`'s values.
 
-A cell under another recipe is empty where the default is that of `psp`. Under `paranmt`, a value without `*` is stated
-in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what neither of them
-says, or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold
-them.
+A cell under another recipe is empty where the default is that of `psp`. Under `paranmt` and `dadas`, a value without
+`*` is stated in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what
+neither of them says, or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's
+`variants` may hold them.
 """
 
 
@@ -180,6 +183,9 @@ def reported_settings() -> str:
     """psp/core/schemas/settings.yaml, which the schemas of reports refer to."""
     train = {key: setting.reported for key, setting in TrainSettings.declared().items()}
     lstm = {key: setting.reported for key, setting in LstmSettings.declared().items()}
+    transformer = {key: setting.reported for key, setting in TransformerSettings.declared().items()}
+    transformer["seed"] = train["seed"]
+    teacher = {key: setting.reported for key, setting in TeacherSettings.declared().items()}
     tunable = [key for key, setting in TrainSettings.declared().items() if setting.tunable]
     values = {"type": "array", "minItems": 1, "uniqueItems": True, "description": "the values tried"}
     schema = {
@@ -200,6 +206,13 @@ def reported_settings() -> str:
                 "required": ["kind", *lstm],
                 "properties": {"kind": {"enum": list(LSTMS)}, **lstm},
             },
+            "transformer_settings": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": transformer,
+            },
+            "transformer": {"$ref": "#/$defs/transformer_settings", "required": list(transformer)},
+            "teacher": {"type": "object", "properties": teacher},
             "trained": {"$ref": "#/$defs/train", "required": list(train)},
             "grid": {
                 "type": "object",

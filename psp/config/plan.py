@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ STORE_RATE = 125_000
 VOCABULARY_RATE = 60_000
 #: Without mining (infonce over 6 epochs), and with it (margin over 25, mega-batches of up to 60, beside other jobs).
 TRAIN_RATE, MINING_RATE = 20_000, 9_000
+#: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
+TRANSFORMER_RATE = 20
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
@@ -69,6 +71,10 @@ def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
     return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
 
 
+#: Pairs mined per pair of bitext, after filters: 2 to 5% of the supplied corpora through another language.
+MINED = 0.03
+
+
 def largest(model: Model, key: str) -> Any:
     """The value of a numeric key of the block ``train``; the largest that a search may choose."""
     return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
@@ -79,7 +85,7 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
 
     Unlisted pairs are counted in files on this machine, in large ones from a sample.
     """
-    parts = {part.download: part for part in model.parts}
+    parts = {part.download: part for part in model.files}
     for name in config.downloads(model):
         part = parts.get(name)
         path = Path(folder) / name
@@ -101,7 +107,7 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
             yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"its pairs x {ARCHIVE_BYTES} bytes")
         else:
             yield Download(name, False, None, pairs, "not known")
-    for part in model.parts:
+    for part in model.files:
         if part.path:
             path = Path(part.path)
             if path.is_file():
@@ -147,7 +153,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         size = "?" if file.bytes is None else f"{file.bytes / 1e6:,.1f}"
         pairs = "" if file.pairs is None else f"{file.pairs:,}"
         lines.append(f"{file.name:{width}}  {size:>9}  {pairs:>11}  {file.basis}")
-    own = {part.path for part in model.parts}
+    own = {part.path for part in model.files}
     fetched = [file for file in files if file.name not in own]
     to_fetch = sum(file.bytes or 0 for file in fetched if not file.here)
     unknown = sum(file.bytes is None for file in fetched)
@@ -155,7 +161,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     lines.append(f"to fetch: {to_fetch / GB:.2f} GB" + (f", and {unknown} file(s) of unknown size" if unknown else ""))
 
     read, kept, unlisted = _pairs(model, files)
-    if len(unlisted) == len(model.parts):
+    if len(unlisted) == len(model.files):
         return "\n".join(
             [
                 *lines,
@@ -165,6 +171,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             ]
         )
     settings = model.settings
+    if model.base is not None:
+        return "\n".join([*lines, "", *_of_transformer(model, read, kept, archives, unlisted)])
     vocab, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
     table = 4 * vocab * dim
     tuning = Tuning(**settings["tune"])
@@ -210,17 +218,36 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     return "\n".join(lines)
 
 
+def _of_transformer(model: Model, read: float, kept: float, archives: int, unlisted: Sequence[str]) -> Iterator[str]:
+    """The plan of a transformer, whose training takes what its base takes."""
+    epochs = model["transformer"]["epochs"]
+    seconds = read / FILTER_RATE / 2 + KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE
+    text = KEPT * read * TEXT_BYTES
+    missing = f"; unknown for {', '.join(unlisted)}, so that this is too little" if unlisted else ""
+    yield f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs{missing}"
+    yield f"disk: about {(archives + 2.2 * text) / GB:.1f} GB at most, without the model and its checkpoints"
+    yield f"time on 2 cores, after the downloads and before training: about {_time(seconds)}"
+    yield (
+        f"training: {kept * epochs:,.0f} pairs at what {model.base} takes; MiniLM (23M parameters) took "
+        f"{TRANSFORMER_RATE} a second on one core, {_time(kept * epochs / TRANSFORMER_RATE)} for these"
+    )
+    yield f"basis: {BASIS}"
+
+
 def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
     read, kept, unlisted = 0.0, 0.0, []
-    for part in model.parts:
+    for part in model.files:
         pairs = known[part.path or part.download or ""]
         if pairs is None:
             unlisted.append(part.corpus)
             continue
         read += pairs
-        kept += min(KEPT * pairs, part.cap or float("inf"))
+    for part in model.parts:
+        listed = [known[one.path or one.download or ""] or 0 for one in part.sources or (part,)]
+        share = KEPT * MINED if part.sources else KEPT
+        kept += min(share * sum(listed), part.cap or float("inf"))
     return read, kept, unlisted
 
 

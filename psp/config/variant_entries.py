@@ -82,7 +82,7 @@ def resolve(
         named = entry.get("recipe")
         values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
         own = {key: value for key, value in entry.items() if key not in _OWN}
-        block = {**train, **values, **own, "tune": False}
+        block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
         _check_distinct(name, block, found.values(), where)
         found[name] = Variant(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
     return found

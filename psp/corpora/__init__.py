@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psp.corpora.rows import Row
 
-KINDS = ("opus", "paranmt", "local")
+KINDS = ("opus", "paranmt", "local", "text", "mined")
 
 
 def open_corpus(
@@ -21,8 +21,9 @@ def open_corpus(
     r"""Read a corpus of any kind, row by row.
 
     Args:
-        kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t score``)
-            or ``local`` (a file of such lines, or of ``source \t target``).
+        kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t
+            score``), ``local`` (a file of such lines, or of ``source \t target``), ``text`` (a file of sentences, each
+            of which becomes a pair with itself) or ``mined`` (what :mod:`psp.pairs.pivot` writes).
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
         names: the publisher's names of the source and target languages.
@@ -33,17 +34,21 @@ def open_corpus(
         :class:`psp.corpora.rows.BadRow` for a malformed row.
 
     Raises:
-        DataError: as for :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive` and
-            :func:`psp.corpora.local.read_file`.
+        DataError: as for :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive`,
+            :func:`psp.corpora.local.read_file` and :func:`psp.corpora.text.read_file`.
         ValueError: there is no such kind.
     """
-    from psp.corpora import local, opus, paranmt, rows
+    from psp.corpora import local, mined, opus, paranmt, rows, text
 
     limit = rows.MAX_BAD_ROWS if max_bad_rows is None else max_bad_rows
     if kind == "opus":
         return opus.read_archive(path, corpus, names)
     if kind == "paranmt":
         return paranmt.read_archive(path, limit)
+    if kind == "mined":
+        return mined.read_file(path)
     if kind == "local":
         return local.read_file(path, limit)
+    if kind == "text":
+        return text.read_file(path, limit)
     raise ValueError(f"unknown kind of corpus {kind}; available: {', '.join(KINDS)}")

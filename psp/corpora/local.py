@@ -36,17 +36,18 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
             after rows were yielded.
         PspError: the package for .zst is not installed.
     """
+    yield from parse_rows(lines_of(path), path, columns=None, max_bad_rows=max_bad_rows)
+
+
+def lines_of(path: Path | str) -> Iterator[str]:
+    """Yield the lines of a file, unpacked, without a byte order mark; errors are those of :func:`read_file`."""
     path = Path(path)
     with _opened(path) as stream:
-        lines = _without_mark(read_lines(stream, path))
-        yield from parse_rows(lines, path, columns=None, max_bad_rows=max_bad_rows)
-
-
-def _without_mark(lines: Iterator[str]) -> Iterator[str]:
-    for line in lines:
-        yield line.removeprefix("\ufeff")
-        break
-    yield from lines
+        lines = read_lines(stream, path)
+        for line in lines:
+            yield line.removeprefix("\ufeff")
+            break
+        yield from lines
 
 
 @contextlib.contextmanager

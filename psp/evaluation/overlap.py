@@ -6,11 +6,13 @@ ids, so both sides are compared as the tokenizer decodes them: what it does not 
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable
 from pathlib import Path
 
 from psp.core.progress import Progress
+from psp.pairs.pair_file import read_mixed
 from psp.pairs.store import Store
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.tokenizer import Tokenizer
@@ -52,6 +54,27 @@ def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -
             bar.add(len(block.source))
     log.info("%d of %d test sentences are in %d training pairs", len(found), len(keys), pairs)
     return {"sentences": len(keys), "in_training": len(found), "pairs": pairs}
+
+
+def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, int]:
+    """Count the same in a mixed pair file.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    keys = set(_keys(list(dict.fromkeys(sentences)))) - {""}
+    finder, found, count = KeyFinder(keys), set[str](), 0
+    rows = read_mixed(Path(pairs))
+    with Progress("looking for test sentences", "pairs") as bar:
+        while block := list(itertools.islice(rows, _BLOCK)):
+            hits = set[int]()
+            for side in (0, 1):
+                for row, key in finder.find([line[side] for line in block]):
+                    hits.add(row)
+                    found.add(key)
+            count += len(hits)
+            bar.add(len(block))
+    return {"sentences": len(keys), "in_training": len(found), "pairs": count}
 
 
 def _keys(texts: list[str]) -> list[str]:

@@ -14,11 +14,10 @@ import numpy as np
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.baselines import WordOverlap, piece_counts, random_table, sif_weights, untrained
-from psp.evaluation.embedding_cache import CachedEncoder
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.evaluation.systems import BASELINES, UNTRAINED_SIF, WORD_OVERLAP
+from psp.models.embedding_cache import cached
 from psp.models.files import HUB
-from psp.models.registry import ForeignEncoder, load_encoder
 from psp.models.static import StaticModel
 
 
@@ -58,10 +57,7 @@ def scorer_of(
         from psp.models.model import load_model  # the registry, which filters use, knows nothing of the hub
 
         return EmbeddingScorer(load_model(encoder))
-    loaded = load_encoder(encoder)
-    if cache is not None and isinstance(loaded, ForeignEncoder):
-        loaded = CachedEncoder(loaded, loaded.identity, cache, encoder)
-    return EmbeddingScorer(_Texts(loaded, encoder, languages))
+    return EmbeddingScorer(_Texts(cached(encoder, cache), encoder, languages))
 
 
 class _Texts:

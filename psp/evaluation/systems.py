@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME, Section, listing
@@ -68,6 +69,28 @@ def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.system
             raise ConfigError(f"{place}: {TRAINED} is the model itself; give {encoder} another name")
         found[name] = encoder
     return found
+
+
+def without_untrained(compare: Mapping[str, Any], written: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The block ``compare`` of a model that is not one table of subwords, without the untrained baselines, which are.
+
+    Args:
+        compare: the resolved block.
+        written: the entry's own block.
+        where: the model's location in the config, for errors.
+
+    Raises:
+        ConfigError: the entry itself asks for one.
+    """
+    known = named(compare["systems"], f"{where}.compare.systems")
+    untrained = [encoder for encoder in known.values() if encoder in (UNTRAINED, UNTRAINED_SIF)]
+    if untrained and "systems" in written:
+        raise ConfigError(
+            f"{where}.compare.systems: {untrained[0]} has the subwords of one model, which this one does not have; "
+            "leave it out here"
+        )
+    kept = [{"name": key, "encoder": encoder} for key, encoder in known.items() if encoder not in untrained]
+    return {"systems": [one["name"] if one["name"] == one["encoder"] else one for one in kept]}
 
 
 def _expanded(encoder: str) -> str:

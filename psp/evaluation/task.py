@@ -9,10 +9,11 @@ from typing import Any
 
 from psp.core.files import write_json
 from psp.evaluation import bootstrap
-from psp.evaluation.overlap import overlap
+from psp.evaluation.overlap import overlap, overlap_of_text
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.evaluation.tasks import Draw, Task, Unsupported, make
 from psp.models.static import load
+from psp.pairs.store import SUFFIX
 
 log = logging.getLogger(__name__)
 
@@ -66,21 +67,25 @@ def evaluate_model_task(
     name: str,
     resamples: int,
     seed: int,
-    store: Path | str | None = None,
+    pairs: Path | str | None = None,
 ) -> dict[str, Any]:
     """Score a trained model on one task, and write the result with ``format``, ``model`` and ``name``.
 
-    With its training ``store``, ``overlap`` has what the set and the training pairs share
-    (:func:`psp.evaluation.overlap.overlap`).
+    With its training ``pairs``, a store or (a transformer's) the mixed pair file, ``overlap`` has what they share with
+    the set (:func:`psp.evaluation.overlap.overlap`).
 
     Raises:
-        ConfigError, DataError: as :func:`evaluate_task`; ``model_dir`` holds no model; or the store is another model's.
+        ConfigError, DataError: as :func:`evaluate_task`; ``model_dir`` holds no model; or ``pairs`` is another
+            model's store.
     """
     loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
     found = _evaluate(EmbeddingScorer(loaded), task, name, resamples, seed)
     result = {"format": FORMAT, "model": model, "name": name, **found}
-    if store is not None:
-        result["overlap"] = overlap(store, loaded.tokenizer, task.sentences())
+    if pairs is not None:
+        encoded = Path(pairs).suffix == SUFFIX
+        result["overlap"] = (
+            overlap(pairs, loaded.tokenizer, task.sentences()) if encoded else overlap_of_text(pairs, task.sentences())
+        )
     write_json(out, result)
     return result
 

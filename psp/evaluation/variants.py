@@ -20,6 +20,7 @@ from psp.core.version import __version__
 from psp.evaluation import resamples
 from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.scorers import Floats
+from psp.models.files import TRANSFORMER
 from psp.text.csv_table import read_table
 
 FORMAT = 2
@@ -149,12 +150,16 @@ def _training(report: Mapping[str, Any], timing: Path) -> dict[str, float | None
     # The rate of a row covers only its mini-batches; its seconds include validation.
     steps = np.diff(columns["pairs"], prepend=0.0) / columns["pairs_per_second"]
     development = {}
-    if (best := report["best"]) is not None:
+    if report.get("encoder") == TRANSFORMER:  # the last weights are kept
+        after = [row for row in report["development"]["after"] if row["step"] == report["steps"]]
+        development = {f"development/{key}": after[-1][key] for key in ("score", "pearson", "error") if after}
+        development = {key: value for key, value in development.items() if value is not None}
+    elif (best := report["best"]) is not None:
         there = {"score": True, "pearson": best["pairs_sts"], "error": best["pairs_heldout"]}
         development = {f"development/{key}": best[key] for key, pairs in there.items() if pairs}
     return {
         **development,
-        "pairs_seen": report["pairs_seen"],
+        "pairs_seen": report.get("pairs_seen", int(columns["pairs"][-1])),
         "seconds": round(float(columns["seconds"][-1]), 3),
         "pairs_per_second": round(float(columns["pairs"][-1] / steps.sum()), 1),
     }

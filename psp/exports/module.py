@@ -1,6 +1,8 @@
-"""``psp.exports.module.SubwordMean`` stands in the modules.json of every model exported to sentence-transformers.
+"""One of these names stands in the modules.json of every model exported to sentence-transformers.
 
-So this name never changes, whatever becomes of the modules behind it.
+So the names, ``psp.exports.module.SubwordMean`` and ``psp.exports.module.PspModel``, never change, whatever becomes of
+the modules behind them.
 """
 
+from psp.models.exports.module import PspModel as PspModel
 from psp.models.exports.module import SubwordMean as SubwordMean

@@ -1,8 +1,11 @@
-"""Decide whether and when a model uses compiled code.
+"""Decide whether and when a model uses compiled code, and whether its LSTM is computed by torch.
 
 Compiled code gives the same ids and vectors, so only time matters. Importing numba takes half a second, in which 50,000
 sentences can be embedded without it. It is therefore loaded once that many were requested, and earlier if numba is
 already imported. The very first use compiles the code, which takes ten seconds.
+
+An LSTM is NumPy's unless torch is asked for: torch's float32 takes little less time, and its import a second. Torch's
+bfloat16 takes half the time, and gives other vectors.
 """
 
 from __future__ import annotations
@@ -16,14 +19,18 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from psp.core.errors import PspError
+from psp.core.machine import multiplies_bfloat16
 
 if TYPE_CHECKING:
+    from psp.models.lstm import Lstm
     from psp.text.tokenizer import Fast
 
 log = logging.getLogger(__name__)
 
 #: Sentences before numba is imported, and before compiled code is loaded where it is imported.
 WORTH_IMPORT, WORTH_LOADING = 50_000, 20_000
+#: What ``accelerate`` may be beside True, False and None, for LSTMs; and the precision that it means.
+LSTMS = {"torch": "float32", "bfloat16": "bfloat16"}
 
 
 class Accelerator:
@@ -69,3 +76,27 @@ class Accelerator:
             except ValueError as error:
                 log.info("sentences are encoded without compiled code: %s", error)
             self.pooling = psp.models.pooling
+
+
+def accelerated(sequence: Lstm | None, accelerate: bool | str | None) -> Lstm | None:
+    """A model's LSTM as ``accelerate`` wants it computed.
+
+    Raises:
+        ValueError: there is no such way, or the model has no LSTM.
+        PspError: torch is needed, and is not installed.
+    """
+    if not isinstance(accelerate, str):
+        return sequence
+    if accelerate not in LSTMS:
+        raise ValueError(f"accelerate is {accelerate!r}; it is True, False, None, {' or '.join(map(repr, LSTMS))}")
+    if sequence is None:
+        raise ValueError(
+            f"accelerate={accelerate!r} is for LSTMs, and this model is none; write accelerate=True for compiled code"
+        )
+    if importlib.util.find_spec("torch") is None:
+        raise PspError(f"accelerate={accelerate!r} needs torch: pip install torch")
+    if accelerate == "bfloat16" and multiplies_bfloat16() is False:
+        log.warning("this processor does not multiply bfloat16: accelerate='bfloat16' is slower than None here")
+    from psp.models.lstm_torch import TorchLstm
+
+    return TorchLstm(sequence, LSTMS[accelerate])

@@ -17,6 +17,7 @@ from typing import Any
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json
 from psp.core.version import __version__
+from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
 from psp.text.languages import NAMES
 
@@ -55,7 +56,7 @@ def card(
     parts = [
         _front_matter(config, licence or config.get("licence")),
         _what(config),
-        _loading(),
+        _loading(config),
         _text(config),
         _making(config),
     ]
@@ -148,10 +149,18 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
     encoders = dict.fromkeys((part.get("encoder") or {}).get("kind") for part in parts)
     others = {
         SENTENCEPIECE: dict.fromkeys(map(_kind, parts)),
-        "static-embeddings": dict.fromkeys(kind if kind in ENCODERS else "static-embeddings" for kind in encoders),
+        "static-embeddings": dict.fromkeys(
+            kind if kind in (*ENCODERS, TRANSFORMER) else "static-embeddings" for kind in encoders
+        ),
     }
     tags = [kind for tag in TAGS for kind in others.get(tag, [tag])]
-    lines += ["library_name: psp", "pipeline_tag: sentence-similarity", "tags:", *(f"- {tag}" for tag in tags), "---"]
+    lines += [
+        "library_name: psp",
+        "pipeline_tag: sentence-similarity",
+        "tags:",
+        *(f"- {tag}" for tag in dict.fromkeys(tags)),
+        "---",
+    ]
     return "\n".join(lines)
 
 
@@ -166,6 +175,12 @@ def _what(config: Mapping[str, Any]) -> str:
             "root of its weight, so that a cosine is the mean of theirs by these weights."
         )
         table = _table_of_parts(joined)
+    elif is_transformer(config):
+        pooling, longest = (config["encoder"].get(key, "unknown") for key in ("pooling", "max_length"))
+        how = (
+            f"A sentence's vector is made of the states of a transformer, by {pooling} pooling: {config['dim']:,} "
+            f"dimensions. A text is read up to {longest} tokens."
+        )
     else:
         rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
         how = (
@@ -213,8 +228,17 @@ def _parts(config: Mapping[str, Any]) -> str:
     return PARTS.get(_kind(config), "pieces")
 
 
-def _loading() -> str:
-    return """## How it is loaded
+def _loading(config: Mapping[str, Any]) -> str:
+    takes = "This takes psp, NumPy, sentencepiece and safetensors."
+    if is_transformer(config):
+        ours = config["encoder"].get("pooling") in ("lstm", "bilstm")
+        argument = ", trust_remote_code=True" if ours else ""
+        takes = (
+            "This takes `pip install 'psp[transformer]'`. sentence-transformers, version 6 or later, loads the folder "
+            f'too{", with psp installed for its pooling" * ours}: `SentenceTransformer("this/folder"{argument})`.'
+        )
+    return (
+        """## How it is loaded
 
 ```python
 import psp
@@ -228,7 +252,9 @@ cosines = model.score_raw_text([("a red car", "a car that is red")])
 psp embed this/folder sentences.txt --out vectors.npy
 ```
 
-This takes psp, NumPy, sentencepiece and safetensors."""
+"""
+        + takes
+    )
 
 
 def _text(config: Mapping[str, Any]) -> str:
@@ -239,6 +265,8 @@ def _text(config: Mapping[str, Any]) -> str:
 
 
 def _treatment(config: Mapping[str, Any]) -> str:
+    if is_transformer(config):
+        return "As the transformer's own tokenizer does, upper and lower case included; nothing needs to be done to it."
     segmenters = {value["name"] for value in (config.get("segment") or {}).values()}
     said = [
         f"Text with Han ideographs is split into words by {name} (`pip install 'psp[zh]'`)."
@@ -267,12 +295,14 @@ def _making(config: Mapping[str, Any]) -> str:
             f"## How it was made\n\n{said}Its parts were trained apart, by the method of *Paraphrastic Representations "
             f"at Scale* (Wieting et al., EMNLP 2022), and joined by psp {config.get('psp_version', __version__)}."
         )
+    paper = "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022)"
+    if is_transformer(config):
+        paper = "*Training Effective Neural Sentence Encoders from Automatically Mined Paraphrases* (Dadas, SMC 2022)"
     sequence = (config.get("encoder") or {}).get("kind") in ENCODERS
     encoder = ", the encoder that of *ParaNMT-50M* (Wieting & Gimpel, ACL 2018)" if sequence else ""
     return (
         f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
-        "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022)"
-        f"{encoder}. Where psp's workflow trained it, the "
+        f"{paper}{encoder}. Where psp's workflow trained it, the "
         "folder above this one has all scores with their intervals (`eval.json`), its speed (`speed.json`), and the "
         "source, licence and counts of its data (`data.json`)."
     )

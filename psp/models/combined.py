@@ -1,4 +1,4 @@
-"""Combinations: models that were trained apart, used as one, with NumPy alone.
+"""Combinations: several models used as one, with NumPy alone.
 
 A text's vector joins the vectors that the parts give it, each scaled to length 1 and multiplied by the square root of
 its part's weight. So a cosine is the mean of the parts' cosines by their weights, if no part's vector is zero; a zero
@@ -11,6 +11,10 @@ On disk a combination is a folder as of any model (:mod:`psp.models.folder`):
   ``files``: the SHA-256 of all parts' files by the names that they have here
 - ``model.safetensors``: the tensors of part 0 as ``parts.0.embedding.weight`` and so on
 - the tokenizers' files: ``0.sentencepiece.model``, ``1.vocabulary.txt`` and so on
+
+Parts that were trained together may be joined otherwise: concatenated as they are (``encoder`` then has ``scaled``,
+false), or added (its kind is "add"). Vectors of models trained apart share no space, so that their sum means nothing,
+and the longer ones among them would decide.
 """
 
 from __future__ import annotations
@@ -26,8 +30,10 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.version import __version__
 from psp.models import lstm
+from psp.models.accelerate import accelerated
 from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
 from psp.models.folder import (
+    ADD,
     CONCAT,
     KIND,
     MEAN,
@@ -90,6 +96,8 @@ class CombinedModel(StaticModel):
             proportion to theirs, so that it counts as any other model of this weight.
         config: what config.json shall say besides, such as ``prompts`` (default: ``recipe``, ``licence`` and
             ``prompts`` if all parts have the same, and the ``languages`` of all).
+        join: ``concat`` or ``add``; to add them, the parts must have been trained together.
+        scaled: whether parts are scaled to length 1 and weighted before they are concatenated; never if they are added.
 
     Raises:
         TypeError: a part is not a psp model.
@@ -120,11 +128,19 @@ class CombinedModel(StaticModel):
         parts: Sequence[StaticModel],
         weights: Sequence[float] | None = None,
         config: Mapping[str, Any] | None = None,
+        *,
+        join: str = CONCAT,
+        scaled: bool = True,
     ) -> None:
+        self.joined_by, self.scaled = join, scaled and join != ADD
         given = checked_weights([1.0] * len(parts) if weights is None else weights, len(parts))
         flat = [pair for part, weight in zip(parts, given, strict=True) for pair in _flattened(part, weight)]
         self.parts = tuple(part for part, _ in flat)
         self.weights = tuple(weight for _, weight in flat)
+        if not self.scaled and set(self.weights) != {1.0}:
+            raise ValueError("weights are for parts that are scaled to length 1; leave them out")
+        if join == ADD and len({part.dim for part in self.parts}) > 1:
+            raise ValueError(f"vectors of {' and '.join(str(part.dim) for part in self.parts)} dimensions have no sum")
         shared = {key: self.parts[0].config.get(key) for key in _SHARED if _agree(self.parts, key)}
         languages = dict.fromkeys(code for part in self.parts for code in part.config.get("languages") or [])
         self.config = {
@@ -143,17 +159,17 @@ class CombinedModel(StaticModel):
         dtype: str | None = None,
         dim: int | None = None,
         threads: int = 1,
-        accelerate: bool | None = None,
+        accelerate: bool | str | None = None,
     ) -> Self:
         """Load a combination's folder; arguments and errors are those of :meth:`StaticModel.load`.
 
         ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
-        cut away.
+        cut away. Of ``accelerate``, what is for LSTMs is for those among the parts.
         """
         folder = Path(folder)
         config = read_config(folder)
         path = folder / CONFIG
-        if encoder_kind(config) != CONCAT:
+        if (join := encoder_kind(config)) not in (CONCAT, ADD):
             raise DataError("not a combination of models; load it with psp.load_model", folder)
         entries = config["encoder"].get("parts")
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -176,21 +192,27 @@ class CombinedModel(StaticModel):
         for number, (one, tensors) in enumerate(zip(configs, divided, strict=True)):
             table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
             sequence = read_sequence(one, table, others, folder)
-            parts.append(
-                cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, sequence=sequence)
-            )
+            wanted = None if sequence is None and isinstance(accelerate, str) else accelerate
+            parts.append(cls._part_class(table, tokenizer, one, threads=threads, accelerate=wanted, sequence=sequence))
+        if all(part.sequence is None for part in parts):
+            accelerated(None, accelerate)  # an error if it is for LSTMs
         own = {
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
         }  # the parts have them
-        model = cls(parts, weights, own)
+        try:
+            model = cls(parts, weights, own, join=join, scaled=config["encoder"].get("scaled", True) is True)
+        except ValueError as error:
+            raise DataError(f"encoder: {error}; copy the model's folder again", path) from None
         if model.dim != config["dim"]:
             raise DataError(f"dim is {config['dim']}, but the parts have {model.dim}; copy the folder again", path)
         return model.quantized(dtype, dim)
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
-        parts = " + ".join(
-            f"{weight:g} x {len(part.table):,} {ROWS.get(part.tokenizer.kind, 'pieces')}"
+        between = " + " if self.scaled or self.joined_by == ADD else ", "
+        parts = between.join(
+            (f"{weight:g} x " if self.scaled else "")
+            + f"{len(part.table):,} {ROWS.get(part.tokenizer.kind, 'pieces')}"
             + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
             for part, weight in zip(self.parts, self.weights, strict=True)
         )
@@ -198,8 +220,8 @@ class CombinedModel(StaticModel):
 
     @property
     def dim(self) -> int:
-        """The number of dimensions of a vector: those of all parts."""
-        return sum(part.dim for part in self.parts)
+        """The number of dimensions of a vector: those of all parts, unless they are added."""
+        return self.parts[0].dim if self.joined_by == ADD else sum(part.dim for part in self.parts)
 
     @property
     def dtype(self) -> str:
@@ -232,14 +254,22 @@ class CombinedModel(StaticModel):
         return out
 
     def _join(self, vectors: Iterable[np.ndarray], out: np.ndarray) -> None:
+        if self.joined_by == ADD:
+            out[:] = 0
+            for own in vectors:
+                out += own
+            return
         start = 0
         for part, weight, own in zip(self.parts, self.weights, vectors, strict=True):
             place = out[:, start : start + part.dim]
+            start += part.dim
+            if not self.scaled:
+                place[:] = own
+                continue
             rows = max(1, CACHE_BYTES // (4 * part.dim))
             for first in range(0, len(own), rows):
                 some = slice(first, first + rows)
                 np.multiply(unit(own[some]), np.float32(math.sqrt(weight)), out=place[some])
-            start += part.dim
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
         """Return a combination of smaller parts, or itself if nothing changes.
@@ -286,11 +316,12 @@ class CombinedModel(StaticModel):
             entries.append({"weight": weight, **described(part.table, part.tokenizer, config, sums(files), keys)})
             tensors |= {f"parts.{number}.{name}": one for name, one in {**table_tensors(part.table), **others}.items()}
             contents |= {f"{number}.{name}": content for name, content in files.items()}
+        unscaled = {"scaled": False} if self.joined_by == CONCAT and not self.scaled else {}
         full = {
             "format": OTHERS,
             "kind": KIND,
             "tokenizer": {"kind": PARTS, "files": sums(contents)},
-            "encoder": {"kind": CONCAT, "parts": entries},
+            "encoder": {"kind": self.joined_by, **unscaled, "parts": entries},
             "dim": self.dim,
             "psp_version": __version__,
             **{key: value for key, value in self.config.items() if key not in OURS},
@@ -356,6 +387,8 @@ def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
 def _flattened(part: StaticModel, weight: float) -> list[tuple[StaticModel, float]]:
     """A part, or the parts of a combination, with their weights in the whole."""
     if isinstance(part, CombinedModel):
+        if not part.scaled:
+            raise DataError("its parts are joined as they are, not scaled to length 1; it cannot be combined further")
         # Its vectors would be scaled to length 1, and its cosines be the means of its parts' by their weights.
         return [(one, weight * (own / sum(part.weights))) for one, own in zip(part.parts, part.weights, strict=True)]
     if not isinstance(part, StaticModel):

@@ -16,12 +16,16 @@ from psp.core.files import read_json
 
 CONFIG, WEIGHTS, SENTENCEPIECE = "config.json", "model.safetensors", "sentencepiece.model"
 VOCABULARY = "vocabulary.txt"
+#: The kind of encoder of :mod:`psp.models.transformer`, and its weights.
+TRANSFORMER, TRANSFORMER_WEIGHTS = "transformer", "0_Transformer/model.safetensors"
 #: How the names of models on the Hugging Face Hub begin.
 HUB = "hf://"
 #: The files of a mean of sentencepiece embeddings, by content.
 NAMES = {"weights": WEIGHTS, "sentencepiece": SENTENCEPIECE, "config": CONFIG}
 #: The same of a mean of the embeddings of words or trigrams.
 VOCABULARY_NAMES = {"weights": WEIGHTS, "vocabulary": VOCABULARY, "config": CONFIG}
+#: Those files of a transformer that every one has; config.json names the others (:func:`transformer_files`).
+TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
 
 
 def combination_files(tokens: Sequence[str]) -> list[str]:
@@ -60,12 +64,37 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
 
 
 def file_names(config: Any, path: Path | str | None = None) -> list[str]:
-    """The names of a model's files according to its config.json, which comes first.
+    """The names of a model's files according to its config.json, which comes first; the weights come second.
 
     Raises:
-        DataError: as :func:`tokenizer_files`.
+        DataError: as :func:`tokenizer_files` and :func:`transformer_files`.
     """
+    if is_transformer(config):
+        return [CONFIG, *sorted(transformer_files(config, path), key=lambda name: (name != TRANSFORMER_WEIGHTS, name))]
     return [CONFIG, WEIGHTS, *tokenizer_files(config, path)]
+
+
+def is_transformer(config: Any) -> bool:
+    """Whether a config.json is that of a transformer (:mod:`psp.models.transformer`)."""
+    encoder = config.get("encoder") if isinstance(config, Mapping) else None
+    return isinstance(encoder, Mapping) and encoder.get("kind") == TRANSFORMER
+
+
+def transformer_files(config: Mapping[str, Any], path: Path | str | None = None) -> dict[str, str]:
+    """The files of a transformer but its config.json, by their paths in its folder, and their SHA-256.
+
+    Raises:
+        DataError: it does not list them, or lists a path that none of them can have; ``path`` is that of config.json.
+    """
+    found = config["encoder"].get("files")
+    if not isinstance(found, Mapping) or TRANSFORMER_WEIGHTS not in found:
+        raise DataError("does not name its encoder's files; copy the model's folder again", path)
+    for name, digest in found.items():
+        # As above: nothing outside the folder; and no code, which a folder of psp never holds.
+        whole = isinstance(name, str) and re.fullmatch(r"(\w[\w-]*/)?\w[\w.-]*\.(json|txt|safetensors|model|bpe)", name)
+        if not whole or name in (CONFIG, "README.md") or not isinstance(digest, str):
+            raise DataError(f"{name!r} is no name of a transformer's file; get the model again", path)
+    return dict(found)
 
 
 def model_files(folder: Path | str) -> list[str]:

@@ -12,7 +12,8 @@
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
   further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
   (:func:`psp.models.lstm.vector_dim`)
-- of several models joined: format 2, and another layout (:mod:`psp.models.combined`)
+- of several models joined: format 2, and another layout (:mod:`psp.models.combined`); so of a transformer
+  (:mod:`psp.models.transformer`)
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.version import __version__
 from psp.models import lstm
-from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, tokenizer_files
+from psp.models.files import CONFIG, SENTENCEPIECE, TRANSFORMER, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, Table, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
@@ -37,8 +38,8 @@ from psp.text.tokenizer import Folder, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 KIND, MEAN = "psp", "mean"
-#: The kind of encoder, and of tokenizer, of a combination of models.
-CONCAT, PARTS = "concat", "parts"
+#: The kinds of encoder of a combination of models, and its kind of tokenizer.
+CONCAT, ADD, PARTS = "concat", "add", "parts"
 #: The format of a mean of sentencepiece's pieces, and that of all else.
 FORMAT, OTHERS = 1, 2
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
@@ -167,11 +168,19 @@ def load_combination(folder: Path | str, **options: Any) -> Any:
     return module.CombinedModel.load(folder, **options)
 
 
+def load_transformer(folder: Path | str, **options: Any) -> Any:
+    """Load a transformer: :meth:`psp.models.transformer.TransformerModel.load`."""
+    module = importlib.import_module("psp.models.transformer")  # it needs torch and sentence-transformers
+    return module.TransformerModel.load(folder, **options)
+
+
 #: The loader for each kind of encoder; None for those of :class:`psp.models.static.StaticModel`.
 _encoders: dict[str, Callable[..., Any] | None] = {
     MEAN: None,
     **dict.fromkeys(lstm.KINDS),
     CONCAT: load_combination,
+    ADD: load_combination,
+    TRANSFORMER: load_transformer,
 }
 #: The kinds that nobody else may register.
 _BUILT_IN = tuple(_encoders)
@@ -238,8 +247,10 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[st
         DataError, PspError: as :func:`read_model`.
     """
     config = read_config(folder)
-    if encoder_kind(config) == CONCAT:
+    if encoder_kind(config) in (CONCAT, ADD):
         raise DataError("a combination of models, where one alone is needed; only psp.load_model loads it", folder)
+    if encoder_kind(config) == TRANSFORMER:
+        raise DataError("a transformer, where a table of vectors is needed; only psp.load_model loads it", folder)
     return config, *read_parts(config, read_table(folder / WEIGHTS), folder, folder)
 
 
@@ -335,7 +346,7 @@ def check_config(config: Any, path: Path) -> None:
         if not isinstance(config.get(key), dict) or not isinstance(config[key].get("kind"), str):
             raise DataError(f"{key} is {config.get(key)!r} or missing, or has no kind; copy the folder again", path)
     types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
-    for key, kind in (_COMBINED_TYPES if encoder_kind(config) == CONCAT else types).items():
+    for key, kind in (_COMBINED_TYPES if encoder_kind(config) in (CONCAT, ADD) else types).items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
 

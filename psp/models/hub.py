@@ -19,7 +19,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.core.version import __version__
 from psp.models import card
-from psp.models.files import CONFIG, HUB, WEIGHTS, file_names
+from psp.models.files import CONFIG, HUB, file_names
 from psp.models.folder import KIND
 from psp.models.static import StaticModel, load
 
@@ -147,10 +147,10 @@ def _huggingface_hub() -> ModuleType:
 
 def _card(folder: Path) -> str:
     """Return the card to upload: the folder's, or one without scores if it has none or the weights are newer."""
-    path = folder / card.NAME
+    path, weights = folder / card.NAME, folder / file_names(read_json(folder / CONFIG), folder / CONFIG)[1]
     if path.is_file():
         there = path.read_bytes().decode("utf-8", "replace")
-        if not card.is_generated(there) or path.stat().st_mtime >= (folder / WEIGHTS).stat().st_mtime:
+        if not card.is_generated(there) or path.stat().st_mtime >= weights.stat().st_mtime:
             return there
     return card.card(read_json(folder / CONFIG))
 

@@ -59,6 +59,8 @@ class Lstm:
         ValueError: the shapes do not fit each other, or a word is not one of those above.
     """
 
+    _together = SENTENCES
+
     def __init__(self, directions: Sequence[Direction], combine: str = AVERAGE, pooling: str = MEAN) -> None:
         if len(directions) not in (1, 2) or combine not in (AVERAGE, CONCAT) or pooling not in (MEAN, MAX):
             raise ValueError(f"{len(directions)} directions, combine {combine!r}, pooling {pooling!r}")
@@ -67,7 +69,10 @@ class Lstm:
         shapes = [(4 * self.width, self.input_dim), (4 * self.width, self.width), (4 * self.width,)]
         if any([matrix.shape for matrix in direction] != shapes for direction in directions):
             raise ValueError(f"the matrices of a direction have shapes {shapes}")
-        self._ready = [_prepared(direction) for direction in directions]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._ready = [_prepared(direction) for direction in self.directions]
 
     @property
     def kind(self) -> str:
@@ -146,8 +151,8 @@ class Lstm:
         order = np.argsort(-lengths, kind="stable")
         order = order[: int((lengths > 0).sum())]
         out[:] = 0
-        for rows in _blocks(order, lengths):
-            out[rows] = self._pooled(_Block(table, encoded.take(rows)))
+        for rows in _blocks(order, lengths, self._together):
+            out[rows] = self._pooled(Block(table, encoded.take(rows)))
 
     def states(self, table: Table, encoded: Encoded) -> npt.NDArray[np.float32]:
         """The state of each position, those of both directions averaged or concatenated: float32 (ids, dim).
@@ -159,10 +164,10 @@ class Lstm:
         lengths = np.diff(encoded.offsets)
         order = np.argsort(-lengths, kind="stable")
         found = np.empty((len(encoded.ids), self.dim), np.float32)
-        for rows in _blocks(order[: int((lengths > 0).sum())], lengths):
+        for rows in _blocks(order[: int((lengths > 0).sum())], lengths, self._together):
             ends = np.cumsum(lengths[rows])
             places = np.arange(ends[-1]) + np.repeat(encoded.offsets[rows] - ends + lengths[rows], lengths[rows])
-            found[places] = self._joined(_Block(table, encoded.take(rows)))
+            found[places] = self._joined(Block(table, encoded.take(rows)))
         return found
 
     def sha256(self) -> str:
@@ -172,17 +177,26 @@ class Lstm:
             digest.update(name.encode() + np.ascontiguousarray(matrix).tobytes())
         return digest.hexdigest()
 
-    def _pooled(self, block: _Block) -> npt.NDArray[np.float32]:
+    def _pooled(self, block: Block) -> npt.NDArray[np.float32]:
         """The vectors of a block's sentences, (n, dim)."""
         # The states themselves are needed only where both directions' are averaged before the maximum is taken.
         if self.pooling == MAX and self.combine == AVERAGE and self.kind == BOTH:
             return np.maximum.reduceat(self._joined(block), block.starts, axis=0)
-        found = [_run(self._ready[number], block, bool(number), self.pooling) for number in range(len(self._ready))]
-        return self._both(found)
+        return self._both([self._run(number, block) for number in range(len(self.directions))])
 
-    def _joined(self, block: _Block) -> npt.NDArray[np.float32]:
+    def _joined(self, block: Block) -> npt.NDArray[np.float32]:
         """The states of a block's positions, (tokens, dim)."""
-        return self._both([_states(self._ready[number], block, bool(number)) for number in range(len(self._ready))])
+        return self._both([self._states(number, block) for number in range(len(self.directions))])
+
+    # What psp.models.lstm_torch computes in its own way.
+
+    def _run(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+        """One direction's mean or maximum of each sentence's states, (n, width)."""
+        return _run(self._ready[number], block, bool(number), self.pooling)
+
+    def _states(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+        """One direction's states of all positions, (tokens, width)."""
+        return _states(self._ready[number], block, bool(number))
 
     def _both(self, found: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         if len(found) == 1:
@@ -200,8 +214,14 @@ def vector_dim(config: Mapping[str, Any]) -> int:
     return int(encoder["width"]) * (2 if encoder.get("combine") == CONCAT else 1)
 
 
-class _Block:
-    """Sentences that are read together: ``lengths`` does not increase, and is at least 1."""
+class Block:
+    """Sentences that are read together.
+
+    Attributes:
+        embeddings: of the ids that occur, float32 (distinct ids, dim).
+        ids: rows of them, for all positions of all sentences, (tokens,).
+        starts, lengths: of each sentence in ``ids``, (n,); lengths do not increase, and are at least 1.
+    """
 
     def __init__(self, table: Table, sentences: Encoded) -> None:
         used, ids = np.unique(sentences.ids, return_inverse=True)
@@ -209,12 +229,12 @@ class _Block:
         self.starts, self.lengths = sentences.offsets[:-1], np.diff(sentences.offsets)
 
 
-def _blocks(order: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.intp]]:
-    """Cut sentences, longest first, into blocks of bounded size."""
+def _blocks(order: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64], most: int) -> Iterator[npt.NDArray[np.intp]]:
+    """Cut sentences, longest first, into blocks of at most ``most`` sentences and of bounded size."""
     start = 0
     while start < len(order):
         # The first sentence of a block is its longest.
-        count = max(1, min(SENTENCES, TOKENS // int(lengths[order[start]])))
+        count = max(1, min(most, TOKENS // int(lengths[order[start]])))
         yield order[start : start + count]
         start += count
 
@@ -236,7 +256,7 @@ def _prepared(direction: Direction) -> Direction:
 
 
 def _steps(
-    matrices: Direction, block: _Block, reverse: bool
+    matrices: Direction, block: Block, reverse: bool
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]]:
     """For each step, the flat positions that are read, (m,), and the states after it, (m, width), a view.
 
@@ -271,7 +291,7 @@ def _steps(
         yield places, h
 
 
-def _run(matrices: Direction, block: _Block, reverse: bool, pooling: str) -> npt.NDArray[np.float32]:
+def _run(matrices: Direction, block: Block, reverse: bool, pooling: str) -> npt.NDArray[np.float32]:
     """The mean or the maximum of each sentence's states, (n, width)."""
     shape = len(block.starts), matrices.hidden.shape[0]
     pooled = np.full(shape, 0 if pooling == MEAN else -np.inf, np.float32)
@@ -286,7 +306,7 @@ def _run(matrices: Direction, block: _Block, reverse: bool, pooling: str) -> npt
     return pooled
 
 
-def _states(matrices: Direction, block: _Block, reverse: bool) -> npt.NDArray[np.float32]:
+def _states(matrices: Direction, block: Block, reverse: bool) -> npt.NDArray[np.float32]:
     """The state of each position, (tokens, width)."""
     found = np.empty((len(block.ids), matrices.hidden.shape[0]), np.float32)
     for places, states in _steps(matrices, block, reverse):

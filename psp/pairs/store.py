@@ -40,6 +40,7 @@ from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.text.encoded import Encoded
+from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 
 FORMAT, VERSION = "psp-store", 2
 OTHERS = 3  # the version of stores of other tokenizers than sentencepiece, which older readers refuse
+SUFFIX = ".h5"  # how the name of a store ends
 CHUNK = 65_536  # elements of a chunk
 SIDES = ("source", "target")
 #: Sentences of each language in which unknown pieces are counted, and the share of unknown pieces that gives a
@@ -70,7 +72,7 @@ class Block(NamedTuple):
 
 def write_store(
     mixed: Path,
-    tokenizer: Tokenizer | Path,
+    tokenizer: Tokenizer | Path | Sequence[Path],
     out: Path,
     *,
     languages: Sequence[str],
@@ -84,7 +86,8 @@ def write_store(
 
     Args:
         mixed: the mixed pair file; its third column is an index into ``corpora``.
-        tokenizer: the tokenizer, or the path of a sentencepiece model.
+        tokenizer: the tokenizer, or the path of a sentencepiece model or of a vocabulary; or several such paths
+            (:mod:`psp.text.parts_tokenizer`).
         out: the store, written completely or not at all. The same input gives the same bytes, for any ``threads``.
         languages: the model's, recorded in the store.
         corpora: names of the corpora.
@@ -184,6 +187,10 @@ def _look_at(
 
 def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> None:
     """Warn of languages that the vocabulary covers poorly, as easily happens beside larger languages."""
+    if isinstance(tokenizer, PartsTokenizer):
+        for part in tokenizer.parts:
+            _warn_of_unknown(part, looked_at)
+        return
     for language, lines in looked_at.items():
         ids = tokenizer.encode_whole(lines).ids
         share = np.count_nonzero(ids == tokenizer.unknown_id) / max(len(ids), 1)
@@ -305,8 +312,13 @@ def encode_side(
     """Encode one side of some pairs as training sees it, ids int32, and count what was changed.
 
     A sentence without ids gets one unknown id. The counts are ``unknown_dropped`` (pieces), ``only_unknown`` and
-    ``truncated`` (sentences).
+    ``truncated`` (sentences). A tokenizer of parts truncates the ids of each part, and counts them all.
     """
+    if isinstance(tokenizer, PartsTokenizer):
+        found = [encode_side(part, lines, max_pieces, threads) for part in tokenizer.parts]
+        return tokenizer.join([side for side, _ in found]), {
+            count: sum(counts[count] for _, counts in found) for count in found[0][1]
+        }
     unknown = tokenizer.unknown_id
     whole = tokenizer.encode_whole(lines, threads)
     kept = tokenizer.kept(whole)

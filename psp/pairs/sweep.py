@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from psp.core.files import read_json
 log = logging.getLogger(__name__)
 
 #: Stage -> the endings of its files for each corpus; the report is removed last, since it identifies the others.
-STAGES = {"filter": (".tsv", ".dropped.tsv", ".json"), "dedupe": (".tsv", ".json")}
+STAGES = {"filter": (".tsv", ".dropped.tsv", ".json"), "dedupe": (".tsv", ".json"), "pivot": (".tsv", ".json")}
 
 
 def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
@@ -35,16 +36,22 @@ def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
                 if path.is_file():
                     path.unlink()
                     removed.append(path)
+            bitext = report.with_name(label)  # that it was mined from
+            removed += [path for path in sorted(bitext.glob("*")) if path.is_file()] if stage == "pivot" else []
+            if stage == "pivot":
+                shutil.rmtree(bitext, ignore_errors=True)
             log.info("%s is no longer a corpus of the model: removed its files in %s", label, report.parent)
     return removed
 
 
 def _is_report(path: Path, label: str) -> bool:
-    """Whether a file is the report of the filters or deduplication on the corpus with that label."""
+    """Whether a file is the report of the filters, deduplication or mining of the corpus with that label."""
     try:
         report: Any = read_json(path)
     except DataError:
         return False
+    if path.parent.name == "pivot":
+        return isinstance(report, dict) and {"format", "through", "by_corpus"} <= report.keys()
     # That of deduplication does not tell the languages.
     return (
         isinstance(report, dict)

@@ -2,7 +2,7 @@
 
 For each corpus it gives the source, the licence and what happened to every pair, from the reports of the data stages.
 Counts are checked against each other, so that reports of different runs are not mixed. Sizes are in pieces of the
-store, as training sees them; no stage counts words.
+store, as training sees them; of a transformer, whose pieces are its base's matter, in words between white space.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json, sha256, write_json
 from psp.pairs import data_warnings
 from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
-from psp.pairs.store import Store
+from psp.pairs.pair_file import read_mixed
+from psp.pairs.store import SUFFIX, Store
+from psp.text.word_tokenizer import WHITESPACE
 
+TEXT = "text"  # the kind of a corpus of sentences, each a pair with itself
 SAMPLES = 5  # rows shown of those dropped for one reason
 LICENCE_LINES = 5
 _BLOCK = 1 << 16  # pairs of the store read at a time
@@ -32,7 +35,7 @@ class Source:
     Attributes:
         label: its name in results/<model>/pairs.
         kind, version, licence: as in the config; ``licence`` is the SPDX id declared there.
-        file: the corpus's file.
+        file: the corpus's file; of mined pairs, the report of their mining.
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
     """
@@ -66,7 +69,7 @@ def report(
     Args:
         name: the model's name.
         pairs: the folder with the stages' reports, results/<model>/pairs.
-        store: the encoded pairs.
+        store: the encoded pairs; a transformer's are a mixed pair file, whose words are counted.
         near: the report of near-duplicate removal, if it was used.
         warn_pairs: warn of fewer training pairs.
 
@@ -148,6 +151,7 @@ def _corpus(
         "version": source.version,
         "source": _origin(source),
         "licence": {"declared": source.licence, "text": _licence_text(source)},
+        **_mined(source, filtered["seen"]),
         "filters": filtered["filters"],
         "warn_share": source.warn_share,
         "read": filtered["seen"],
@@ -164,6 +168,19 @@ def _corpus(
     }
 
 
+def _mined(source: Source, read: int) -> dict[str, Any]:
+    """How pairs were mined, from the report of the rule ``pivot``; nothing for a corpus that was not."""
+    if source.kind != "mined":
+        return {}
+    found = read_json(source.file)
+    if found["pairs"] != read:
+        raise DataError(
+            f"{found['pairs']:,} pairs were mined, but {read:,} were filtered; mine them again", source.file
+        )
+    kept = {key: value for key, value in found.items() if key not in ("format", "languages", "sample")}
+    return {"mined": {**kept, "sample": found["sample"][:SAMPLES]}}
+
+
 def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
     if before != after:
         raise DataError(
@@ -174,9 +191,13 @@ def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> N
 
 
 def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
-    """Count pairs, and pieces of each side, of each corpus in the store, in constant memory."""
+    """Count pairs, and pieces of each side (of text: words), of each corpus, in constant memory."""
     names = ("pairs", "source", "target")
     sums = np.zeros((len(names), len(labels)), np.int64)
+    if path.suffix != SUFFIX:  # a transformer's pairs, as text
+        for source, target, corpus in read_mixed(path):
+            sums[:, int(corpus)] += (1, len(source.split()), len(target.split()))
+        return [dict(zip(names, map(int, column), strict=True)) for column in sums.T]
     with Store(path) as store:
         if list(store.corpora) != list(labels):
             raise DataError("its corpora are not those of the model; make it again", path)
@@ -233,6 +254,8 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _tokenizer(store: Path) -> dict[str, str]:
     """The kind of tokenizer, as part of data.json; nothing for sentencepiece."""
+    if store.suffix != SUFFIX:
+        return {"tokenizer": WHITESPACE}
     with Store(store) as pairs:
         kind = pairs.attributes.get("tokenizer")
     return {} if kind is None else {"tokenizer": kind}
@@ -265,12 +288,17 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
     total, corpora = value["total"], value["corpora"]
     kind = value.get("tokenizer")
     unit = f"{kind}s of the model's vocabulary" if kind else "pieces of the model's sentencepiece model"
+    ending = f"Length is in {unit}, without unknown ones: the mean of source / target."
+    if kind == WHITESPACE:
+        ending = "Length is in words between white space: the mean of source / target."
     yield f"# The data of {value['model']}"
     yield ""
+    texts = [corpus["kind"] == TEXT for corpus in corpora]
+    what = "sentences" if all(texts) else "pairs and sentences" if any(texts) else "pairs"
     yield (
         f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
-        f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} pairs read, {total['kept']:,} trained on. "
-        f"Length is in {unit}, without unknown ones: the mean of source / target."
+        f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} {what} read, {total['kept']:,} trained on. "
+        f"{ending}"
     )
     yield ""
     if said := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
@@ -310,10 +338,23 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     if licence["text"]:
         yield ""
         yield from verbatim(licence["text"].split("\n"))
+    if mined := corpus.get("mined"):
+        yield ""
+        yield (
+            f"Mined through {mined['through']}: {sum(mined['read'].values()):,} pairs of bitext ("
+            f"{', '.join(f'{name} {count:,}' for name, count in mined['read'].items())}) have {mined['keys']:,} "
+            f"translations, {mined['groups']:,} of them with several sentences; {mined['pairs']:,} pairs "
+            f"({mined['settings']['pairs']}). For example, with the shared translation last:"
+        )
+        yield ""
+        yield from verbatim(
+            [" | ".join(map(shortened, (row["source"], row["target"], row["shared"]))) for row in mined["sample"]]
+        )
     if not corpus["dropped"]:
         return
+    text = corpus["kind"] == TEXT
     yield ""
-    yield _row(["filter", "reason", "pairs dropped", "% of those read"])
+    yield _row(["filter", "reason", f"{'sentences' if text else 'pairs'} dropped", "% of those read"])
     yield "|---|---|--:|--:|"
     for entry in corpus["dropped"]:
         yield _row(
@@ -325,7 +366,8 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
             why = ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"]))))
             yield f"Dropped for {why}, for example:"
             yield ""
-            yield from verbatim([" | ".join(map(shortened, row)) for row in entry["samples"]])
+            rows = [row[:1] if text else row for row in entry["samples"]]
+            yield from verbatim([" | ".join(map(shortened, row)) for row in rows])
 
 
 def _row(cells: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.report.layout import layout
@@ -36,6 +36,7 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
                     notes.append(f"{result['name']}, {result['model']}, {part}, {figure}: {score['why']}")
             if found["further"].get("threshold_chosen_on") == "the scored set itself":
                 notes.append(f"{result['name']}: the threshold of accuracy was chosen on the scored set itself")
+            notes += [f"{result['name']}: {note}" for note in _published(found["further"])]
         if "why" in result:
             notes.append(f"{result['name']}, {result['model']}: {result['why']}")
     said = "".join(f"{note}\n" for note in dict.fromkeys(notes))
@@ -44,6 +45,15 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
         "(the same letters and digits, ignoring case).\n"
     )
     return f"{layout(rows, form, right=(3, 6))}\n{about}{said}"
+
+
+def _published(further: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a set or its protocol, and scored all the same."""
+    if shared := further.get("sentences_in_train"):
+        yield f"scored as published, though {shared:,} of its sentences also stand in its own training part"
+    if below := further.get("train_scores_below_1"):
+        count = f"{below:,} of {further['train_items']:,} scores"
+        yield f"trained as published, though {count} are below 1, whose soft labels do not sum to one"
 
 
 def _shared(result: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, Source
+from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, Source, joined
 from psp.text.encoded import Encoded
 
 BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buffers
@@ -166,7 +166,7 @@ class _Buffer:
 
     def _run(self) -> None:
         try:
-            sources, targets, kinds = [], [], []
+            sources, targets, kinds, taught = [], [], [], []
             for start, stop in self._ranges:
                 if self._stopped.is_set():
                     return
@@ -174,10 +174,14 @@ class _Buffer:
                 sources.append(block.source)
                 targets.append(block.target)
                 kinds.append(block.paraphrase)
+                taught.append(getattr(block, "taught", None))
             source = _shuffled(sources, self._order)
             sources.clear()  # they take half as much memory as a buffer
             target = _shuffled(targets, self._order)
-            self._result.set_result(Pairs(source, target, np.concatenate(kinds)[self._order]))
+            rows = joined(taught)
+            if rows is not None:
+                rows = rows[self._order]
+            self._result.set_result(Pairs(source, target, np.concatenate(kinds)[self._order], rows))
         except BaseException as error:  # raised again in the caller's thread
             self._result.set_exception(error)
 
@@ -211,7 +215,8 @@ def _portion(pairs: Pairs, start: int, stop: int) -> Pairs:
         )
         for side in (pairs.source, pairs.target)
     )
-    return Pairs(source, target, pairs.paraphrase[start:stop].copy())
+    taught = None if pairs.taught is None else pairs.taught[start:stop].copy()
+    return Pairs(source, target, pairs.paraphrase[start:stop].copy(), taught)
 
 
 _NO_SENTENCES = Encoded(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))

@@ -6,9 +6,9 @@ import contextlib
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -19,14 +19,19 @@ from psp.pairs import data_warnings
 from psp.pairs.text_pairs import open_source
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
-from psp.training.encoders import kinds
+from psp.training.encoders import joint, kinds
 from psp.training.encoders.base import Encoder
 from psp.training.finished import REPORT, check_unfinished
 from psp.training.initial import initial_table
+from psp.training.losses.base import Loss
+from psp.training.losses.make import make_loss
+from psp.training.losses.teacher import TeacherLoss
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import TrainSettings, When, checked_encoder
+from psp.training.settings import JOINT, TrainSettings, When, checked_encoder
+from psp.training.teaching.lessons import Lessons, TaughtPairs
+from psp.training.teaching.settings import TeacherSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Evaluate, Trainer
 
@@ -43,7 +48,7 @@ class DevelopmentSet(Protocol):
 
 def train(
     store: Path,
-    tokenizer: Tokenizer | Path,
+    tokenizer: Tokenizer | Path | Sequence[Path],
     out_dir: Path | None,
     train_dir: Path,
     settings: TrainSettings | Mapping[str, Any],
@@ -58,6 +63,8 @@ def train(
     warn_pairs: int = data_warnings.PAIRS,
     replace: bool = True,
     encoder: Mapping[str, Any] | None = None,
+    teacher: Path | None = None,
+    teaching: TeacherSettings | Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train a model and write it, or resume its training if that was stopped or killed.
 
@@ -65,7 +72,8 @@ def train(
 
     Args:
         store: the pairs, encoded with ``tokenizer``; or text, one pair per line (:mod:`psp.pairs.text_pairs`).
-        tokenizer: becomes part of the model folder; or the path of a sentencepiece model.
+        tokenizer: becomes part of the model folder; or the path of a sentencepiece model or vocabulary, or the paths
+            of several, for encoders that are trained together.
         out_dir: the model folder: weights, the tokenizer's files and config.json; None = only the scores are wanted.
         train_dir: metrics.csv and dev.csv (written during training), timing.csv, tensorboard/, and at the end
             train.json. Until then, checkpoints/.
@@ -81,14 +89,18 @@ def train(
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
-            those of :class:`psp.training.settings.LstmSettings`); None = the mean.
+            those of :class:`psp.training.settings.LstmSettings`); or several encoders that are trained together
+            (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
+        teacher: what a teacher has to say of the store's sentences (:mod:`psp.training.teaching.lessons`); None = there
+            is no teacher. For one process, and for encoders that are not trained together.
+        teaching: how the model learns from it, the block ``teacher``.
 
     Returns:
         The content of train.json.
 
     Raises:
-        DataError: the store is missing or damaged, or was encoded with another tokenizer; or a finished model or
-            training run must not be replaced.
+        DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is of
+            another run; or a finished model or training run must not be replaced.
         ConfigError: a setting is not allowed, or requests a device that is not available.
         PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
         Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
@@ -97,7 +109,7 @@ def train(
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     kind = (encoder or {"kind": "mean"})["kind"]
-    make_encoder = kinds.find(kind)
+    make_encoder = None if kind == JOINT else kinds.find(kind)
     own = checked_encoder(encoder)
     device = choose_device(settings.device)
     if settings.precision == "mixed" and device.type == "cpu":
@@ -107,22 +119,35 @@ def train(
         tokenizer = as_tokenizer(tokenizer)
         pairs = open_source(store, tokenizer, model_config["languages"], threads=threads)
         stack.enter_context(contextlib.closing(pairs))
-        pieces = tokenizer.pieces()
         pairs.check_vocabulary(tokenizer)
-        spellings = tokenizer.spellings()
-        if settings.init_spelling and spellings is None:
-            raise ConfigError(
-                f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
-                f"{tokenizer.kind}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
-            )
-        table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)
+        taken_over = None
+        if make_encoder is not None:
+            spellings = tokenizer.spellings()
+            if settings.init_spelling and spellings is None:
+                raise ConfigError(
+                    f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
+                    f"{tokenizer.kind}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
+                )
+            pieces = tokenizer.pieces()
+            table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)
+        elif init_from is not None or init_vectors is not None:
+            raise ConfigError("init_from and init_vectors: encoders that are trained together start from neither")
+        taught = None if teacher is None else _taught(teacher, teaching, pairs, tokenizer, settings)
         group = None
         if ProcessGroup.wanted():
+            if taught is not None:
+                raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
             group = ProcessGroup.join(device)
             stack.callback(group.leave)
         first = group is None or group.rank == 0
-        trained, optimiser = make_encoder(table.to(device), settings.as_dict(), own)
-        log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
+        trained: Encoder
+        if make_encoder is None:
+            trained, optimiser = joint.joint_encoder(tokenizer, pairs, settings, own, device)
+            dims = " and ".join(str(part["dim"]) for part in own["parts"])
+            log.info("training on %s: %d pairs, %d pieces x %s", device, len(pairs), len(tokenizer), dims)
+        else:
+            trained, optimiser = make_encoder(table.to(device), settings.as_dict(), own)
+            log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
         if first and (said := data_warnings.few(len(pairs), warn_pairs)):
             log.warning("%s", said)
         evaluate = None if development is None else _evaluation(development, tokenizer, model_config)
@@ -140,6 +165,8 @@ def train(
                 **({} if init_vectors is None else {"init_vectors": sha256(init_vectors)}),
                 "model": dict(model_config),
                 **({} if kind == "mean" else {"encoder": own}),
+                **({"parts": joint.started_from(own)} if make_encoder is None else {}),
+                **({} if taught is None else {"teacher": taught.about}),
                 **(identity or {}),
             },
             checkpoints or When(),
@@ -155,7 +182,8 @@ def train(
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
-        trainer = Trainer(pairs, trained, optimiser, settings, evaluate, metrics, saved, group, folder)
+        read, objective = (pairs, None) if taught is None else (taught.pairs, taught.loss)
+        trainer = Trainer(read, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective)
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
@@ -164,10 +192,11 @@ def train(
             "format": 1,
             "settings": settings.as_dict(),
             **({} if kind == "mean" else {"encoder": own}),
+            **({} if taught is None else {"teacher": taught.about}),
             "device": device.type,
             "threads": threads,
             "processes": 1 if group is None else group.size,
-            "vocabulary": len(pieces),
+            "vocabulary": len(tokenizer),
             "store_pairs": len(pairs),
             "steps": trainer.step,
             "pairs_seen": trainer.pairs,
@@ -184,6 +213,38 @@ def train(
             write_json(train_dir / REPORT, report)
             saved.clear()
     return report
+
+
+class _Taught(NamedTuple):
+    """Pairs with their teacher's rows, the loss, and what train.json says of the teacher."""
+
+    pairs: TaughtPairs
+    loss: Loss
+    about: dict[str, Any]
+
+
+def _taught(
+    file: Path,
+    teaching: TeacherSettings | Mapping[str, Any] | None,
+    pairs: Any,
+    tokenizer: Tokenizer,
+    settings: TrainSettings,
+) -> _Taught:
+    wanted = teaching if isinstance(teaching, TeacherSettings) else TeacherSettings.from_mapping(teaching or {})
+    lessons = Lessons(file)
+    lessons.check(pairs, tokenizer, wanted)
+    taught = TaughtPairs(pairs, lessons)
+    loss = TeacherLoss(
+        make_loss(settings.as_dict()) if wanted.weight < 1 else None,
+        lessons,
+        taught.sentences() if wanted.in_neighbourhoods else None,
+        wanted,
+        settings.seed,
+    )
+    log.info("taught by %s: %d sentences, %s", wanted.encoder, len(lessons), wanted.loss)
+    known = {key: lessons.about[key] for key in ("identity", "languages", "dim", "distinct")}
+    about = {**wanted.as_dict(), **known, "taught": len(lessons), "sha256": sha256(file)}
+    return _Taught(taught, loss, about)
 
 
 def choose_device(name: str) -> torch.device:

@@ -413,6 +413,20 @@ class LstmSettings(_Checked):
             help="clip the norm of the matrices' gradient to this value; null: never",
         )
     )
+    precision: str = _field(
+        choice(
+            "float32",
+            ["float32", "bfloat16"],
+            help="bfloat16: the LSTM's products are computed in it, in less time where the hardware multiplies it; its "
+            "matrices, the embeddings and the trained model stay float32",
+        )
+    )
+
+
+#: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).
+JOINT = "joint"
+#: Keys of the block ``train`` that each of several encoders that are trained together has of its own.
+OF_PART = ("dim", "init", "init_scale", "init_smoothing", "init_spelling")
 
 
 def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -422,6 +436,8 @@ def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
         ConfigError: an unknown key, or a value that is not allowed.
     """
     own = dict(encoder or {"kind": "mean"})
+    if own["kind"] == JOINT:
+        return own | {"parts": [{**part, "encoder": checked_encoder(part["encoder"])} for part in own["parts"]]}
     if own["kind"] not in ("lstm", "blstm"):
         return own
     kind = own.pop("kind")

@@ -23,7 +23,7 @@ from psp.pairs.encoded_pairs import Pairs, Source
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders.base import Encoder
-from psp.training.losses.base import MiniBatch
+from psp.training.losses.base import Loss, MiniBatch
 from psp.training.losses.make import make_loss
 from psp.training.losses.objective import mines
 from psp.training.negatives.mining import Negatives, mine_by_kind
@@ -65,6 +65,7 @@ class Trainer:
         checkpoints: where to write and resume from checkpoints; None = no checkpoints.
         group: the processes that share the work.
         folder: the disk on which to keep the best weights so far and the average; None = that of temporary files.
+        objective: the loss; None = that of the settings.
 
     Attributes:
         step: mini-batches so far.
@@ -86,6 +87,7 @@ class Trainer:
         checkpoints: Checkpoints | None = None,
         group: ProcessGroup | None = None,
         folder: Path | None = None,
+        objective: Loss | None = None,
     ) -> None:
         self.source, self.encoder, self.settings, self.metrics = source, encoder, settings, metrics
         self.step = self.pairs = self.passed_over = self.without_negative = 0
@@ -94,7 +96,8 @@ class Trainer:
         self._first_pairs: Pairs | None = None  # of the first mega-batch, which begins with the first mini-batch
         train = settings.as_dict()
         self._device = optimiser.param_groups[0]["params"][0].device
-        self._objective, self._mining = make_loss(train).to(self._device), mines(train)
+        self._objective = (make_loss(train) if objective is None else objective).to(self._device)
+        self._mining = mines(train) and self._objective.takes_negatives
         if own := list(self._objective.parameters()):
             optimiser = JointOptimiser([optimiser, DenseAdam(own, lr=self._objective.learning_rate)])
         self._optimiser, self._evaluate = optimiser, evaluate
@@ -294,13 +297,16 @@ class Trainer:
         self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> tuple[Tensor, float]:
         """This process's share of the loss, and the total over all processes."""
-        batch = MiniBatch(pairs, rows, negatives, self._device, self._group)
+        batch = MiniBatch(pairs, rows, negatives, self._device, self._group, self.step)
+
+        def encode(
+            texts: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], further: Encoded | None = None
+        ) -> Tensor:
+            there = sentences if further is None else Encoded.join([sentences, further])
+            return self.encoder(there.take(texts), self.step, numbers)
+
         with self._precision():
-            loss, without_negative = self._objective(
-                batch,
-                lambda texts, numbers: self.encoder(sentences.take(texts), self.step, numbers),
-                self.settings.matryoshka,
-            )
+            loss, without_negative = self._objective(batch, encode, self.settings.matryoshka)
         self.without_negative += without_negative
         value = float(loss.detach())
         if self._group is not None:

@@ -28,7 +28,7 @@ def main(arguments_file: Path) -> int:
     state_file = arguments_file.with_name(f"rank-{rank}.json")
     write_json(state_file, {"end": None, "pid": os.getpid()})
     wanted = read_json(arguments_file)
-    arguments = {key: Path(value) if key in PATHS and value else value for key, value in wanted["arguments"].items()}
+    arguments = {key: _paths(value) if key in PATHS and value else value for key, value in wanted["arguments"].items()}
     if rank == 0:
         # Torchrun's messages, of which people need none, go to the standard error that it has given us; what we have
         # to say goes to the launcher's, which is our standard output.
@@ -40,6 +40,10 @@ def main(arguments_file: Path) -> int:
         end, message = "bug", traceback.format_exc()
     write_json(state_file, {"end": end, "message": message})
     return 0 if end in ("done", "stopped") else 1
+
+
+def _paths(value: str | list[str]) -> Path | list[Path]:
+    return Path(value) if isinstance(value, str) else [Path(one) for one in value]
 
 
 def _train(arguments: dict[str, object]) -> tuple[str, str]:

@@ -179,8 +179,8 @@ def test_each_part_is_quantized(both, tmp_path, capsys):
 
 
 def test_exports_say_why_not(both, tmp_path, capsys):
-    said = refused(capsys, "export", "onnx", both, tmp_path / "onnx")
-    assert (
-        said
-        == "error: onnx does not hold a combination of models: other libraries know one vocabulary; export its parts"
+    said = refused(capsys, "export", "word2vec", both, tmp_path / "out")
+    assert said == (
+        "error: word2vec has one vocabulary, and a combination of models several: export to sentence-transformers or "
+        "onnx, or export its parts"
     )

@@ -99,3 +99,48 @@ def test_bad_input_ends_in_one_line(folder, capsys, arguments, said):
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
     assert len(lines) == 1 and said in lines[0]
     assert not (folder / "out").exists()
+
+
+def test_a_users_own_transformer_is_scored_by_the_polish_protocol(tmp_path, monkeypatch, capsys):
+    """The command of docs/evaluation.md, on a tiny transformer and made-up sets in the published layouts."""
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')")
+    from sentence_transformers import SentenceTransformer
+
+    from tests.training.transformer.conftest import make_base, make_pairs
+
+    monkeypatch.chdir(tmp_path)
+    base = make_base(tmp_path / "base")
+    SentenceTransformer(str(base), device="cpu").save(str(tmp_path / "encoder"))
+    pairs = make_pairs(60)
+    for start, part in enumerate(("train", "trial", "test_annotated")):
+        some = pairs[20 * start : 20 * start + 20]
+        rows = [
+            f"{n}\t{a}\t{b if n % 2 else a}\t{0.5 + n % 5}\t{('NEUTRAL', 'ENTAILMENT')[n % 2]}\n"
+            for n, (a, b) in enumerate(some)
+        ]
+        (tmp_path / f"CDS_{part}.txt").write_text(f"{'	'.join(HEAD)}\n{''.join(rows)}")
+        name = {"train": "train", "trial": "dev", "test_annotated": "test"}[part]
+        some[0] = pairs[0]
+        (tmp_path / f"{name}.txt").write_text("".join(f"{n % 2} {a}\n" for n, (a, _) in enumerate(some)))
+    (tmp_path / "polish.yaml").write_text(POLISH)
+    main(["eval", "sentence-transformers:encoder", "--languages", "pl", "--tasks", "polish.yaml", "--out", "scores",
+          "--resamples", "100", "--cache", "cache"])  # fmt: skip
+    printed = capsys.readouterr().out
+    for name, figure in (("cdsc-e", "accuracy"), ("cdsc-r", "spearman"), ("cr-h", "accuracy")):
+        body = json.loads((tmp_path / f"scores/tasks/{name}.json").read_text())
+        schemas.check(body, "task")
+        score = body["parts"]["all"]["figures"][figure]
+        assert -100 <= score["value"] <= 100 and score["interval"] and name in printed
+    assert body["parts"]["all"]["further"]["seeds"] == [1111]
+    assert "cdsc-r: trained as published, though 4 of 20 scores are below 1" in printed
+    assert "cr-h: scored as published, though 1 of its sentences also stand in its own training part" in printed
+
+
+HEAD = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+POLISH = """
+evaluate:
+  tasks:
+    cdsc-e: {task: mlp_classification, layout: sick, path: ., seeds: [1111]}
+    cdsc-r: {task: relatedness, layout: sick, path: ., seeds: [1111]}
+    cr-h: {task: mlp_classification, path: ., seeds: [1111]}
+"""

@@ -63,6 +63,17 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     encoders = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/encoders.yaml"])
     assert encoders.model("en-both").combined == (("en", 1.0), ("en-trigrams", 0.5))
     assert encoders.model("en-blstm")["train"]["init_from"] == "results/en-words/model"
+    assert encoders.model("paranmt-sum").joint["join"] == "add" and encoders.model("en-joint")["train"]["epochs"] == 3
+    text = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/text.yaml"])
+    assert [text.model(name)["teacher"]["sentences"] for name in ("en-text", "en-text-all")] == [57344, None]
+    mined = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/mined.yaml"])
+    assert [part.through for part in mined.model("en-mined").parts] == ["fr", "de", "zh", "tr", "ar"]
+    polish = Config.load([base, *(ROOT / f"config/{name}.yaml" for name in ("sample", "mined", "polish"))])
+    for name in ("pl", "pl-mined", "pl-both"):
+        kinds = [polish.task(name, task).kind for task in ("ppc", "cdsc-r", "cdsc-r-cosine")]
+        assert kinds == ["mlp_classification", "relatedness", "similarity"]
+    both = polish.model("pl-both").parts
+    assert [part.through for part in both if part.through] == ["en"] and len(both) == 11
     pools = encoders.model("paranmt-trigrams").variants
     assert [variant.train["megabatch"] for variant in pools.values()] == [40, 1, 20]
     demo = Config.load([base, ROOT / "config/demo.yaml"])
@@ -312,13 +323,15 @@ def test_the_papers_english_model():
     for recipe, sides in (("psp", "both"), ("paper", "both"), ("code", "average")):
         model = Config.load([base], {"recipe": recipe}).model("en")
         (part,) = model.parts
-        assert part.paraphrase and part.filters["length"] == {"enabled": True, "min": 5, "max": 40, "sides": sides}
+        assert part.paraphrase and part.filters["length"] == {
+            "enabled": True, "min": 5, "max": 40, "sides": sides, "tokens": "spaces"
+        }  # fmt: skip
         assert part.filters["language"]["enabled"] and part.filters["language"]["sides"] == "both"
         assert part.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
         assert (model["train"]["megabatch"], model["train"]["dropout"], model["store"]["max_pieces"]) == (100, 0, None)
         assert model["filters"]["lower_case"] is True
     (part,) = Config.load([base], {"recipe": "paranmt"}).model("en").parts
-    assert part.filters["length"] == {"enabled": True, "min": 3, "max": 30, "sides": "both"}
+    assert part.filters["length"] == {"enabled": True, "min": 3, "max": 30, "sides": "both", "tokens": "spaces"}
     assert not part.filters["overlap"]["enabled"]
 
 
@@ -444,7 +457,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(near_duplicates={})}, ["models.fr.near_duplicates", "it is models.fr.mix.near_duplicates;"]),
         ({"models": fr(dropout=0.1)}, ["models.fr.dropout is not a key; it is models.fr.train.dropout;"]),
         ({"train": {"vocab_szie": 8000}}, ["did you mean subword.vocab_size?"]),
-        ({"languages": ["en", "fr"]}, ["languages is not a key; it is models.<name>.languages;"]),
+        ({"languages": ["en", "fr"]}, ["languages is not a key; it is teacher.languages or models.<name>.languages;"]),
         ({"train": {"licence": "MIT"}}, ["it is corpora.<name>.licence;"]),
         # What YAML reads otherwise than it looks.
         ({"models": {1: fr()["fr"]}}, ["models: the name 1 is a number in YAML", 'write "1"']),
@@ -612,7 +625,7 @@ def test_the_recipe_of_paranmt_holds_for_every_encoder() -> None:
         assert "recipe paranmt" in plan(made, encoder, "downloads")
     assert made.model("blstm").sequence == {
         "kind": "blstm", "width": None, "combine": "average", "pooling": "mean", "scramble": 0.3,
-        "learning_rate": 0.001, "clip": None,
+        "learning_rate": 0.001, "clip": None, "precision": "float32",
     }  # fmt: skip
     assert made.model("word").differences.keys() == {
         "encoder", "filters.score.enabled", "corpora.Para.filters.length.min", "corpora.Para.filters.length.max",
@@ -629,69 +642,12 @@ def test_an_lstm_reads_words_or_subwords() -> None:
     assert [model.tokens for model in (words, subwords, mean)] == ["word", "subword", "word"]
     assert words.sequence == {
         "kind": "blstm", "width": 30, "combine": "concat", "pooling": "mean", "scramble": 0.3, "learning_rate": 0.003,
-        "clip": 1,
+        "clip": 1, "precision": "float32",
     }  # fmt: skip
     assert subwords.sequence is not None and subwords.sequence["kind"] == "lstm" and mean.sequence is None
     assert (words.most_rows, subwords.most_rows) == (200_001, 50_000)
     assert words.differences == {"encoder": "blstm", "lstm.width": 30, "lstm.combine": "concat"}
     assert mean.differences == {"encoder": "word"}  # which has no use for the block
-
-
-def test_a_combination_joins_models_of_the_config() -> None:
-    models = fr(evaluate={"resamples": 200})
-    models |= {"t": {"extends": "fr", "encoder": "trigram"}, "both": {"encoder": {"concat": ["fr", "t"]}}}
-    models |= {"half": {"encoder": {"concat": ["fr", "t"], "weights": [1, 0.5]}, "evaluate": {"tatoeba": False}}}
-    made = config(models)
-    both, half = made.model("both"), made.model("half")
-    assert (both.combined, half.combined) == ((("fr", 1.0), ("t", 1.0)), (("fr", 1.0), ("t", 0.5)))
-    assert both.languages == made.model("fr").languages and both.seed == made.model("fr").seed
-    assert (both["evaluate"]["resamples"], both["evaluate"]["tatoeba"]) == (200, True)
-    assert half["evaluate"]["tatoeba"] is False
-    assert both["compare"]["systems"] == ["word-overlap"]  # untrained subwords are of one model
-    assert not [name for name in made.downloads(both) if name.startswith(("opus/", "lid/"))]
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        (
-            {"encoder": {"add": ["fr", "de"]}},
-            "both.encoder.add: vectors of models that were trained apart share no space",
-        ),
-        ({"encoder": {"weights": [1, 2]}}, "both.encoder: names no models"),
-        ({"encoder": {"concat": ["fr"]}}, "both.encoder.concat is [fr], but needs at least 2 items"),
-        ({"encoder": {"concat": ["fr", "fr"]}}, "both.encoder.concat is [fr, fr], but has a duplicate item"),
-        ({"encoder": {"concat": ["fr", "frr"]}}, "frr is not a model of the config; did you mean fr?"),
-        ({"encoder": {"concat": ["fr", "whole"]}}, "whole is a combination itself; name its models instead"),
-        ({"encoder": {"concat": ["fr", "de"], "weights": [1]}}, "weights is [1], but needs at least 2 items"),
-        ({"encoder": {"concat": ["fr", "de"], "weights": [1, 2, 3]}}, "both.encoder.weights: 3 for 2 models"),
-        ({"encoder": {"concat": ["fr", "de"], "weights": [1, 0]}}, "must be above 0"),
-        ({"encoder": {"concat": ["fr", "de"], "joint": True}}, "both.encoder.joint is not a key"),
-        (
-            {"extends": "fr", "encoder": {"concat": ["fr", "de"]}},
-            "trains nothing of its own; leave it out, and `extends`",
-        ),
-        (
-            {"encoder": {"concat": ["fr", "de"]}, "train": {"dim": 3}},
-            "both.train: a combination of models trains nothing",
-        ),
-        (
-            {"encoder": {"concat": ["fr", "de"]}, "compare": {"systems": ["untrained"]}},
-            "both.compare.systems: untrained has the subwords of one model",
-        ),
-        (
-            {
-                "encoder": {"concat": ["fr", "de"]},
-                "evaluate": {"tasks": {"x": {"task": "similarity", "path": "x.tsv"}}},
-            },
-            "both.evaluate.tasks: combinations have no tasks yet",
-        ),
-    ],
-)
-def test_a_combination_that_cannot_be_is_refused(entry, said) -> None:
-    whole = {"encoder": {"concat": ["fr", "de"]}}
-    text = message(models=fr() | {"de": {"extends": "fr"}, "whole": whole, "both": entry})
-    assert said in text, text
 
 
 def test_word_vectors_are_downloads(tmp_path) -> None:

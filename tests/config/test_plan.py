@@ -144,3 +144,12 @@ def test_a_model_of_trigrams_has_no_sentencepiece_step(config, tmp_path):
     found = plan(other, "fr", tmp_path)
     assert "sentencepiece" not in found and re.search(r"vocabulary \d", found) and "if there are 99 trigrams" in found
     assert "sentencepiece" in plan(config, "fr", tmp_path)
+
+
+def test_a_transformers_training_is_at_the_rate_of_its_base(tmp_path):
+    encoder = {"kind": "transformer", "base": "some-base"}
+    models = {"t": {"languages": ["en", "fr"], "corpora": ["Listed"], "encoder": encoder, "transformer": {"epochs": 2}}}
+    corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000}}}
+    text = plan(Config({"corpora": corpora, "models": models}), "t", tmp_path)
+    assert "100,000 read, about 94,000 trained on, 2 epochs" in text
+    assert "training: 188,000 pairs at what some-base takes" in text and "memory" not in text

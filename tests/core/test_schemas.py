@@ -37,6 +37,7 @@ from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
+from psp.pairs.pivot import Bitext, mine
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary
@@ -44,6 +45,7 @@ from psp.report.data import Source, report
 from psp.text.segment import Segmenter
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
+from psp.training.teaching.teach import teach
 from psp.training.tune import Tuning, tunable, winner
 from tests.conftest import PAIRS, SENTENCES
 
@@ -81,6 +83,10 @@ def write_pairs(folder: Path) -> None:
     write_filtered(
         folder / "filter", [], ("en", "zh"), filters.build(every, ("en", "zh"), {"lid": "unread", "tests": []})
     )
+    mine(
+        [Bitext("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "pivot/Mined-fr.en-en.tsv",
+        folder / "pivot/Mined-fr.en-en.json", languages=("en", "en"), through="fr", seed=1,
+    )  # fmt: skip
     kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
     dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
     mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
@@ -119,6 +125,17 @@ def write_trained(folder: Path) -> None:
     train(
         store, model, again / "model", again / "train", {**SETTINGS, "clip": 1.0, "dev_every": 100}, None,
         threads=1, model_config=segmented, init_from=folder / "model",
+    )  # fmt: skip
+    teaching = {"encoder": str(folder / "model"), "languages": ["en"], "centres": 4, "neighbours": 3, "among": 5}
+    taught = folder.with_name("distilled")
+    lessons = taught / "teacher.safetensors"
+    teach(
+        mixed, lessons, taught / "teacher.json", cache=folder / "cache", settings=teaching,
+        corpora=[(("en", "fr"), False)],
+    )  # fmt: skip
+    train(
+        store, model, taught / "model", taught / "train", SETTINGS, development, threads=1, model_config=CONFIG,
+        teacher=lessons, teaching=teaching,
     )  # fmt: skip
     tuning = Tuning({"dropout": [0, 0.1]}, epochs=1)
     reports = {name: folder / "tune" / name / "train.json" for name in tuning.points}
@@ -584,7 +601,7 @@ KEYWORDS = {
     "$schema", "title", "description", "type", "$ref", "$defs", "const", "enum", "pattern", "required", "properties",
     "additionalProperties", "unevaluatedProperties", "propertyNames", "dependentRequired", "items", "minItems",
     "maxItems", "uniqueItems", "minLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "minProperties", "maxProperties", "if", "then", "else",
+    "minProperties", "maxProperties", "anyOf", "if", "then", "else",
 }  # fmt: skip
 
 
@@ -637,7 +654,7 @@ def test_the_schemas_are_part_of_the_package() -> None:
     packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
     yaml = set((ROOT / "psp").rglob("*.yaml"))
     assert packed == yaml | set((ROOT / "psp").rglob("*.html")) | {ROOT / "psp/py.typed"}
-    assert {path.stem for path in yaml} == {*schemas.names(), "settings", "quoted"}
+    assert {path.stem for path in yaml} == {*schemas.names(), "settings", "quoted", "transformer"}
 
 
 def test_the_formats_page_lists_every_schema() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation import system
 from psp.evaluation.system import scorer_of
 from psp.evaluation.systems import BASELINES, named
+from psp.models import embedding_cache
 from psp.models.registry import ForeignEncoder
 
 
@@ -71,14 +71,14 @@ def test_baselines_with_subwords_need_a_model():
 )
 @pytest.mark.parametrize("kept", [False, True], ids=["", "kept"])
 def test_faults_of_an_encoder_are_named(monkeypatch, tmp_path, gives, said, kept):
-    monkeypatch.setattr(system, "load_encoder", lambda name: ForeignEncoder(gives, "identity"))
+    monkeypatch.setattr(embedding_cache, "load_encoder", lambda name: ForeignEncoder(gives, "identity"))
     with pytest.raises(DataError, match=said):
         scorer_of("foreign", cache=tmp_path if kept else None).pairwise(["one"], ["two"])
 
 
 def test_vectors_of_two_lengths_in_two_calls_are_named(monkeypatch):
     monkeypatch.setattr(
-        system, "load_encoder", lambda name: ForeignEncoder(lambda texts: np.ones((2, len(texts[0]))), "")
+        embedding_cache, "load_encoder", lambda name: ForeignEncoder(lambda texts: np.ones((2, len(texts[0]))), "")
     )
     scorer = scorer_of("foreign")
     scorer.pairwise(["one"], ["two"])

@@ -20,7 +20,7 @@ from psp.inference.search.index import Index, embed, identity
 from psp.inference.serve.pieces import explain
 from psp.models import card
 from psp.models.combined import CombinedModel, parts_of
-from psp.models.exports import FORMS, export
+from psp.models.exports import export
 from psp.models.files import file_names, model_files
 from psp.models.folder import register_encoder
 from psp.models.lstm import Direction, Lstm
@@ -517,8 +517,41 @@ def test_it_is_served(model):
         assert client.post("/api/explain", json={"pair": ["the cat", "cat"]}).json()["score"] > 0
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "mteb"])
-def test_exports_refuse_it(model, tmp_path, form):
-    with pytest.raises(PspError, match="does not hold a combination of models"):
+@pytest.mark.parametrize("form", ["static-embedding", "model2vec", "word2vec"])
+def test_exports_of_one_vocabulary_refuse_it(model, tmp_path, form):
+    with pytest.raises(PspError, match="has one vocabulary, and a combination of models several"):
         export(form, model, tmp_path / "out.py", SENTENCES[:3], source=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def same_width(parts, singles):
+    return [parts[0], random_model(parts[1].tokenizer, parts[0].dim, 4, {"languages": ["en"], "lower_case": True})]
+
+
+@pytest.mark.parametrize("join", ["concat", "add"])
+def test_parts_trained_together_are_joined_as_they_are(same_width, tmp_path, join):
+    texts = ["", "zzzz", *SENTENCES]
+    one, other = (part.embed_raw_text(texts) for part in same_width)
+    expected = one + other if join == "add" else np.hstack([one, other])
+    Combination(same_width, join=join, scaled=False).save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_allclose(loaded.embed_raw_text(texts), expected, rtol=0, atol=1e-6)
+    assert (loaded.dim, loaded.joined_by, loaded.scaled) == (expected.shape[1], join, False)
+    assert len({identity(loaded), identity(Combination(same_width))}) == 2
+    again = loaded.quantized("int8")
+    cosines = [again.score_raw_text([(text, text)])[0] for text in SENTENCES[:3]]
+    np.testing.assert_allclose(cosines, 1, atol=1e-5)
+    left, right = SENTENCES[:2]
+    found = explain(loaded, left, right)
+    for text in found["texts"]:
+        assert sum(piece["share"] for piece in text) == pytest.approx(found["score"], abs=1e-5)
+
+
+def test_what_is_joined_as_it_is_has_no_weights_and_is_not_combined_further(parts, same_width):
+    with pytest.raises(ValueError, match="leave them out"):
+        Combination(same_width, [1, 2], scaled=False)
+    with pytest.raises(ValueError, match="12 and 8 dimensions have no sum"):
+        Combination(parts[:2], join="add")
+    with pytest.raises(DataError, match="cannot be combined further"):
+        Combination([Combination(same_width, join="add"), parts[2]])

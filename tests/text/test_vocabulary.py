@@ -96,6 +96,30 @@ def test_a_large_vocabulary_is_found_whole(name: str) -> None:
     assert tokenizer.encode_whole([" ".join(words), "w70000 w00000"]).ids.tolist() == [*range(1, 70_001), 0, 1]
 
 
+#: Letters of one to four bytes, NUL among them, and what may be within a word.
+letters = st.sampled_from([*"ab\x00", "\xff", "\u0301", "ñ", "क", "汉", "’", "'", "𝒳", "\U0010ffff"])
+
+
+@given(st.lists(st.text(letters, max_size=24), min_size=1, max_size=30), st.data())
+def test_words_of_all_lengths_are_told_apart(found: list[str], data: st.DataObject) -> None:
+    words = sorted({word for text in found for word in split_words(text)})
+    known = data.draw(st.lists(st.sampled_from(words), unique=True)) if words else []
+    tokenizer = WordTokenizer([(word, 1) for word in [*known, "#"]])
+    # Also each word with less or more at its end, or NUL, which must not be mistaken for the word itself.
+    near = [text for word in words for text in (word, word[:-1], word + "a", word + "\x00", "\x00" + word)]
+    same(tokenizer.fast().encode([*near, *found, " ".join(near)]), tokenizer.encode([*near, *found, " ".join(near)]))
+
+
+@pytest.mark.parametrize("letter", ["a", "\x00", "é", "汉", "𝒳"])
+def test_a_long_word_is_found_by_its_text(letter: str) -> None:
+    words = [letter * length for length in (*range(1, 40), 1000)] + [letter * 20 + "b", letter * 20 + "c"]
+    tokenizer = WordTokenizer([(word, 1) for word in words])
+    texts = [*words, " ".join(words), letter * 41, letter * 20 + "d", f"{letter * 3}'{letter * 20}"]
+    ids = tokenizer.encode_whole(texts)
+    assert ids.ids.tolist() == [*range(1, 43), *range(1, 43), 0, 0, 0]
+    same(ids, tokenizer._encode(texts, 1))
+
+
 def test_words_are_split_as_documented() -> None:
     assert split_words("Don't say 'C3PO'! l’été o''clock x_y") == [
         "Don't", "say", "'", "C3PO", "'", "!", "l’été", "o", "'", "'", "clock", "x", "_", "y"

@@ -140,3 +140,9 @@ def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) 
     train_subword(mixed, model, vocab_size=pieces, report=folder / "subword.json")
     write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
     return Made(folder / "store.h5", model, corpus(200, seed=9))
+
+
+def write_heldout(made: Made) -> None:
+    """Write the unseen pairs beside the store as a mixed pair file, heldout.tsv."""
+    lines = (f"{source}\t{target}\t0\n" for source, target in zip(*made.unseen, strict=True))
+    made.store.with_name("heldout.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -11,6 +11,7 @@ from psp.training.launch import train_in_processes
 
 arguments = json.loads(Path(sys.argv[1]).read_text())
 for key in ("store", "vocabulary", "out_dir", "train_dir", "heldout"):
-    arguments[key] = Path(arguments[key])
+    given = arguments[key]
+    arguments[key] = Path(given) if isinstance(given, str) else [Path(one) for one in given]
 with job(arguments["log"]):
     train_in_processes(**arguments)

@@ -23,7 +23,7 @@ from psp.core.files import read_json
 from psp.models.model import load_model
 from psp.training.launch import check, count, train_in_processes
 from psp.training.settings import PAPER
-from tests.training.conftest import Made, corpus, make
+from tests.training.conftest import Made, corpus, make, write_heldout
 
 SETTINGS: dict[str, Any] = {
     **PAPER, "directions": "both",
@@ -37,8 +37,7 @@ RESULTS = ("model/model.safetensors", "model/config.json", "train/metrics.csv", 
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("made")
     found = make(folder, corpus(1200, seed=1), 400)
-    heldout = "".join(f"{source}\t{target}\t0\n" for source, target in zip(*found.unseen, strict=True))
-    (folder / "heldout.tsv").write_text(heldout, encoding="utf-8", newline="\n")
+    write_heldout(found)
     return found
 
 

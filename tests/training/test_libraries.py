@@ -113,7 +113,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def options(trained: Path, out: Path, **given: Any) -> argparse.Namespace:
-    unset = dict.fromkeys(("downloads", "sts", "tatoeba", "threads"))
+    unset = dict.fromkeys(("downloads", "sts", "tatoeba", "threads", "chosen"))
     return argparse.Namespace(
         folder=trained, out=out, **{"seconds": 1.0, "share": 0.5, "longest": 2.0, **unset, **given}
     )

@@ -31,6 +31,7 @@ class Job:
         die_at: the process kills itself (SIGKILL) at this one of the things that it does to files of its checkpoints.
         fill_at: after that many checkpoints the disk is full, for all but small files.
         within: a module within whose ``registered()``, a context manager, the training is.
+        teacher, teaching: the teacher's file, and the block of that name.
     """
 
     pairs: Path
@@ -45,6 +46,8 @@ class Job:
     die_at: int | None = None
     fill_at: int | None = None
     within: str | None = None
+    teacher: Path | None = None
+    teaching: Mapping[str, Any] | None = None
 
     def start(self) -> multiprocessing.process.BaseProcess:
         process = CONTEXT.Process(target=_train, args=(self,))
@@ -113,6 +116,8 @@ def _train(job: Job) -> None:
             checkpoints=When(**job.when),
             identity=job.identity,
             warn_pairs=0,
+            teacher=job.teacher,
+            teaching=job.teaching,
         )
 
 

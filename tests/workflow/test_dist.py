@@ -15,7 +15,7 @@ import psp
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
-    "quantize", "combine", "serve", "import-checkpoint", "export",
+    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

@@ -135,6 +135,7 @@ def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
     schemas.check(read_json(folder / "model/config.json"), "model")
     evaluation = read_json(folder / "eval.json")
     own = {"width": 12, "combine": "concat", "pooling": "mean", "scramble": 0.3, "learning_rate": 0.003, "clip": 1}
+    own["precision"] = "float32"
     assert evaluation["train"]["encoder"] == {"kind": "blstm", **own}
     assert 0 < evaluation["train"]["initialised_from"]["taken_over"] < 8  # all but the word that no text has
     differences = {key: value for key, value in evaluation["differences"].items() if key.startswith(("enc", "lstm"))}
@@ -197,6 +198,18 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     difference = part["differences"]["files/phrasebook"]
     assert difference["difference"] == pytest.approx(own - evaluation["files"]["phrasebook"]["pearson"], abs=1e-3)
     assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
+    task = "    evaluate: {tasks: {dev: {task: similarity, path: results/phrasebook/sts/phrasebook-dev.tsv}}}\n"
+    workflow.edit("tiny.yaml", "both: {", "both:\n" + task + "    encoder: {")
+    workflow.edit(
+        "tiny.yaml",
+        "encoder: {encoder: {concat: [demo, trigrams], weights: [1, 0.5]}}",
+        "encoder: {concat: [demo, trigrams], weights: [1, 0.5]}",
+    )
+    scores = ["results/both/tasks/dev.json", "results/both/systems/word-overlap/tasks/dev.json"]
+    assert workflow.jobs("--", *scores) == {"task": 1, "system_task": 1}
+    workflow.run("--", *scores)
+    for name in scores:
+        schemas.check(read_json(workflow.folder / name), "task")
     main(["show", str(folder)])
     shown = capsys.readouterr().out
     assert "trigrams - both" in shown and "paired bootstrap" in shown
@@ -204,11 +217,47 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     refused = workflow.run("--dry-run", "--", "results/both/store.h5", check=False)
     assert refused.returncode != 0
     assert (
-        "both joins demo and trigrams, and has model/, eval.json, compare.json and quantized.json only"
+        "both joins demo and trigrams, and has model/, eval.json, tasks/, compare.json and quantized.json only"
         in refused.output
     )
     workflow.edit("tiny.yaml", "weights: [1, 0.5]", "weights: [1, 1]")
     assert {"combine_both", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")
+
+
+@pytest.mark.slow
+def test_encoders_are_trained_together(made, tmp_path, capsys):
+    workflow = made.copy(tmp_path / "copy")
+    with (workflow.folder / "tiny.yaml").open("a") as file:
+        file.write("\n  joint: {encoder: {concat: [demo, trigrams], joint: true}, train: {epochs: 1}}\n")
+        file.write("  sum: {encoder: {add: [words, trigrams], joint: true}, train: {epochs: 1}}\n")
+    names = ("eval.json", "compare.json", "quantized.json")
+    targets = [f"results/{name}/{file}" for name in ("joint", "sum") for file in names]
+    targets.append("results/joint/data.json")
+    jobs = workflow.jobs("--", *targets)
+    together = {"train_joint": 1, "train_sum": 1, "store": 2, "evaluate_combined": 2, "data": 1}
+    assert jobs.items() >= {**together, "system": 2, "compare": 2, "quantize": 2, "mix": 2}.items()
+    assert not jobs.keys() & {"train", "train_vocabulary", "subword", "vocabulary", "evaluate"}  # those are made
+    workflow.run("--notemp", "--", *targets)
+    for name, dim in (("joint", 32), ("sum", 16)):
+        folder = workflow.folder / f"results/{name}"
+        for file in names:
+            schemas.check(read_json(folder / file), schemas.at(f"{name}/{file}"))
+        schemas.check(read_json(folder / "train/train.json"), "train")
+        evaluation = read_json(folder / "eval.json")
+        assert evaluation["files"]["phrasebook"]["pearson"] > 10
+        assert [part["weight"] for part in evaluation["parts"]] == [1, 1]
+        assert psp.load_model(folder / "model").dim == dim
+    with Store(workflow.folder / "results/joint/store.h5") as store:
+        assert store.attributes["tokenizer"] == "parts"
+        assert len(store) == read_json(workflow.folder / "results/demo/train/train.json")["store_pairs"]
+    before = (workflow.folder / "results/joint/model/model.safetensors").read_bytes()
+    workflow.run("--forcerun", "train_joint", "store", "--", "results/joint/eval.json")
+    assert (workflow.folder / "results/joint/model/model.safetensors").read_bytes() == before
+    main(["show", str(workflow.folder / "results/joint")])
+    assert "trigrams - joint" in capsys.readouterr().out
+    workflow.edit("tiny.yaml", "add: [words, trigrams]", "concat: [words, trigrams]")
+    planned = workflow.planned("--", "results/sum/eval.json", "results/joint/eval.json")
+    assert "train_sum" in planned and "train_joint" not in planned
 
 
 @pytest.mark.slow

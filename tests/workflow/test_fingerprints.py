@@ -14,7 +14,7 @@ PAIRS = STREAM | {"pairs"}
 FILTER = PAIRS | {"corpora", "pairs.filters"}
 MODEL = STREAM | {"models"}
 TRAIN = PAIRS | MODEL | {"config", "evaluation", "training", "training.encoders", "training.losses"}
-TRAIN |= {"training.negatives", "training.saving"}
+TRAIN |= {"training.negatives", "training.saving", "training.teaching"}
 #: A search asks each objective what it reads, and their register names their losses. These rules run after training, so
 #: what changes a loss has run them again anyway.
 OBJECTIVES = {"training", "training.losses", "training.negatives"}
@@ -23,14 +23,19 @@ EVALUATE = MODEL | {"config", "evaluation", "evaluation.tasks"}
 MAY_REACH = {
     "phrasebook": STREAM | {"corpora", "corpora.phrasebook"},
     "filter": FILTER | MODEL | {"evaluation"},  # test sets are read there; the similarity filter takes a model
+    "pivot": PAIRS | {"models"},  # an encoder may compare translations
+    "publish": PAIRS | {"models", "report"},
     "dedupe": PAIRS,
     "mix": PAIRS,
     "neardup": PAIRS,
     "subword": PAIRS,
     "vocabulary": PAIRS,
     "store": PAIRS,
+    # It runs a teacher, and finds its neighbours as a search does.
+    "teach": PAIRS | MODEL | {"training", "training.losses", "training.teaching", "inference", "inference.search"},
     "development_pairs": STREAM | {"evaluation"},
     "train": TRAIN,
+    "train_transformer": TRAIN | {"training.transformer"},
     "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
     "evaluate_combined": EVALUATE,
@@ -49,8 +54,8 @@ MAY_REACH = {
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
-ON_THE_WAY = ("filter", "dedupe", "mix", "neardup", "subword", "vocabulary", "store", "development_pairs", "train",
-              "tune_point")  # fmt: skip
+ON_THE_WAY = ("filter", "pivot", "dedupe", "mix", "neardup", "subword", "vocabulary", "store", "development_pairs",
+              "train", "tune_point")  # fmt: skip
 
 
 def fingerprinted():

@@ -20,7 +20,8 @@ from tests.conftest import SWAHILI, opus_api, served
 ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
-PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/models.md", "docs/evaluation.md", "docs/running.md")
+PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
+         "docs/polish.md", "docs/evaluation.md", "docs/running.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -106,7 +107,7 @@ def run_psp(command, workflow, folder):
 def test_snakemake_commands_can_be_planned(project):
     for name, yaml in CONFIGS.items():
         (project.folder / name).write_text(yaml)
-    for name in ("my.tsv", "news.en", "news.fr", "judged.tsv", "glove.6B.300d.txt"):
+    for name in ("my.tsv", "news.en", "news.fr", "judged.tsv", "glove.6B.300d.txt", "my.txt.gz", "english.txt"):
         (project.folder / name).touch()
     suggestions = [command for command in COMMANDS if command.startswith("psp languages")]
     assert len(suggestions) == 1
@@ -116,9 +117,9 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 15
+    assert len(commands) == 25
     for _, *arguments in commands:
-        assert re.search("^(evaluate|task) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE)
+        assert re.search("^(evaluate|task|publish) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE)
 
 
 def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):
@@ -176,12 +177,12 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
     elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 16
+    assert len(commands) == 17
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
-    assert (tmp_path / "mined.tsv").exists()
+    assert (tmp_path / "mined.tsv").exists() and (tmp_path / "paraphrases.jsonl").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
     assert psp.load_model(tmp_path / "both").weights == (1.0, 0.5)
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()

@@ -14,6 +14,7 @@ def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
     assert not without, f"no schema for {', '.join(without)}: add one to psp/core/schemas, its place to PLACES"
     for path, name in found.items():
         schemas.check(read_json(path), name, path)
-    # The demo leaves near-duplicates in, searches for no settings, and has no tasks, variants or vocabulary of words;
-    # tests/core/test_schemas.py holds the reports of all these against their schemas.
-    assert set(found.values()) == set(schemas.names()) - {"neardup", "task", "tune", "variants", "vocabulary"}
+    # The demo leaves near-duplicates in, searches for no settings, and has no tasks, variants, vocabulary of words,
+    # mined pairs or teacher; tests/core/test_schemas.py holds the reports of all these against their schemas.
+    others = {"neardup", "pivot", "task", "teacher", "tune", "variants", "vocabulary"}
+    assert set(found.values()) == set(schemas.names()) - others

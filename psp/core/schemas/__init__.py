@@ -2,7 +2,8 @@
 
 A schema is named after the stage that writes the file, and describes each key with type and unit. Schemas refer to one
 another by file name (``eval.yaml#/$defs/body``). ``settings.yaml`` describes no file: it holds what reports say about
-settings, and is generated from their declarations (:mod:`psp.config.pages`).
+settings, and is generated from their declarations (:mod:`psp.config.pages`). ``transformer.yaml`` is a part of
+``train.yaml``.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ PLACES = {
     r"downloads/.+(?<!\.partial)\.json": "download",
     r"phrasebook/truth\.json": "truth",
     r"[^/]+/pairs/filter/[^/]+\.json": "filter",
+    r"[^/]+/pairs/pivot/[^/]+/[^/]+\.json": "filter",
+    r"[^/]+/pairs/pivot/[^/]+\.json": "pivot",
     r"[^/]+/pairs/dedupe/[^/]+\.json": "dedupe",
     r"[^/]+/pairs/mix\.json": "mix",
     r"[^/]+/pairs/neardup\.json": "neardup",
     r"[^/]+/pairs/development\.json": "development",
     r"[^/]+/sentencepiece\.json": "sentencepiece",
     r"[^/]+/vocabulary\.json": "vocabulary",
+    r"[^/]+/teacher\.json": "teacher",
     r"[^/]+/train/train\.json": "train",
     r"[^/]+/tune/[^/]+/train\.json": "train",
     r"[^/]+/tune\.json": "tune",

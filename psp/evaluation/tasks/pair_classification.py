@@ -20,11 +20,24 @@ from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, sentence
 
-#: Columns of label and sentences, and whether there is a header.
-LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool]] = {
-    "plain": ((0, 1, 2), False),
-    "pawsx": (("label", "sentence1", "sentence2"), True),
-    "mrpc": (("Quality", "#1 String", "#2 String"), True),
+
+class Layout(NamedTuple):
+    """Columns of label and sentences, whether there is a header, and the labels of other pairs and of paraphrases."""
+
+    columns: tuple[str | int, ...]
+    header: bool
+    others: tuple[str, ...] = ("0",)
+    paraphrases: tuple[str, ...] = ("1",)
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "plain": Layout((0, 1, 2), header=False),
+    "pawsx": Layout(("label", "sentence1", "sentence2"), header=True),
+    "mrpc": Layout(("Quality", "#1 String", "#2 String"), header=True),
+    "ppc": Layout(("label", "sentence_A", "sentence_B"), True, ("3",), ("1", "2")),
+    "sick": Layout(
+        ("entailment_judgment", "sentence_A", "sentence_B"), True, ("NEUTRAL", "CONTRADICTION"), ("ENTAILMENT",)
+    ),
 }
 
 
@@ -44,7 +57,9 @@ class PairClassification(Task):
         "layout": choice(
             "plain",
             [*LAYOUTS],
-            help="plain: lines `label \\t sentence \\t sentence`, label 0 or 1; pawsx, mrpc: as published",
+            help="plain: lines `label \\t sentence \\t sentence`, label 0 or 1; pawsx, mrpc: as published; ppc: the "
+            "Polish Paraphrase Corpus, exact and close ones against the others; sick: SICK and CDSCorpus, entailment "
+            "against the others",
         ),
         "train": text(None, null=True, help="a file of the same layout, on which the threshold is chosen"),
     }
@@ -62,12 +77,13 @@ class PairClassification(Task):
         return [self._read(path) for path in self.files()]
 
     def _read(self, path: Path) -> Pairs:
-        wanted, header = LAYOUTS[self.settings["layout"]]
+        layout = LAYOUTS[self.settings["layout"]]
         rows: list[tuple[bool, str, str]] = []
-        for line, (label, a, b) in columns(path, wanted, header=header):
-            if label not in ("0", "1"):
-                raise DataError(f"the label {label!r} is neither 0 nor 1", path, line)
-            rows.append((label == "1", sentence(a, path, line), sentence(b, path, line)))
+        for line, (label, a, b) in columns(path, layout.columns, header=layout.header):
+            if label not in layout.paraphrases + layout.others:
+                known = " nor ".join(layout.others + layout.paraphrases)
+                raise DataError(f"the label {label!r} is neither {known}", path, line)
+            rows.append((label in layout.paraphrases, sentence(a, path, line), sentence(b, path, line)))
         if len({label for label, _, _ in rows}) < 2:
             raise DataError("all labels are the same; both kinds of pairs are needed", path)
         labels, sources, targets = zip(*rows, strict=True)

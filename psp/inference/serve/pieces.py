@@ -3,6 +3,8 @@
 A text's vector is the mean of its n piece embeddings, so the cosine of a and b is the sum over a's pieces of
 ``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces. Of a combination, it is the sum over its parts'
 pieces: a part of weight w adds its own cosine times w / (|a| |b|), where |a| and |b| are the joined vectors' lengths.
+Of parts that are not scaled, a piece adds ``embedding · b / (n |a| |b|)``, with the part's own b if they are
+concatenated, and the sum if they are added.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import PspError
-from psp.models.combined import CombinedModel
+from psp.models.combined import ADD, CombinedModel
 from psp.models.static import StaticModel
 
 #: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
@@ -34,36 +36,57 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
     """
     if isinstance(model, CombinedModel):
         return _explain_parts(model, left, right)
+    return {"score": model.score_raw_text([(left, right)])[0], "texts": _texts(model, [left, right])}
+
+
+def _texts(
+    model: StaticModel, pair: list[str], whole: np.ndarray | None = None, product: float | None = None
+) -> list[list[dict[str, Any]]]:
+    """The pieces of both texts, with their shares.
+
+    Args:
+        model: a mean.
+        pair: the texts.
+        whole: what the pieces are multiplied by, (2, dim), the vector of either text; default: the model's own.
+        product: of the two lengths by which a product becomes a cosine; default: those of the model's own vectors.
+    """
     if model.sequence is not None:
         raise PspError(
             f"this model is {model.sequence.called}: its vector is not a sum of its pieces', so they have no "
             "shares of the cosine"
         )
-    score = model.score_raw_text([(left, right)])[0]
-    both = [_pieces(model, text) for text in (left, right)]
+    both = [_pieces(model, text) for text in pair]
     counted = [_counted(model, pieces) for pieces in both]
     vectors = [model.pool(ids, np.array([0, len(ids)]))[0].astype(np.float64) for ids, _ in counted]
+    against = vectors if whole is None else list(whole)
     norms = [float(np.linalg.norm(vector)) for vector in vectors]
+    product = norms[0] * norms[1] if product is None else product
     for side, (ids, places) in enumerate(counted):
-        scale = len(ids) * norms[0] * norms[1]
+        scale = len(ids) * product
         if not scale:
             continue
         for start in range(0, len(ids), ROWS):
             some = ids[start : start + ROWS]
-            shares = model.pool(some, np.arange(len(some) + 1)) @ vectors[1 - side] / scale
+            shares = model.pool(some, np.arange(len(some) + 1)) @ against[1 - side] / scale
             for place, share in zip(places[start : start + ROWS], shares.tolist(), strict=True):
                 both[side][place]["share"] = share
-    return {"score": score, "texts": both}
+    return both
 
 
 def _explain_parts(model: CombinedModel, left: str, right: str) -> dict[str, Any]:
     """:func:`explain` of a combination: the pieces of one part after those of another."""
     texts: list[list[dict[str, Any]]] = [[], []]
-    lengths = [float(np.linalg.norm(vector)) for vector in model.embed_raw_text([left, right]).astype(np.float64)]
+    vectors = model.embed_raw_text([left, right]).astype(np.float64)
+    product = float(np.prod(np.linalg.norm(vectors, axis=1)))
     for part, weight in zip(model.parts, model.weights, strict=True):
-        factor = weight / (lengths[0] * lengths[1]) if all(lengths) else 0.0
-        for whole, own in zip(texts, explain(part, left, right)["texts"], strict=True):
-            whole += [{**piece, "share": piece["share"] * factor} for piece in own]
+        if model.scaled:
+            factor = weight / product if product else 0.0
+            both = [[{**one, "share": one["share"] * factor} for one in own] for own in _texts(part, [left, right])]
+        else:
+            # Added vectors are multiplied by the other text's sum, concatenated ones by the part's own.
+            both = _texts(part, [left, right], vectors if model.joined_by == ADD else None, product)
+        for whole, own in zip(texts, both, strict=True):
+            whole += own
     return {"score": model.score_raw_text([(left, right)])[0], "texts": texts}
 
 

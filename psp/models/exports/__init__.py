@@ -59,15 +59,26 @@ def export(
 
 def _obstacle(form: str, model: StaticModel) -> str | None:
     """Why a format cannot hold a model; None if it can."""
-    from psp.models.combined import CombinedModel  # the command's parser needs FORMS alone
+    # Imported here since the command's parser needs FORMS alone.
+    from psp.models.combined import CombinedModel, parts_of
+    from psp.models.static import StaticModel
 
-    if isinstance(model, CombinedModel):
-        return f"{form} does not hold a combination of models: other libraries know one vocabulary; export its parts"
-    if model.sequence is not None:
-        return f"{form} holds means only; this model's vectors come from {model.sequence.called}"
-    kind = model.tokenizer.kind
-    if kind == "sentencepiece" or (kind, form) == ("word", "word2vec"):
-        return None
-    if kind == "word":
-        return f"{form} does not split text into this model's words; `psp export word2vec` writes their vectors"
-    return f"{form} does not know tokenizers of the kind {kind}, whose pieces overlap or are its own"
+    graphs = form in ("sentence-transformers", "onnx")
+    others = "export to sentence-transformers or onnx"
+    if isinstance(model, CombinedModel) and not graphs:
+        return f"{form} has one vocabulary, and a combination of models several: {others}, or export its parts"
+    for part in parts_of(model):
+        if type(part)._pool is not StaticModel._pool:
+            return f"{form} does not know the encoder of a {type(part).__name__}"
+        kind = part.tokenizer.kind
+        if kind not in ("sentencepiece", "word", "trigram"):
+            return f"{form} does not know tokenizers of the kind {kind}"
+        if graphs:
+            continue
+        if part.sequence is not None:
+            return f"{form} holds means only; this model's vectors come from {part.sequence.called}: {others}"
+        if kind == "trigram" and form == "word2vec":
+            return f"{form} separates columns by spaces, which trigrams contain: {others}"
+        if kind == "trigram":
+            return f"{form} has a tokenizer whose pieces do not overlap, as trigrams do: {others}"
+    return None

@@ -11,12 +11,15 @@ import numpy as np
 from psp.core.errors import PspError
 from psp.core.files import atomic_text
 from psp.core.version import __version__
-from psp.models.static import StaticModel
+from psp.models.combined import ADD, CombinedModel
+from psp.models.lstm import MAX
+from psp.models.static import ROWS, StaticModel
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 
 def rows(model: StaticModel) -> np.ndarray:
     """The embedding of each piece, float32 (vocab_size, dim), whatever the dtype of the model's embedding matrix."""
-    return model.pool(np.arange(model.vocab_size), np.arange(model.vocab_size + 1))
+    return np.array(model.weight)
 
 
 def library(name: str) -> ModuleType:
@@ -34,5 +37,26 @@ def readme(folder: Path, model: StaticModel, code: str, text: str) -> None:
         file.write(
             f"# A sentence-embedding model for {languages}\n\nMade by psp {__version__}: {model.dim} dimensions, "
         )
-        file.write(f"{model.vocab_size:,} pieces; a sentence's vector is the mean of its pieces' rows.\n\n")
+        file.write(f"{_made_of(model)}\n\n")
         file.write(f"```python\n{code.strip()}\n```\n\n{text.strip()}\n")
+
+
+def _made_of(model: StaticModel) -> str:
+    """What a sentence's vector is made of, in a sentence."""
+    if isinstance(model, CombinedModel):
+        parts = "; ".join(
+            f"{part.dim} dimensions"
+            + (f" with weight {weight:g}" if model.scaled else "")
+            + f" ({_made_of(part).removesuffix('.')})"
+            for part, weight in zip(model.parts, model.weights, strict=True)
+        )
+        if not model.scaled:
+            joined = "added" if model.joined_by == ADD else "one after another"
+            return f"those of several models, {joined}: {parts}."
+        return f"those of several models, each scaled to length 1 and multiplied by its weight's root: {parts}."
+    kind, own = model.tokenizer.kind, model.sequence
+    pieces = "pieces" if kind == SentencepieceTokenizer.kind else ROWS[kind]
+    if own is None:
+        return f"{model.vocab_size:,} {pieces}; a sentence's vector is the mean of its {pieces}' rows."
+    states = f"the {'maximum' if own.pooling == MAX else 'mean'} of the states of {own.called}"
+    return f"{model.vocab_size:,} {pieces}; a sentence's vector is {states} that reads its {pieces}' rows."

@@ -1,12 +1,15 @@
-"""Export a graph for onnxruntime and others: flat ids and offsets in, vectors out. Sentencepiece turns text into ids.
+"""Export a graph for onnxruntime and others: flat ids and offsets in, vectors out. Code in its README.md makes the ids.
 
-A Loop gathers and sums one sentence at a time. Measured in onnxruntime 1.31 at 1024 dimensions on one core: 85,000
-sentences/s in batches of 64, 75,000 in batches of 2,048. One ScatterND for all sentences (117,000 and 50,000) gives
-wrong sums as soon as onnxruntime has two threads, because they add into the same row.
+A mean is a Loop that gathers and sums one sentence at a time. Measured in onnxruntime 1.31 at 1024 dimensions on one
+core: 85,000 sentences/s in batches of 64, 75,000 in batches of 2,048. One ScatterND for all sentences (117,000 and
+50,000) gives wrong sums as soon as onnxruntime has two threads, because they add into the same row.
+
+An LSTM reads all sentences of a call together, padded to the longest. A combination has inputs for each of its parts.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,21 +18,50 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.core.files import atomic, new_folder
+from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import library, readme, rows
 from psp.models.files import SENTENCEPIECE
+from psp.models.lstm import BOTH, CONCAT, MAX, Lstm
 from psp.models.static import StaticModel
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
 
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; protobuf's limit
-CODE = """
-import numpy as np, onnxruntime, sentencepiece
 
+# Of the README.md: how each kind of tokenizer is loaded, and splits a text; then what all do.
+_SENTENCEPIECE = """
+processor{end} = sentencepiece.SentencePieceProcessor(model_file="{file}")
+
+
+def ids{end}(text):
+    found = processor{end}.encode(text{lower})
+"""
+_VOCABULARY = """
+with open("{file}", encoding="utf-8", newline="\\n") as file:
+    entries = file.read().split("\\n")[1:-1]
+numbers{end} = {{entry.split("\\t")[0]: number for number, entry in enumerate(entries, start=1)}}
+{before}
+
+def ids{end}(text):
+    text = text{lower}
+    found = [numbers{end}.get(token, 0) for token in {tokens}]
+"""
+_TRIGRAMS = """(text[i : i + 3] for i in range(len(text) - 2))"""
+_WORDS = """\
+marks = re.escape("".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c)[0] in "PS"))
+words = re.compile(rf"[^\\s{{marks}}]+(?:[{apostrophes}][^\\s{{marks}}]+)*|[{{marks}}]")
+"""
+_KEPT = "    return [i for i in found if {keep}] or [{unknown}] * bool(found)\n"
+_RUN = """
 session = onnxruntime.InferenceSession("model.onnx")
-processor = sentencepiece.SentencePieceProcessor(model_file="sentencepiece.model")
-ids = [{ids} for text in ["a red car", "une voiture rouge"]]
-ids = [[i for i in text if {keep}] or [{unknown}] * bool(text) for text in ids]
-offsets = np.cumsum([0] + [len(text) for text in ids])
-(vectors,) = session.run(None, {{"ids": np.concatenate(ids).astype(np.int64), "offsets": offsets}})
+texts = ["a red car", "une voiture rouge"]
+inputs = {{}}
+for end, read in {{{readers}}}.items():
+    found = [read(text) for text in texts]
+    inputs["ids" + end] = np.array([i for text in found for i in text], np.int64)
+    inputs["offsets" + end] = np.cumsum([0] + [len(text) for text in found], dtype=np.int64)
+(vectors,) = session.run(None, inputs)
 """
 
 
@@ -37,82 +69,239 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: the graph has no tokenizer.
 
     Raises:
-        PspError: the embedding matrix is too large for an ONNX file.
+        PspError: the matrices are too large for an ONNX file.
     """
-    table = rows(model)
-    if table.nbytes > LARGEST:
-        raise PspError(
-            f"an embedding matrix of {table.nbytes:,} bytes does not fit into an ONNX file, which holds {LARGEST:,}"
-        )
-    serialised = graph(table).SerializeToString()
+    parts = parts_of(model)
+    size = sum(4 * part.table.values.size + (part.sequence.nbytes if part.sequence else 0) for part in parts)
+    if size > LARGEST:
+        raise PspError(f"an embedding matrix of {size:,} bytes does not fit into an ONNX file, which holds {LARGEST:,}")
+    contents = {"model.onnx": graph(model).SerializeToString()}
+    for end, part in zip(_ends(model), parts, strict=True):
+        contents |= {_file(end, name): content for name, content in _tokenizer_files(part).items()}
+    each = " of each part" if len(parts) > 1 else ""
     said = (
-        "Inputs: ids, int64; offsets, int64, rising from 0 to the number of ids, one more than there are sentences. "
-        "Output: vectors, float32. psp's StaticModel.ids gives both inputs."
+        f"Inputs{each}: ids, int64; offsets, int64, rising from 0 to the number of ids, one more than there are "
+        "sentences. Output: vectors, float32. "
     )
-    if model.config.get("segment"):
+    said += "psp's StaticModel.ids gives both inputs." if not each else "psp's StaticModel.ids of a part gives both."
+    if any(part.config.get("segment") for part in parts):
         said += " Chinese text is segmented before it is lower-cased: the lines above do not do so."
-    code = CODE.format(
-        ids="processor.encode(text.lower())" if model.config.get("lower_case") else "processor.encode(text)",
-        keep=f"i != {model.unknown_id}" + (" and i not in left_out" if model.config.get("left_out") else ""),
-        unknown=model.unknown_id,
-    )
-    if left_out := model.config.get("left_out"):
-        code = f"left_out = {set(left_out)}\n{code.strip()}"
+    if any(part.sequence for part in parts):
+        said += " All sentences of a call are padded to the longest: put those of similar length together."
     with new_folder(out) as folder:
-        for name, content in ("model.onnx", serialised), (SENTENCEPIECE, model.sentencepiece.serialized_model_proto()):
+        for name, content in contents.items():
             with atomic(folder / name) as temporary:
                 temporary.write_bytes(content)
-        readme(folder, model, code, said)
+        readme(folder, model, _code(model), said)
     return said
 
 
-def graph(table: np.ndarray) -> Any:
-    """Build the ``onnx.ModelProto`` that averages rows of an embedding matrix, float32 (rows, dim)."""
-    onnx = library("onnx")
-    helper, numbers = onnx.helper, onnx.numpy_helper
-    integer, real, boolean = (getattr(onnx.TensorProto, name) for name in ("INT64", "FLOAT", "BOOL"))
-    dim = table.shape[1]
+def _ends(model: StaticModel) -> list[str]:
+    """What the names of each part's inputs end in."""
+    return [f"_{number}" for number in range(len(model.parts))] if isinstance(model, CombinedModel) else [""]
 
-    def node(kind: str, inputs: str, output: str, **attributes: Any) -> Any:
-        return helper.make_node(kind, inputs.split(), [output], **attributes)
 
-    value = helper.make_tensor_value_info
-    sentence = [
-        node("Gather", "starts i", "start"),
-        node("Gather", "stops i", "stop"),
-        node("Unsqueeze", "start first", "start1"),
-        node("Unsqueeze", "stop first", "stop1"),
-        node("Slice", "ids start1 stop1 first", "own"),
-        node("Gather", "table own", "rows"),
-        node("ReduceSum", "rows first", "sum", keepdims=0),
-        node("Identity", "go", "on"),
-    ]
-    body = helper.make_graph(
-        sentence, "sentence", [value("i", integer, []), value("go", boolean, [])],
-        [value("on", boolean, []), value("sum", real, [dim])],
-    )  # fmt: skip
-    nodes = [
-        node("Slice", "offsets first last first", "starts"),
-        node("Slice", "offsets second end first", "stops"),
-        node("Size", "starts", "sentences"),
-        helper.make_node("Loop", ["sentences", ""], ["sums"], body=body),
-        node("Sub", "stops starts", "lengths"),
-        node("Max", "lengths one", "divisors"),  # a sentence without ids gets zeros
-        node("Cast", "divisors", "real", to=real),
-        node("Unsqueeze", "real second", "column"),
-        node("Div", "sums column", "vectors"),
-    ]
-    constants = {"first": [0], "second": [1], "last": [-1], "end": [2**62], "one": 1}
-    made = helper.make_graph(
-        nodes,
-        "psp",
-        [value("ids", integer, ["pieces"]), value("offsets", integer, ["edges"])],
-        [value("vectors", real, ["sentences", dim])],
+def _file(end: str, name: str) -> str:
+    """The name of a part's file, as in a combination's folder."""
+    return f"{end[1:]}.{name}" if end else name
+
+
+def _tokenizer_files(part: StaticModel) -> dict[str, bytes]:
+    if isinstance(part.tokenizer, SentencepieceTokenizer):
+        return {SENTENCEPIECE: part.sentencepiece.serialized_model_proto()}
+    return part.tokenizer.contents()
+
+
+def _code(model: StaticModel) -> str:
+    """Example code that loads the graph, and makes ids without psp."""
+    parts, ends = parts_of(model), _ends(model)
+    imports, code = ["onnxruntime"], ""
+    for end, part in zip(ends, parts, strict=True):
+        tokenizer = part.tokenizer
+        (name,) = _tokenizer_files(part)
+        filled = {"end": end, "file": _file(end, name), "lower": ".lower()" if tokenizer.lower_case else ""}
+        if isinstance(tokenizer, SentencepieceTokenizer):
+            imports.append("sentencepiece")
+            code += _SENTENCEPIECE.format(**filled)
+        elif isinstance(tokenizer, WordTokenizer) and tokenizer.split != WHITESPACE:
+            imports += ["re", "unicodedata"]
+            before = _WORDS.format(apostrophes=APOSTROPHES)
+            code += _VOCABULARY.format(**filled, before=before, tokens="words.findall(text)")
+        elif isinstance(tokenizer, WordTokenizer):
+            code += _VOCABULARY.format(**filled, before="", tokens="text.split()")
+        else:
+            padded = "\n    text = f\" {' '.join(text.split())} \""
+            code += _VOCABULARY.format(**filled | {"lower": filled["lower"] + padded}, before="", tokens=_TRIGRAMS)
+        dropped = sorted({tokenizer.unknown_id, *tokenizer.left_out})
+        keep = f"i not in {{{', '.join(map(str, dropped))}}}" if len(dropped) > 1 else f"i != {dropped[0]}"
+        code += _KEPT.format(keep=keep, unknown=tokenizer.unknown_id)
+    code += _RUN.format(readers=", ".join(f'"{end}": ids{end}' for end in ends))
+    plain = sorted({name for name in imports if name in ("re", "unicodedata")})
+    others = sorted({name for name in imports if name not in plain})
+    return "".join(f"import {name}\n" for name in plain) + f"import numpy as np, {', '.join(others)}\n{code}"
+
+
+def graph(model: StaticModel) -> Any:
+    """Build the ``onnx.ModelProto`` of a model: its inputs are ``ids`` and ``offsets``, its output ``vectors``.
+
+    Those of a combination are ``ids_0`` and ``offsets_0``, ``ids_1`` and ``offsets_1``, and so on.
+    """
+    made = _Graph()
+    found = []
+    for end, part in zip(_ends(model), parts_of(model), strict=True):
+        ids = made.input(f"ids{end}", f"pieces{end}")
+        offsets = made.input(f"offsets{end}", "edges")
+        table = made.constant(rows(part), f"table{end}")
+        if part.sequence is None:
+            found.append(_mean(made, ids, offsets, table, part.table.dim))
+        else:
+            found.append(_lstm(made, ids, offsets, table, part.sequence))
+    if isinstance(model, CombinedModel) and model.joined_by == ADD:
+        made("Sum", *found, output="vectors")
+    elif isinstance(model, CombinedModel):
+        if model.scaled:
+            found = [_scaled(made, one, weight) for one, weight in zip(found, model.weights, strict=True)]
+        made("Concat", *found, output="vectors", axis=1)
+    else:
+        made("Identity", *found, output="vectors")
+    return made.model(model.dim)
+
+
+class _Graph:
+    """A graph in the making: a call adds a node, and returns the name of its output."""
+
+    def __init__(self) -> None:
+        onnx = library("onnx")
+        self._onnx, self.helper = onnx, onnx.helper
+        kinds = onnx.TensorProto
+        self.integer, self.int32, self.real, self.boolean = kinds.INT64, kinds.INT32, kinds.FLOAT, kinds.BOOL
+        self._nodes: list[Any] = []
+        self._inputs: list[Any] = []
+        self._constants: dict[str, Any] = {}
+        self._names = 0
+
+    def name(self) -> str:
+        """A name that is not used yet."""
+        self._names += 1
+        return f"n{self._names}"
+
+    def input(self, name: str, length: str) -> str:
+        """Add an input, int64 (length,)."""
+        self._inputs.append(self.helper.make_tensor_value_info(name, self.integer, [length]))
+        return name
+
+    def constant(self, value: Any, name: str | None = None) -> str:
+        """Add a constant: int64, unless it is an array, which keeps its type."""
+        array = value if isinstance(value, np.ndarray) else np.array(value, np.int64)
+        name = name or self.name()
+        self._constants[name] = self._onnx.numpy_helper.from_array(
+            np.ascontiguousarray(array).reshape(array.shape), name
+        )
+        return name
+
+    def number(self, value: float) -> str:
+        """Add a constant, float32 ()."""
+        return self.constant(np.array(value, np.float32))
+
+    def __call__(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        output = output or self.name()
+        self._nodes.append(self.helper.make_node(kind, list(inputs), [output], **attributes))
+        return output
+
+    def model(self, dim: int) -> Any:
+        """The model, whose output is ``vectors``, float32 (sentences, dim)."""
+        made = self.helper.make_graph(
+            self._nodes,
+            "psp",
+            self._inputs,
+            [self.helper.make_tensor_value_info("vectors", self.real, ["sentences", dim])],
+            list(self._constants.values()),
+        )
+        opset = self.helper.make_opsetid("", OPSET)
+        model = self.helper.make_model(made, opset_imports=[opset], ir_version=IR, producer_name="psp")
+        self._onnx.checker.check_model(model)
+        return model
+
+
+def _mean(g: _Graph, ids: str, offsets: str, table: str, dim: int) -> str:
+    """The means of rows, (sentences, dim); zeros for a sentence without ids."""
+    first, second, last, end = (g.constant([number]) for number in (0, 1, -1, 2**62))
+    starts = g("Slice", offsets, first, last, first)
+    stops = g("Slice", offsets, second, end, first)
+    value, node = g.helper.make_tensor_value_info, g.helper.make_node
+    i, go, on, total, start, stop, start1, stop1, own, vectors = (g.name() for _ in range(10))
+    body = g.helper.make_graph(
         [
-            numbers.from_array(table, "table"),
-            *(numbers.from_array(np.array(of, np.int64), name) for name, of in constants.items()),
+            node("Gather", [starts, i], [start]),
+            node("Gather", [stops, i], [stop]),
+            node("Unsqueeze", [start, first], [start1]),
+            node("Unsqueeze", [stop, first], [stop1]),
+            node("Slice", [ids, start1, stop1, first], [own]),
+            node("Gather", [table, own], [vectors]),
+            node("ReduceSum", [vectors, first], [total], keepdims=0),
+            node("Identity", [go], [on]),
         ],
+        "sentence",
+        [value(i, g.integer, []), value(go, g.boolean, [])],
+        [value(on, g.boolean, []), value(total, g.real, [dim])],
     )
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR, producer_name="psp")
-    onnx.checker.check_model(model)
-    return model
+    sums = g("Loop", g("Size", starts), "", body=body)
+    divisors = g("Max", g("Sub", stops, starts), g.constant(1))
+    return g("Div", sums, g("Unsqueeze", g("Cast", divisors, to=g.real), second))
+
+
+def _lstm(g: _Graph, ids: str, offsets: str, table: str, own: Lstm) -> str:
+    """The vectors that an LSTM makes, (sentences, dim); zeros for a sentence without ids.
+
+    A last sentence without ids is read besides, and an id after the last: no axis is ever empty, and a sentence without
+    ids is read as one of a single id, and its states are left out.
+    """
+    first, second, last, end = (g.constant([number]) for number in (0, 1, -1, 2**62))
+    zero, one = g.constant(0), g.constant(1)
+    stops = g("Concat", g("Slice", offsets, second, end, first), g("Slice", offsets, last, end, first), axis=0)
+    lengths = g("Sub", stops, offsets)  # (n,), n being the sentences and one more
+    read = g("Max", lengths, one)
+    steps = g("Unsqueeze", g("Range", zero, g("ReduceMax", read, first, keepdims=0), one), second)  # (longest, 1)
+    places = g("Min", g("Add", steps, g("Unsqueeze", offsets, first)), g("Size", ids))  # (longest, n)
+    inputs = g("Gather", table, g("Gather", g("Concat", ids, first, axis=0), places))
+    matrices = [
+        np.stack([_gates(getattr(direction, name)) for direction in own.directions]) for name in ("input", "hidden")
+    ]
+    bias = np.stack([np.concatenate([_gates(direction.bias), 0 * direction.bias]) for direction in own.directions])
+    states = g(
+        "LSTM", inputs, *map(g.constant, (*matrices, bias)), g("Cast", read, to=g.int32),
+        direction="bidirectional" if own.kind == BOTH else "forward", hidden_size=own.width,
+    )  # (longest, directions, n, width)  # fmt: skip
+    if own.kind == BOTH and own.combine == CONCAT:
+        shape = g.constant([0, 0, 2 * own.width])  # a zero keeps what is there
+        states = g("Reshape", g("Transpose", states, perm=[0, 2, 1, 3]), shape)
+    else:
+        states = g("ReduceMean", states, second, keepdims=0)
+    inside = g("Unsqueeze", g("Less", steps, g("Unsqueeze", lengths, first)), g.constant([2]))
+    if own.pooling == MAX:
+        largest = g("ReduceMax", g("Where", inside, states, g.number(-2)), first, keepdims=0)  # no state is below -1
+        there = g("Unsqueeze", g("Greater", lengths, zero), second)
+        vectors = g("Where", there, largest, g.number(0))
+    else:
+        sums = g("ReduceSum", g("Where", inside, states, g.number(0)), first, keepdims=0)
+        vectors = g("Div", sums, g("Unsqueeze", g("Cast", read, to=g.real), second))
+    return g("Slice", vectors, first, last, first)
+
+
+def _gates(matrix: np.ndarray) -> np.ndarray:
+    """Rows of the input, forget, cell and output gates in ONNX's order: input, output, forget, cell."""
+    enter, forget, cell, leave = np.split(matrix, 4)
+    return np.concatenate([enter, leave, forget, cell])
+
+
+def _scaled(g: _Graph, vectors: str, weight: float) -> str:
+    """Vectors at the length that they have in a combination; zeros stay zeros."""
+
+    def divided(by: str) -> str:
+        return g("Div", vectors, g("Where", g("Greater", by, g.number(0)), by, g.number(1)))
+
+    dimensions = g.constant([1])
+    # By the largest number first, so that no square over- or underflows.
+    vectors = divided(g("ReduceMax", g("Abs", vectors), dimensions))
+    vectors = divided(g("ReduceL2", vectors, dimensions))
+    return g("Mul", vectors, g.number(math.sqrt(weight)))

@@ -1,6 +1,7 @@
-"""Export to a sentence-transformers model that runs on psp, with sentencepiece itself, and so gives the same vectors.
+"""Export to a sentence-transformers model that runs on psp, with its tokenizers, and so gives the same vectors.
 
-The folder is an ordinary model folder with three more files; ``psp.load_model`` loads it too.
+The folder is an ordinary model folder with three more files; ``psp.load_model`` loads it too. Means of sentencepiece's
+pieces have a module of their own, the older one.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from psp.core.files import atomic, new_folder, write_json
+from psp.models.combined import CombinedModel
 from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
 from psp.models.files import SENTENCEPIECE
 from psp.models.folder import OURS, save_model
-from psp.models.registry import SUBWORD_MEAN
+from psp.models.registry import PSP_MODEL, SUBWORD_MEAN
 from psp.models.static import StaticModel
 
-MODULES = [{"idx": 0, "name": "0", "path": "", "type": SUBWORD_MEAN}]
 CODE = """
 from sentence_transformers import SentenceTransformer
 
@@ -28,31 +29,51 @@ model = SentenceTransformer("this/folder", trust_remote_code=True)
 vectors = model.encode(["a red car", "une voiture rouge"])
 """
 
-WITHOUT = f"""
+WITHOUT = """
 Without `trust_remote_code=True` the library, from version 6, refuses:
 
-> references the module class '{SUBWORD_MEAN}', which is not part of Sentence Transformers. Importing it executes
+> references the module class '{kind}', which is not part of Sentence Transformers. Importing it executes
 > third-party code.
 
-That code is the psp that you have installed. `psp export static-embedding` writes another form, which needs neither the
+That code is the psp that you have installed. {other}
+"""
+STATIC = """
+`psp export static-embedding` writes another form, which needs neither the
 argument nor psp.
 """
+GRAPH = "`psp export onnx` writes a graph, which needs no psp."
 
 
 def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
     said = "The vectors are those of psp, which must be installed."
+    kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
+    static = not isinstance(model, CombinedModel) and model.sequence is None and model.tokenizer.kind != "trigram"
     with new_folder(out) as folder:
-        save(model, rows(model), folder)
+        if kind == SUBWORD_MEAN:
+            save(model, rows(model), folder)
+        else:
+            save_whole(model, folder)
         write_json(folder / "config_sentence_transformers.json", library_config(model))
-        write_json(folder / "modules.json", MODULES)
-        readme(folder, model, CODE, f"{said}\n\n{WITHOUT}")
+        write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
+        more = WITHOUT.format(kind=kind, other=(STATIC if static else GRAPH).strip())
+        readme(folder, model, CODE, f"{said}\n\n{more}")
     return said
 
 
+def is_subword_mean(model: StaticModel) -> bool:
+    """Whether a model is a mean of sentencepiece's pieces."""
+    return not isinstance(model, CombinedModel) and model.sequence is None and model.tokenizer.kind == "sentencepiece"
+
+
 def save(model: StaticModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
-    """Save a model folder with another embedding matrix; return its config."""
+    """Save a mean of sentencepiece's pieces with another embedding matrix; return its config."""
     path = folder / SENTENCEPIECE
     with atomic(path) as temporary:
         temporary.write_bytes(model.sentencepiece.serialized_model_proto())
     return save_model(folder, table, path, {key: value for key, value in model.config.items() if key not in OURS})
+
+
+def save_whole(model: StaticModel, folder: Path) -> dict[str, Any]:
+    """Save a model of any kind as it is, without the model card of :meth:`psp.models.model.Model.save`."""
+    return CombinedModel.save(model, folder) if isinstance(model, CombinedModel) else StaticModel.save(model, folder)

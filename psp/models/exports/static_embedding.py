@@ -64,11 +64,14 @@ def write_static(
     """
     made, table = tokenizer.convert(model), tokenizer.table(model)
     said = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
-    left_out = model.config.get("left_out")
-    if not drops or left_out:
-        kind = "Pieces without a row" if drops else "Unknown pieces"
-        said.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
-    said.append("A text of unknown pieces alone has zeros.")
+    if model.tokenizer.kind == "word":
+        said.append("Unknown words are left out of the mean, as by psp.")
+        said.append("A text of unknown words alone has zeros; psp gives it the vector of the unknown word.")
+    else:
+        if not drops or model.config.get("left_out"):
+            kind = "Pieces without a row" if drops else "Unknown pieces"
+            said.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
+        said.append("A text of unknown pieces alone has zeros.")
     if model.config.get("segment"):
         said.append("Chinese text is not segmented here as psp does: segment it before.")
     with new_folder(out) as folder:

@@ -1,17 +1,23 @@
-"""Convert sentencepiece's unigram model to a tokenizer of Hugging Face's ``tokenizers``, and compare the two.
+"""Convert sentencepiece's unigram model, or a list of words, to a tokenizer of Hugging Face's; and compare the two.
 
-Both find the best path through the same pieces and scores. With an English-French model of 50,000 pieces, 2 of 577,754
-real sentences (documentation, interfaces, news, Tatoeba in 112 languages) are split differently; with a model of 32,000
-pieces for all these languages, 3 of 357,597: ties in score, with the same pieces in another order. Control pieces and
-the unknown piece are renamed, since text such as "<s>" would match them.
+Pieces: both find the best path through the same pieces and scores. With an English-French model of 50,000 pieces, 2 of
+577,754 real sentences (documentation, interfaces, news, Tatoeba in 112 languages) are split differently; with a model
+of 32,000 pieces for all these languages, 3 of 357,597: ties in score, with the same pieces in another order. Control
+pieces and the unknown piece are renamed, since text such as "<s>" would match them.
 
 The target libraries cannot leave out pieces as we do. If they count unknown pieces in the mean, these count as zeros,
 so the vector has the right direction but is too short.
+
+Words: ``WordLevel`` needs an unknown word, which counts in the mean. ``BPE`` without merges looks whole words up as
+well, and drops all others if it has no unknown token. It looks the characters of those up one by one, so each word of
+the vocabulary begins with a space, and is longer than a character. The words of 63,286 sentences in 112 languages are
+those of psp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +26,9 @@ from psp.core.errors import PspError
 from psp.models.exports.common import library, rows
 from psp.models.similarity import cosines
 from psp.models.static import StaticModel
+from psp.text.characters import MARK, _kinds
+from psp.text.characters import SPACE as SPACES
+from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
 
 SPACE = "▁"
 HIDDEN = "\0"  # prefix of names that must not match any text
@@ -29,11 +38,15 @@ BATCH = 4096
 def convert(model: StaticModel) -> Any:
     """Create a ``tokenizers.Tokenizer`` that maps text to the model's ids, with lower-casing but no segmentation.
 
+    That of words gives no ids for words that are unknown or left out.
+
     Raises:
         PspError: a package is missing; or the sentencepiece model is not a unigram model, treats white space unusually,
             or has byte pieces or user-defined pieces.
     """
     tokenizers = library("tokenizers")
+    if isinstance(model.tokenizer, WordTokenizer):
+        return _words(model.tokenizer, tokenizers)
     library("google.protobuf")
     description = library("sentencepiece.sentencepiece_model_pb2")
     proto = description.ModelProto()
@@ -58,9 +71,7 @@ def convert(model: StaticModel) -> Any:
     normalizers, Regex = tokenizers.normalizers, tokenizers.Regex
     steps: list[Any] = []
     if model.config.get("lower_case"):
-        # Python has a special rule for lower-casing a final sigma; Rust does not.
-        steps.append(normalizers.Replace(Regex(r"(?<=\p{L})Σ(?!\p{L})"), "ς"))
-        steps.append(normalizers.Lowercase())
+        steps += _lower_casing(tokenizers)
     if normalised.precompiled_charsmap:
         steps.append(normalizers.Precompiled(normalised.precompiled_charsmap))
     steps.append(normalizers.Replace(Regex(" {2,}"), " "))
@@ -73,6 +84,47 @@ def convert(model: StaticModel) -> Any:
     made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(SPACE, prepend_scheme="never", split=not crosses)
     made.decoder = tokenizers.decoders.Metaspace(SPACE)
     return made
+
+
+def _words(tokenizer: WordTokenizer, tokenizers: Any) -> Any:
+    """:func:`convert` of words; see :func:`psp.text.word_tokenizer.split_words`, which has the same expression."""
+    left_out = set(tokenizer.left_out)
+    names = [f"{HIDDEN} {word}" if number in left_out else f" {word}" for number, word in enumerate(tokenizer.pieces())]
+    names[tokenizer.unknown_id] = HIDDEN + tokenizer.piece(tokenizer.unknown_id)
+    made = tokenizers.Tokenizer(
+        tokenizers.models.BPE({name: number for number, name in enumerate(names)}, [], ignore_merges=True)
+    )
+    if tokenizer.lower_case:
+        made.normalizer = tokenizers.normalizers.Sequence(_lower_casing(tokenizers))
+    # psp's own characters, since the libraries know different versions of Unicode.
+    white = _ranges(np.flatnonzero(_kinds() == SPACES).tolist())
+    if tokenizer.split == WHITESPACE:
+        expression = f"[^{white}]+"
+    else:
+        marks = _ranges(np.flatnonzero(_kinds() == MARK).tolist())
+        run = f"[^{white}{marks}]+"
+        expression = f"{run}(?:[{_ranges(map(ord, sorted(APOSTROPHES)))}]{run})*|[{marks}]"
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
+        [
+            tokenizers.pre_tokenizers.Split(tokenizers.Regex(expression), "removed", invert=True),
+            tokenizers.pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False),
+        ]
+    )
+    return made
+
+
+def _lower_casing(tokenizers: Any) -> list[Any]:
+    """The normalizers that lower-case as ``str.lower`` does: it has a rule for a final sigma, Rust has not."""
+    cased, ignorable = r"[\p{Cased}&&[^\p{Case_Ignorable}]]", r"\p{Case_Ignorable}*"
+    final = tokenizers.Regex(rf"{cased}{ignorable}\KΣ(?!{ignorable}{cased})")
+    return [tokenizers.normalizers.Replace(final, "ς"), tokenizers.normalizers.Lowercase()]
+
+
+def _ranges(codes: Iterable[int]) -> str:
+    """Ascending code points as the inside of a character class."""
+    # Consecutive code points have the same difference from their index in the list.
+    runs = [list(run) for _, run in itertools.groupby(enumerate(codes), key=lambda item: item[1] - item[0])]
+    return "".join(rf"\x{{{run[0][1]:x}}}-\x{{{run[-1][1]:x}}}" for run in runs)
 
 
 def table(model: StaticModel) -> np.ndarray:
@@ -91,6 +143,7 @@ class Comparison(NamedTuple):
         unknown: sentences with pieces that the model leaves out.
         cosine: lowest cosine of our vector and theirs, except for sentences of unknown pieces, which are zeros there.
         difference: largest difference between components of our vector and theirs.
+        words: whether the tokenizer is one of words; it leaves out what the model leaves out, so ``unknown`` is 0.
     """
 
     sentences: int
@@ -98,12 +151,15 @@ class Comparison(NamedTuple):
     unknown: int
     cosine: float
     difference: float
+    words: bool = False
 
     def __str__(self) -> str:
         return (
-            f"Compared with sentencepiece on {self.sentences:,} sentences: {self.other:,} have other pieces, "
-            f"{self.unknown:,} hold pieces that psp leaves out; the lowest cosine of the two vectors is "
-            f"{self.cosine:.6f}, the largest difference of a component {self.difference:.1e}."
+            f"Compared with {'psp' if self.words else 'sentencepiece'} on {self.sentences:,} sentences: {self.other:,} "
+            f"have other {'words' if self.words else 'pieces'}"
+            + ("" if self.words else f", {self.unknown:,} hold pieces that psp leaves out")
+            + f"; the lowest cosine of the two vectors is {self.cosine:.6f}, the largest difference of a component "
+            f"{self.difference:.1e}."
         )
 
 
@@ -121,7 +177,7 @@ def compare(
     """
     left_out = np.zeros(len(rows), bool)
     left_out[[model.unknown_id, *model.config.get("left_out", [])]] = True
-    unknown_alone = np.array([model.unknown_id])
+    unknown_alone, words = np.array([model.unknown_id]), isinstance(model.tokenizer, WordTokenizer)
     other = unknown = 0
     cosine, difference = 1.0, 0.0
     for start in range(0, len(sentences), BATCH):
@@ -133,9 +189,10 @@ def compare(
             found = np.array(encoding.ids, np.int64)
             known = found[~left_out[found]]
             unknown += len(known) < len(found)
-            if len(found) and not len(known):
+            own = ids[offsets[number] : offsets[number + 1]]
+            if not len(known) and (len(found) or (words and len(own))):
                 known = unknown_alone
-            other += not np.array_equal(known, ids[offsets[number] : offsets[number + 1]])
+            other += not np.array_equal(known, own)
             counted = found[found != model.unknown_id] if drops else found
             if len(counted):
                 theirs[number] = rows[counted].astype(np.float64).mean(axis=0)
@@ -143,4 +200,4 @@ def compare(
         if there.any():
             cosine = min(cosine, float(cosines(ours[there], theirs[there]).min()))
             difference = max(difference, float(np.abs(ours - theirs)[there].max()))
-    return Comparison(len(sentences), other, unknown, cosine, difference)
+    return Comparison(len(sentences), other, unknown, cosine, difference, words)

@@ -29,10 +29,10 @@ the files generated from them: docs/settings.md and the schema of the settings i
 import importlib
 import pkgutil
 
-from psp.pairs.filters.contract import Batch, Filter, RowError, build, names, problems, section
+from psp.pairs.filters.contract import Batch, Filter, RowError, build, for_text, names, problems, section
 from psp.pairs.filters.stage import filter_corpus
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Batch", "Filter", "RowError", "build", "filter_corpus", "names", "problems", "section"]
+__all__ = ["Batch", "Filter", "RowError", "build", "filter_corpus", "for_text", "names", "problems", "section"]

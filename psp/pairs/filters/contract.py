@@ -95,6 +95,10 @@ class Filter(ABC):
     declared: ClassVar[Mapping[str, Setting]]
     """The filter's settings. Either the first is the flag ``enabled``; or the only one is a list, which is then written
     in place of the block and enables the filter if it is not empty."""
+    compares: ClassVar[bool] = False
+    """Whether it compares the two sides of a pair, or reads what only pairs have; such a filter is not for text."""
+    of_text: ClassVar[Mapping[str, Any]] = {"sides": "source"}
+    """Settings, of those that it declares, that a text corpus always has, where both sides are the same sentence."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -173,6 +177,24 @@ def names() -> list[str]:
 def section() -> Section:
     """The config's block ``filters``: the settings of the stage and of each filter."""
     return Section("which pairs are kept", {**STAGE, **{name: Filter.classes[name].node() for name in names()}})
+
+
+def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``filters`` block of a text corpus, whose sentences stand as pairs with themselves.
+
+    Filters that compare sides are off, and the others look at a sentence once.
+
+    Args:
+        config: the block of a model with all keys.
+    """
+    found = dict(config)
+    for name in names():
+        judge, block = Filter.classes[name], config.get(name)
+        if isinstance(block, Mapping):
+            own = {"enabled": False} if judge.compares else {}
+            own |= {key: value for key, value in judge.of_text.items() if key in judge.declared}
+            found[name] = {**block, **own}
+    return found
 
 
 def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ class DecontaminateFilter(Filter):
 
     name = "decontaminate"
     order = 18
+    of_text: ClassVar[Mapping[str, Any]] = {"mode": "side"}
     help = "sentences of the sets for testing or model selection"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(

@@ -21,11 +21,12 @@ class IdenticalFilter(Filter):
 
     name = "identical"
     order = 15
+    compares = True
     help = "sides with the same letters and digits, ignoring case"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             True,
-            recipes={"paper": False, "code": False},
+            recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with equal sides (untranslated text, names, codes)",
         ),
         "near": number(

@@ -92,7 +92,7 @@ class LanguageFilter(Filter):
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             True,
-            recipes={"paper": False, "code": False},
+            recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with a side identified as another language",
         ),
         "sides": choice("both", [*SIDES], help="the sides to check"),

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from psp.core.settings import Setting, choice, flag, whole
 from psp.pairs.filters.contract import SIDES, Batch, Filter
-from psp.text.words import word_count
+from psp.text.words import word_count, words
 
 
 class LengthFilter(Filter):
     """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
 
-    Tokens are separated by white space; in a segmented language they are counted after segmentation. ``sides`` selects
+    Tokens are separated by white space; in a segmented language they are counted after segmentation. With
+    ``tokens: words`` they are words, so that punctuation that stands alone does not count. ``sides`` selects
     the sides to check. For bitext the published code checks only the English side (``source``), and so keeps pairs of
     a sentence and a paragraph; for ParaNMT it checks the ``average`` of both sides.
     """
@@ -23,12 +24,17 @@ class LengthFilter(Filter):
     order = 10
     help = "number of tokens separated by white space (after segmentation, in a segmented language)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(True, help="drop pairs with a side that is too short or too long"),
+        "enabled": flag(True, recipes={"dadas": False}, help="drop pairs with a side that is too short or too long"),
         "sides": choice(
             "both",
             [*SIDES, "average"],
             recipes={"code": "source", "paranmt": "both"},
             help="the sides to check (the published code checks only the English side), or their average",
+        ),
+        "tokens": choice(
+            "spaces",
+            ["spaces", "words"],
+            help="what is counted: whatever white space separates, or words, without punctuation",
         ),
         "min": whole(3, at_least=0, help="minimum tokens per side"),
         "max": whole(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
@@ -39,19 +45,24 @@ class LengthFilter(Filter):
     ) -> None:
         super().__init__(settings, languages, resources)
         self.min, self.max = self.settings["min"], self.settings["max"]
+        self.count = word_count if self.settings["tokens"] == "spaces" else _words
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
         if self.settings["sides"] == "average":
             for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-                both = word_count(source) + word_count(target)
+                both = self.count(source) + self.count(target)
                 if not 2 * self.min <= both <= 2 * self.max:
                     reasons[row] = "length: average too short" if both < 2 * self.min else "length: average too long"
             return reasons
         for side in SIDES[self.settings["sides"]]:
             too_short, too_long = f"length: {side} too short", f"length: {side} too long"
             column = batch.source_tokens if side == "source" else batch.target_tokens
-            for row, count in enumerate(map(word_count, column)):
+            for row, count in enumerate(map(self.count, column)):
                 if not self.min <= count <= self.max and reasons[row] is None:
                     reasons[row] = too_short if count < self.min else too_long
         return reasons
+
+
+def _words(text: str) -> int:
+    return len(words(text, marks=False))

@@ -52,6 +52,7 @@ class OverlapFilter(Filter):
 
     name = "overlap"
     order = 40
+    compares = True
     help = "shared word trigrams divided by those of the side with fewer (0 under three words)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(

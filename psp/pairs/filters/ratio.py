@@ -29,11 +29,12 @@ class RatioFilter(Filter):
 
     name = "ratio"
     order = 12
+    compares = True
     help = "sides of very different length"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(
             True,
-            recipes={"paper": False, "code": False},
+            recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with one side many times as long as the other",
         ),
         "words": number(

@@ -23,6 +23,7 @@ class ScoreFilter(Filter):
 
     name = "score"
     order = 5
+    compares = True
     help = "the score in a corpus's third column (ParaNMT's paraphrase score)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(False, help="drop pairs whose score is out of range"),

@@ -38,6 +38,7 @@ class SimilarityFilter(Filter):
 
     name = "similarity"
     order = 90
+    compares = True
     help = "cosine of the sides' vectors, a paraphrase score for corpora without one"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": flag(False, help="drop pairs whose cosine is out of range"),

@@ -42,6 +42,7 @@ def filter_corpus(
     filters: Sequence[Filter],
     segmenters: Mapping[str, Segmenter] | None = None,
     lower_case: bool = STAGE["lower_case"].default,
+    prepared: bool = True,
     batch: int = 10_000,
     sample: int = 200,
     seed: int = 0,
@@ -63,6 +64,7 @@ def filter_corpus(
             with the score, if any, as the fourth column. For a row that is not a pair, the source is the row.
         languages: codes of the source's and the target's language.
         segmenters: by language code.
+        prepared: write text as a model reads it, segmented and lower-cased; False: as it was, only cleaned.
         batch: pairs filtered at a time.
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
@@ -73,7 +75,7 @@ def filter_corpus(
     """
     for judge in filters:
         judge.prepare()
-    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case)
+    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, prepared)
     counts: Counter[str] = Counter()
     seen = kept = 0
     samples: dict[str, _Sample] = {}
@@ -132,6 +134,7 @@ class _Job:
     filters: tuple[Filter, ...]
     segmenters: dict[str, Segmenter]
     lower_case: bool
+    prepared: bool
 
     def __call__(self, first: int, rows: Rows) -> _Done:
         """Filter rows, the first of which is the corpus's row number ``first``, counted from 1."""
@@ -161,7 +164,8 @@ class _Job:
             if reasons.count(None) < len(reasons):
                 kept.append(_drop(batch, reasons, dropped))
                 batch = batch.select(kept[-1])
-        pairs = zip(batch.source_tokens, batch.target_tokens, strict=True)
+        sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
+        pairs = zip(*sides, strict=True)
         if batch.score is None:
             text = "".join(join_pairs(pairs))
         else:
@@ -170,7 +174,7 @@ class _Job:
                 f"{source}\t{target}\t{score!r}\n" for (source, target), score in zip(pairs, batch.score, strict=True)
             )
         # Lower-casing depends on neighbouring letters only (final sigma), never across a tab or line end.
-        return _Done(text.lower() if self.lower_case else text, len(rows), len(batch), dropped)
+        return _Done(text.lower() if self.lower_case and self.prepared else text, len(rows), len(batch), dropped)
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:

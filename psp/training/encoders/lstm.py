@@ -6,10 +6,15 @@ start at 1. In use the vectors are NumPy's: :mod:`psp.models.lstm`.
 
 The embedding matrix is optimised like that of a mean, by :class:`psp.training.optimiser.DeferredAdam`, and the LSTM's
 matrices beside it by torch's Adam, with a learning rate and a limit of the gradient of their own.
+
+With ``precision: bfloat16`` an LSTM reads and returns bfloat16, by bfloat16 copies of its matrices; the matrices, their
+gradients, the embeddings and a sentence's mean are float32. On one core with AVX512-BF16 (EPYC), 128 sentences of 21
+tokens and 300 dimensions take 45 ms forth and back, in float32 75.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from psp.core.machine import multiplies_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
@@ -30,6 +36,9 @@ from psp.training.encoders.mean import BeforeRead, drop_tokens, kept_elements, n
 from psp.training.hashing import mix
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
 
+log = logging.getLogger(__name__)
+
+BFLOAT16 = "bfloat16"
 #: Sentences of similar length that are padded to one length and read together.
 CHUNK = 128
 
@@ -42,6 +51,8 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
         train: the keys of the block ``train``.
         own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.settings.LstmSettings`).
     """
+    if own["precision"] == BFLOAT16 and table.device.type == "cpu" and multiplies_bfloat16() is False:
+        log.warning("lstm.precision is bfloat16, which this processor does not multiply: float32 is faster here")
     encoder = LstmEncoder(table, own, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
     embeddings = adam([encoder.table], lr=train["learning_rate"])
@@ -55,7 +66,7 @@ class LstmEncoder(torch.nn.Module):
 
     Args:
         table: embeddings, shape (rows, dim); becomes a parameter that shares its memory, with a sparse gradient.
-        own: ``kind``, ``width`` (None: dim), ``combine``, ``pooling``, ``scramble``.
+        own: ``kind``, ``width`` (None: dim), ``combine``, ``pooling``, ``scramble``, ``precision``.
         dropout: probability of zeroing an element of a token embedding, as for a mean.
         seed: of the initial matrices and of the noise.
         token_dropout: probability of leaving a token out of its sentence.
@@ -69,6 +80,7 @@ class LstmEncoder(torch.nn.Module):
         dim = table.shape[1]
         width = own["width"] or dim
         self._combine, self._pooling, self._scramble = own["combine"], own["pooling"], own["scramble"]
+        self._reduced = own["precision"] == BFLOAT16
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read: BeforeRead = lambda table, rows: None
         directions = [torch.nn.LSTM(dim, width, batch_first=True) for _ in range(2 if own["kind"] == BOTH else 1)]
@@ -123,15 +135,26 @@ class LstmEncoder(torch.nn.Module):
         states = []
         for number, lstm in enumerate(self.lstms):
             if number == 0:
-                states.append(lstm(inputs)[0])
+                states.append(self._read(lstm, inputs))
                 continue
-            found = lstm(inputs.gather(1, turned.expand_as(inputs)))[0]
+            found = self._read(lstm, inputs.gather(1, turned.expand_as(inputs)))
             states.append(found.gather(1, turned.expand_as(found)) if self._pooling == MAX else found)
         if len(states) == 1:
             return self._pooled(states[0], inside)
         if self._combine == CONCAT:
             return torch.cat([self._pooled(part, inside) for part in states], dim=1)
         return self._pooled((states[0] + states[1]) * 0.5, inside)
+
+    def _read(self, lstm: torch.nn.Module, inputs: Tensor) -> Tensor:
+        """The states after each token, (n, longest, width)."""
+        if not self._reduced:
+            states: Tensor = lstm(inputs)[0]
+            return states
+        # Anew for each chunk: autocast keeps its copies of the matrices until it ends, and those that validation makes
+        # have no gradient.
+        with torch.autocast(inputs.device.type, torch.bfloat16):
+            states = lstm(inputs)[0]
+        return states.float()
 
     def _pooled(self, states: Tensor, inside: Tensor) -> Tensor:
         if self._pooling == MAX:

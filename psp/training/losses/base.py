@@ -16,12 +16,14 @@ import torch
 from torch import Tensor
 
 from psp.pairs.encoded_pairs import Pairs
+from psp.text.encoded import Encoded
 from psp.training.negatives.mining import Negatives
 from psp.training.process_group import ProcessGroup
 
 #: Encodes sentences of the mega-batch by their numbers, int64 (k,); their numbers in the mini-batch, int64 (k,), choose
-#: their noise. Returns vectors, shape (k, dim).
-Encode = Callable[[npt.NDArray[np.int64], npt.NDArray[np.int64]], Tensor]
+#: their noise. Third, where a loss compares others too (:attr:`Comparison.further`), these. Returns vectors, shape
+#: (k, dim).
+Encode = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class MiniBatch:
         negatives: mined for the mega-batch; None where the objective mines none.
         device: of the vectors.
         group: the processes that share it; None = this one alone.
+        step: mini-batches before it, in the whole training.
     """
 
     pairs: Pairs
@@ -41,6 +44,7 @@ class MiniBatch:
     negatives: Negatives | None
     device: torch.device
     group: ProcessGroup | None = None
+    step: int = 0
 
     def share(self, count: int) -> slice:
         """The part of ``count`` things that falls to this process."""
@@ -56,11 +60,13 @@ class Comparison(NamedTuple):
         loss: this process's share of the loss, a scalar, from the vectors of its shares of all parts, shape
             (sum of k, dim). All shares add up to the loss.
         without_negative: sentences that have no negative at all, and so no loss; in all processes together.
+        further: sentences from outside the mega-batch, numbered after its own, from 2m on; None = none.
     """
 
     texts: Sequence[npt.NDArray[np.int64]]
     loss: Callable[[Tensor], Tensor]
     without_negative: int = 0
+    further: Encoded | None = None
 
 
 class Loss(torch.nn.Module, ABC):
@@ -68,9 +74,11 @@ class Loss(torch.nn.Module, ABC):
 
     Attributes:
         learning_rate: the highest of its own parameters.
+        takes_negatives: whether it uses negatives that its objective mines; if not, none are mined.
     """
 
     learning_rate: ClassVar[float] = 1e-3
+    takes_negatives: bool = True
 
     @abstractmethod
     def compare(self, batch: MiniBatch) -> Comparison:
@@ -94,7 +102,8 @@ class Loss(torch.nn.Module, ABC):
         starts = np.cumsum([0, *map(len, compared.texts)])
         numbers = [np.arange(start + own.start, start + own.stop) for start, own in zip(starts, shares, strict=False)]
         texts = [part[own] for part, own in zip(compared.texts, shares, strict=True)]
-        vectors = encode(np.concatenate(texts), np.concatenate(numbers))
+        further = () if compared.further is None else (compared.further,)
+        vectors = encode(np.concatenate(texts), np.concatenate(numbers), *further)
         if not lengths:
             return compared.loss(vectors), compared.without_negative
         parts = [vectors, *(vectors[:, :length].contiguous() for length in lengths)]

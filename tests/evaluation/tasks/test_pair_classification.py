@@ -95,3 +95,19 @@ def test_mrpc_as_published(psp_data: Path) -> None:
     entry = {"task": "pair_classification", "layout": "mrpc", "path": str(folder / "msr_paraphrase_test.txt")}
     part = make({**entry, "train": str(folder / "msr_paraphrase_train.txt")}).score(HASHED, DRAW)["all"]
     assert part.items == 1725 and part.figures["accuracy"].value > 60
+
+
+def test_polish_sets_have_labels_of_three_kinds(tmp_path: Path) -> None:
+    sick = ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"]
+    ppc = ["sentence_A\tsentence_B\tlabel"]
+    for number, (_, a, b) in enumerate(rows_of(30, 1)):
+        sick.append(f"{number}\t{a}\t{b}\t3.5\t{('ENTAILMENT', 'NEUTRAL', 'CONTRADICTION')[number % 3]}")
+        ppc.append(f"{a}\t{b}\t{number % 3 + 1}")
+    for layout, rows, expected in (("sick", sick, [True, False, False]), ("ppc", ppc, [True, True, False])):
+        entry = {"task": "pair_classification", "layout": layout, "path": str(write(tmp_path / layout, rows))}
+        (part,) = make(entry).parts
+        assert part.label.tolist() == expected * 10
+        assert part.a == [a for _, a, _ in rows_of(30, 1)] and part.b == [b for _, _, b in rows_of(30, 1)]
+    write(tmp_path / "ppc", [*ppc, "a\tb\t4"])
+    with pytest.raises(DataError, match="ppc, line 32: the label '4' is neither 3 nor 1 nor 2"):
+        make(entry).parts  # noqa: B018

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
-from psp.models.model import Model
+from psp.models.lstm import Direction, Lstm
+from psp.models.model import Combination, Model
 from psp.text.sentencepiece import load_sentencepiece
-from tests.conftest import train_sentencepiece
+from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
+from psp.text.word_tokenizer import WordTokenizer, split_words
+from tests.conftest import SENTENCES, train_sentencepiece
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
 
@@ -28,3 +33,40 @@ def make(sp_model):
 @pytest.fixture(scope="session")
 def model(make):
     return make()
+
+
+@pytest.fixture(scope="session")
+def kinds(make):
+    """Models of every kind of encoder but the mean of subwords, by name."""
+    draw = np.random.default_rng(5)
+    words = sorted({word for text in SENTENCES for word in split_words(text.lower())})
+    runs = sorted({run for text in SENTENCES for run in trigrams(text.lower())})
+
+    def table(rows, dim):
+        return draw.standard_normal((rows, dim), dtype=np.float32)
+
+    def lstm(dim, width, kind, combine, pooling):
+        shapes = ((4 * width, dim), (4 * width, width), (4 * width,))
+        directions = [
+            Direction(*(draw.standard_normal(shape, dtype=np.float32) for shape in shapes))
+            for _ in range(2 if kind == "blstm" else 1)
+        ]
+        return Lstm(directions, combine, pooling)
+
+    letters, spaces = (WordTokenizer([(word, 2) for word in words], split=split) for split in ("letters", "whitespace"))
+    trigram = TrigramTokenizer([(run, 2) for run in runs])
+    found = {
+        "words": Model(table(len(letters), 12), letters, CONFIG),
+        "words left out": Model(table(len(letters), 12), letters, CONFIG | {"left_out": [3, 4]}),
+        "words by spaces": Model(table(len(spaces), 12), spaces, CONFIG),
+        "trigrams": Model(table(len(trigram), 7), trigram, CONFIG),
+        "lstm": Model(table(len(letters), 6), letters, CONFIG, sequence=lstm(6, 5, "lstm", "average", "mean")),
+    }
+    for combine, pooling in itertools.product(("average", "concat"), ("mean", "max")):
+        found[f"blstm {combine} {pooling}"] = Model(
+            make().table, make().tokenizer, CONFIG, sequence=lstm(12, 5, "blstm", combine, pooling)
+        )
+    found["combination"] = Combination([make(), found["trigrams"], found["lstm"]], [1, 0.5, 2])
+    found["joined as they are"] = Combination([make(), found["trigrams"]], scaled=False)
+    found["added"] = Combination([make(), found["words"]], join="add")
+    return found

@@ -21,7 +21,6 @@ from psp.models.folder import save_model
 from psp.models.lstm import Direction, Lstm
 from psp.models.model import Combination, Model
 from psp.text.sentencepiece import load_sentencepiece
-from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
 
@@ -200,13 +199,6 @@ def test_word2vec_has_the_vectors_of_words(tmp_path):
     found = KeyedVectors.load_word2vec_format(tmp_path / "out.txt", binary=False)
     assert found.index_to_key == [model.tokenizer.piece(0), *words]
     assert np.array_equal(found.vectors, weight)
-    for form in ("static-embedding", "onnx", "model2vec", "sentence-transformers"):
-        with pytest.raises(PspError, match=f"{form} does not split text into this model's words"):
-            export(form, model, tmp_path / "other", sample())
-    trigrams = Model(weight[:2], TrigramTokenizer([("the", 1)]))
-    with pytest.raises(PspError, match="word2vec does not know tokenizers of the kind trigram, whose pieces overlap"):
-        export("word2vec", trigrams, tmp_path / "other", sample())
-    assert not (tmp_path / "other").exists()
 
 
 def test_mteb_runs_psp_itself_and_so_takes_every_kind(tmp_path):

@@ -275,3 +275,12 @@ def test_without_nltk_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(PspError, match=r"pip install 'psp\[nltk\]'"):
         build({"overlap": {"tokens": "treebank"}}, ("en", "en"))
+
+
+def test_length_counts_whatever_white_space_separates_or_words_alone():
+    rows = [("a b c d", "a b c d"), ("a - b !", "a b c d"), ("a, b, c.", "a b c"), ("a b c d e", "a b c d")]
+    spaces = [None, None, "length: source too short", None]
+    assert judge("length", rows, min=4, max=40) == spaces
+    words = [None, "length: source too short", "length: source too short", None]
+    assert judge("length", rows, min=4, max=40, tokens="words") == words
+    assert judge("length", rows, min=4, max=4, tokens="words")[3] == "length: source too long"

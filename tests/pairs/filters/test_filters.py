@@ -46,7 +46,7 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
     ("config", "message"),
     [
         ({"lenght": {}}, "filters.lenght: there is no such filter; there are score, .*length, .*language"),
-        ({"length": {"mim": 3}}, "filters.length.mim: unknown key; known are sides, min, max"),
+        ({"length": {"mim": 3}}, "filters.length.mim: unknown key; known are sides, tokens, min, max"),
         ({"length": {"min": 2.5}}, "filters.length.min: 2.5 must be a whole number"),
         ({"length": {"min": True}}, "filters.length.min: True must be a whole number"),
         ({"length": {"min": 9, "max": 8}}, "filters.length: min 9 is above max 8; swap them"),

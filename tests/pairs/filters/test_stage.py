@@ -58,7 +58,7 @@ def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lowe
         "format": 1,
         "corpus": "C",
         "languages": ["en", "fr"],
-        "filters": {"length": {"sides": "both", "min": 1, "max": 2}},
+        "filters": {"length": {"sides": "both", "tokens": "spaces", "min": 1, "max": 2}},
         "segmented": {},
         "lower_case": lower_case,
         "seen": len(rows),
@@ -239,3 +239,10 @@ def test_rows_that_are_no_pairs_are_counted_and_sampled(tmp_path):
             assert (summary["seen"], summary["kept"]) == (4, 2)
             assert summary["dropped"] == {"row: columns": 1, "row: score": 1}
             assert dropped.decode() == "row: columns\ta\u2409b\t\nrow: score\ta\u2409b\u2409high\t\n"
+
+
+def test_text_that_is_not_prepared_is_written_as_it_was_but_clean(tmp_path):
+    rows = [("  The CAT sat ", "Le  CHAT"), ("我喜欢猫", "I like CATS")]
+    wanted = ["The CAT sat\tLe  CHAT", "我喜欢猫\tI like CATS"]
+    run(rows, tmp_path, {}, lower_case=True, prepared=False, languages=("zh", "en"), segmenters={"zh": Segmenter()})
+    assert (tmp_path / "out.tsv").read_text(encoding="utf-8").splitlines() == wanted

@@ -18,7 +18,7 @@ from psp.core.files import read_json
 from psp.text.encoded import Encoded
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from psp.training.settings import TrainSettings, checked_encoder
-from tests.training.conftest import Made, corpus, make, sentences
+from tests.training.conftest import Made, corpus, make, sentences, write_heldout
 from tests.training.test_launch import Job
 
 OWN = checked_encoder({"kind": "blstm", "width": 6, "scramble": 0.0})
@@ -68,6 +68,37 @@ def test_vectors_and_gradients_are_those_of_a_sentence_at_a_time(kind: str, comb
     for name, gradient in found.items():
         torch.testing.assert_close(gradient, made.get_parameter(name).grad, rtol=1e-5, atol=1e-6)
     assert found["lstms.0.bias_hh_l0"] is None  # torch's second bias stays 0
+
+
+@forms
+def test_bfloat16_has_the_directions_of_float32(kind: str, combine: str, pooling: str) -> None:
+    own = {"kind": kind, "combine": combine, "pooling": pooling, "width": 24}
+    kept = [0, 1, 3, 4]
+    found = []
+    for precision in ("float32", "bfloat16"):
+        made = encoder(**own, precision=precision)
+        vectors = made(sentences(ROWS), 0)
+        assert vectors.dtype == torch.float32 and not vectors[2].any()
+        assert torch.equal(made.encode(sentences(ROWS)), vectors.detach())
+        upstream = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(2))
+        vectors.backward(upstream)
+        gradients = {name: parameter.grad for name, parameter in made.named_parameters() if parameter.grad is not None}
+        assert all(gradient.dtype == torch.float32 for gradient in gradients.values())
+        found.append((vectors.detach()[kept], {name: g.to_dense().flatten() for name, g in gradients.items()}))
+    assert not torch.equal(found[0][0], found[1][0])
+    assert torch.cosine_similarity(found[0][0], found[1][0]).min() > 0.999
+    assert found[0][1].keys() == found[1][1].keys()
+    for name, gradient in found[0][1].items():
+        assert torch.cosine_similarity(gradient, found[1][1][name], dim=0) > 0.99, name
+
+
+@pytest.mark.parametrize(("can", "warns"), [(True, False), (False, True), (None, False)])
+def test_a_processor_without_bfloat16_is_told(can: bool | None, warns: bool, monkeypatch: Any, caplog: Any) -> None:
+    monkeypatch.setattr("psp.training.encoders.lstm.multiplies_bfloat16", lambda: can)
+    train = TrainSettings(dim=5).as_dict()
+    for precision in ("float32", "bfloat16"):
+        lstm_encoder(torch.zeros(8, 5), train, {**OWN, "precision": precision})
+    assert ["does not multiply" in message for message in caplog.messages] == [True] * warns
 
 
 def test_matrices_start_the_same_with_forget_biases_of_one() -> None:
@@ -132,7 +163,12 @@ def test_the_matrices_have_a_rate_and_a_limit_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"combine": "sum"}, "lstm.combine"), ({"widht": 3}, "lstm.widht: no such key"), ({"clip": 0}, "lstm.clip")],
+    [
+        ({"combine": "sum"}, "lstm.combine"),
+        ({"widht": 3}, "lstm.widht: no such key"),
+        ({"clip": 0}, "lstm.clip"),
+        ({"precision": "mixed"}, "lstm.precision"),
+    ],
 )
 def test_wrong_settings_are_told(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
@@ -143,12 +179,11 @@ def test_wrong_settings_are_told(changes: dict[str, Any], message: str) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("made")
     found = make(folder, corpus(600, seed=1), 300)
-    heldout = "".join(f"{source}\t{target}\t0\n" for source, target in zip(*found.unseen, strict=True))
-    (folder / "heldout.tsv").write_text(heldout, encoding="utf-8", newline="\n")
+    write_heldout(found)
     return found
 
 
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "encoder": {"kind": "blstm", "width": 12, "learning_rate": 0.005, "clip": 1.0, "scramble": 0.3},
     "objective": "margin", "margin": 0.4, "directions": "both", "init": "zipf", "learning_rate": 0.02,
     "token_dropout": 0.1, "dropout": 0.1, "dim": 16, "schedule": "linear", "average": 2,
@@ -156,8 +191,10 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(made: Made, tmp_path: Path) -> None:
-    jobs = [Job(tmp_path / name, made, processes=1, settings=SETTINGS) for name in ("undisturbed", "killed")]
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str, made: Made, tmp_path: Path) -> None:
+    settings = {**SETTINGS, "encoder": {**SETTINGS["encoder"], "precision": precision}}
+    jobs = [Job(tmp_path / name, made, processes=1, settings=settings) for name in ("undisturbed", "killed")]
     jobs[0].start()
     assert jobs[0].end() == "" and jobs[0].status == 0
     jobs[1].start().wait_for_checkpoint()
@@ -167,7 +204,7 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(made: Made, tmp
     assert jobs[1].end() == "" and jobs[1].status == 0
     assert jobs[1].results() == jobs[0].results()
     report = read_json(tmp_path / "killed/train/train.json")
-    assert report["encoder"] == checked_encoder(SETTINGS["encoder"])
+    assert report["encoder"] == checked_encoder(settings["encoder"])
     model = psp.load_model(tmp_path / "killed/model")
     assert model.sequence is not None and (model.dim, model.sequence.kind) == (12, "blstm")
     assert report["best"]["error"] < 60  # % of 200 sentences; by chance 99.5

@@ -18,13 +18,29 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress
-from psp.models.registry import Encoder
+from psp.models.registry import Encoder, ForeignEncoder, load_encoder
 
 log = logging.getLogger(__name__)
 
 #: Texts embedded between two updates of the progress bar, and written together: a killed run loses no more.
 BLOCK = 1024
 _KEY = 16
+
+
+def cached(name: str, folder: Path | str | None) -> Encoder:
+    """Load an encoder by name (:func:`psp.models.registry.load_encoder`), with a cache if it is another library's.
+
+    Args:
+        name: the encoder's.
+        folder: the cache; None for none. Our own models embed faster than vectors are read.
+
+    Raises:
+        DataError, PspError: as for loading.
+    """
+    loaded = load_encoder(name)
+    if folder is not None and isinstance(loaded, ForeignEncoder):
+        return CachedEncoder(loaded, loaded.identity, folder, name)
+    return loaded
 
 
 def default_folder() -> Path:

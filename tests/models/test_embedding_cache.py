@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from psp.core.errors import DataError
-from psp.evaluation import embedding_cache
-from psp.evaluation.embedding_cache import CachedEncoder
+from psp.models import embedding_cache
+from psp.models.embedding_cache import CachedEncoder
 
 
 class Counting:

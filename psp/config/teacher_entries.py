@@ -1,0 +1,78 @@
+"""The block ``teacher`` of a model's entry: whom a model learns from, and whether that teacher knows its languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from psp.config.corpus_entries import Part
+from psp.core.errors import ConfigError
+from psp.models.registry import known_languages
+from psp.training import launch
+from psp.training.teaching.settings import TeacherSettings
+
+
+def resolve_teacher(
+    block: Mapping[str, Any],
+    *,
+    model: str,
+    parts: Sequence[Part],
+    train: Mapping[str, Any],
+    languages_of: Callable[[str], Sequence[str] | None],
+    where: str,
+) -> dict[str, Any]:
+    """Check a model's teacher, and fill in the languages that it knows.
+
+    Args:
+        block: all keys of the block ``teacher``.
+        model: the model's name.
+        parts: its corpora.
+        train: its block ``train``.
+        languages_of: the languages of another model of the config; None if there is none of that name.
+        where: the entry's location, for errors, such as ``models.en``.
+
+    Returns:
+        The block; without a teacher as it was.
+
+    Raises:
+        ConfigError: there is text but no teacher; a teacher does not know the language of the text, or it is not known
+            which it knows; or settings contradict one another.
+    """
+    text = [part for part in parts if part.is_text]
+    if block["encoder"] is None:
+        if text:
+            raise ConfigError(
+                f"{where}.corpora: {text[0].corpus} is text without pairs, which is learnt only from a teacher; write "
+                "e.g. `teacher: {encoder: use-multilingual, weight: 1}`"
+            )
+        return dict(block)
+    said, encoder = f"{where}.teacher", block["encoder"]
+    TeacherSettings.from_mapping(block)
+    if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
+        raise ConfigError(f"{said}.encoder: {encoder} is the model that it is to teach, a circle; name another")
+    known = block["languages"] or known_languages(encoder) or (languages_of(of[1]) if of else None)
+    if known is None:
+        raise ConfigError(
+            f"{said}: nothing says which languages {encoder} knows; write e.g. `languages: [{parts[0].languages[0]}]`"
+        )
+    if stranger := next((part for part in text if part.languages[0] not in known), None):
+        raise ConfigError(
+            f"{said}: {encoder} knows {' '.join(known)}, and {stranger.corpus} is text in {stranger.languages[0]}; "
+            "name a teacher of that language, or, if it does know it, list that in `teacher.languages`"
+        )
+    if not any(language in known for part in parts for language in part.languages):
+        raise ConfigError(
+            f"{said}: {encoder} knows {' '.join(known)}, none of the model's languages; name a teacher that knows one"
+        )
+    if block["weight"] < 1 and len(text) == len(parts):
+        raise ConfigError(
+            f"{said}.weight: {block['weight']:g}, but the model has text and no pairs for the rest of the loss; write "
+            "`weight: 1`"
+        )
+    if launch.count(train) > 1:
+        raise ConfigError(
+            f"{where}: training with a teacher is for a single process, but train.processes is {train['processes']} "
+            f"and train.gpus {train['gpus']}; write `train: {{processes: 1, gpus: 0}}`, or gpus: 1"
+        )
+    return {**block, "languages": list(known)}

@@ -1,0 +1,71 @@
+"""Classification of texts and of pairs by a multilayer perceptron on frozen vectors, the protocol of Dadas (2022).
+
+That is SentEval's with 50 hidden units: a pair (u, v) enters as [|u - v|, u * v], L2 is chosen on the development part
+(:func:`psp.evaluation.probes.classify`). Texts are embedded as they are published, some of them tokenised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from psp.core.settings import Setting, choice, text, whole
+from psp.evaluation.scorers import Scorer
+from psp.evaluation.tasks import splits
+from psp.evaluation.tasks.contract import Draw, Part, Task
+
+
+class MlpClassification(Task):
+    """Accuracy, the mean over seeds; one part, ``all``."""
+
+    kind = "mlp_classification"
+    help = "a multilayer perceptron on frozen vectors, of texts or of pairs (SentEval, as in Dadas 2022)"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "path": text(at_least=1, help="the folder of the training, development and test part"),
+        "layout": choice("plain", [*splits.LAYOUTS], help=splits.layout_help([*splits.LAYOUTS])),
+        "hidden": whole(50, at_least=1, help="hidden units"),
+        "seeds": splits.SEEDS,
+    }
+    figures: ClassVar[Mapping[str, str]] = {
+        "accuracy": "share of items with the right label, in %, mean over the seeds"
+    }
+
+    def files(self) -> list[Path]:
+        return splits.part_files(self.path("path"), self.settings["layout"])
+
+    @cached_property
+    def parts(self) -> list[splits.Items]:
+        """The training, development and test part."""
+        return [splits.read_items(path, self.settings["layout"]) for path in self.files()]
+
+    def sentences(self) -> Iterator[str]:
+        for texts in self.parts[2].texts:
+            yield from texts
+
+    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+        from psp.evaluation import probes
+
+        names, labels = splits.numbered(self.parts)
+        features = [
+            sides[0] if len(sides) == 1 else probes.pair_features(*sides)
+            for sides in splits.vectors_of(scorer, self.parts)
+        ]
+        seeds = self.settings["seeds"]
+        found = probes.classify(features, labels[:2], hidden=self.settings["hidden"], seeds=seeds)
+        right = np.array([100.0 * (one.labels == labels[2]) for one in found])
+        further = {
+            "classes": len(names),
+            "train_items": len(labels[0]),
+            "dev_items": len(labels[1]),
+            "seeds": list(seeds),
+            "accuracies": [round(float(one), 4) for one in right.mean(axis=1)],
+            "dev_accuracies": [round(100 * one.dev_accuracy, 4) for one in found],
+            "l2": [one.l2 for one in found],
+            "epochs": [one.epochs for one in found],
+            **splits.also_in_training(self.parts[0], self.parts[2]),
+        }
+        return {"all": Part(len(labels[2]), {"accuracy": draw.mean(right.mean(axis=0))}, further)}

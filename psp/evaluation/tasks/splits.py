@@ -1,0 +1,176 @@
+"""Test sets that are published as a folder with a training, a development and a test part, for trained classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError
+from psp.core.settings import listing
+from psp.evaluation.scorers import Floats, Scorer, distinct
+from psp.evaluation.tasks.contract import columns, embedded, lines, sentence
+from psp.text.keys import normalised_keys
+
+#: The parts, in the order that all here has them.
+PARTS = ("train", "dev", "test")
+#: The key ``seeds`` of tasks that train; SentEval's seed is 1111.
+SEEDS = listing(
+    [1111, 1112, 1113],
+    items={"type": "integer", "minimum": 0},
+    at_least=1,
+    distinct=True,
+    help="seeds of the initial weights and of the order of items; each is a training of its own",
+)
+
+
+class Layout(NamedTuple):
+    """How the files of a folder are named, and their columns.
+
+    Attributes:
+        names: of the parts' files; ``*`` stands for the set's name.
+        columns: of the sentences, and those of label and score where there is one; none for lines ``label text``.
+        label, score: the column of the label, and of the score.
+        header: whether the first line names the columns.
+        help: for the settings.
+    """
+
+    names: tuple[str, str, str]
+    columns: tuple[str | int, ...]
+    label: str | int | None
+    score: str | int | None
+    header: bool
+    help: str
+
+
+LAYOUTS = {
+    "plain": Layout(
+        ("train.txt", "dev.txt", "test.txt"), (), 0, None, False, "train.txt, dev.txt, test.txt: lines `label text`"
+    ),
+    "pairs": Layout(
+        ("train.tsv", "dev.tsv", "test.tsv"), (1, 2), 0, 0, False,
+        "train.tsv, dev.tsv, test.tsv: lines `label or score \\t sentence \\t sentence`",
+    ),
+    "ppc": Layout(
+        ("train.txt", "dev.txt", "test.txt"), ("sentence_A", "sentence_B"), "label", None, True,
+        "the Polish Paraphrase Corpus as published",
+    ),
+    "sick": Layout(
+        ("*_train.txt", "*_trial.txt", "*_test_annotated.txt"), ("sentence_A", "sentence_B"), "entailment_judgment",
+        "relatedness_score", True, "SICK and CDSCorpus as published",
+    ),
+}  # fmt: skip
+
+
+class Items(NamedTuple):
+    """One part: for each item its texts (one or two) and the label or score as it is written; and where it stands."""
+
+    texts: list[tuple[str, ...]]
+    labels: list[str]
+    lines: list[int]
+    path: Path
+
+
+def layout_help(names: Sequence[str]) -> str:
+    """What the layouts are, for the settings of a task."""
+    return "; ".join(f"{name}: {LAYOUTS[name].help}" for name in names)
+
+
+def part_files(folder: Path, layout: str) -> list[Path]:
+    """Return the files of the three parts, in the order of :data:`PARTS`.
+
+    A set whose files begin with its name may have any; if none is there, that of the folder is expected.
+
+    Raises:
+        DataError: the folder holds several sets.
+    """
+    found = []
+    for name in LAYOUTS[layout].names:
+        there = sorted(folder.glob(name)) if "*" in name else []
+        if len(there) > 1:
+            raise DataError(f"holds {there[0].name} and {there[1].name}; put each set in its own folder", folder)
+        found.append(there[0] if there else folder / name.replace("*", folder.name))
+    return found
+
+
+def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
+    """Read one part, with its labels or, if ``scores``, with its scores.
+
+    Raises:
+        DataError: the file is missing, empty or malformed (file and line are named).
+    """
+    about, found = LAYOUTS[layout], Items([], [], [], path)
+    for line, texts, label in _rows(path, about, about.score if scores else about.label):
+        found.texts.append(texts)
+        found.labels.append(label)
+        found.lines.append(line)
+    if not found.texts:
+        raise DataError("has a header and nothing else", path)
+    return found
+
+
+def _rows(path: Path, about: Layout, wanted: str | int | None) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    if not about.columns:
+        for line, row in enumerate(lines(path), start=1):
+            label, _, words = row.strip().partition(" ")
+            if not words.strip():
+                raise DataError("no `label text` separated by a space", path, line)
+            yield line, (words.strip(),), label
+        return
+    assert wanted is not None
+    for line, (label, *texts) in columns(path, (wanted, *about.columns), header=about.header):
+        yield line, tuple(sentence(text, path, line) for text in texts), label.strip()
+
+
+def vectors_of(scorer: Scorer, parts: Sequence[Items]) -> list[tuple[Floats, ...]]:
+    """Embed all parts at once: for each part and each side of its items an array, float64 (items, dim).
+
+    Raises:
+        Unsupported: the system has no vectors.
+    """
+    sides = [list(side) for part in parts for side in zip(*part.texts, strict=True)]
+    texts, rows = distinct([text for side in sides for text in side])
+    vectors = embedded(scorer, texts)
+    arrays = iter(vectors[one] for one in np.split(rows, np.cumsum([len(side) for side in sides])[:-1]))
+    return [tuple(next(arrays) for _ in part.texts[0]) for part in parts]
+
+
+def also_in_training(train: Items, test: Items) -> dict[str, int]:
+    """Count what of the test part also stands in the training part, by letters and digits, ignoring case.
+
+    Returns:
+        ``sentences_in_train``, distinct sentences of the test part that are in the training part; and for pairs
+        ``pairs_in_train``, pairs of the test part that are a pair there, in either order.
+    """
+    (known, known_items), (keys, items) = _keys(train), _keys(test)
+    found = {"sentences_in_train": len(keys & known)}
+    if len(test.texts[0]) > 1:
+        found["pairs_in_train"] = sum(item in known_items for item in items)
+    return found
+
+
+def _keys(part: Items) -> tuple[set[str], list[frozenset[str]]]:
+    texts, rows = distinct([text for item in part.texts for text in item])
+    keys = normalised_keys([text.replace("\t", " ") for text in texts])
+    items = rows.reshape(len(part.texts), -1)
+    return set(keys) - {""}, [frozenset(keys[row] for row in item) for item in items]
+
+
+def numbered(parts: Sequence[Items]) -> tuple[list[str], list[npt.NDArray[np.intp]]]:
+    """Return the labels of the training part, sorted, and for each part the numbers of its items' labels.
+
+    Raises:
+        DataError: the training part has one label alone, or another part one that it has not.
+    """
+    names = sorted(set(parts[0].labels))
+    if len(names) < 2:
+        raise DataError("all labels are the same; there is nothing to classify", parts[0].path)
+    numbers = {name: number for number, name in enumerate(names)}
+    for part in parts:
+        for line, label in zip(part.lines, part.labels, strict=True):
+            if label not in numbers:
+                raise DataError(f"the label {label!r} is not in the training part {parts[0].path}", part.path, line)
+    return names, [np.array([numbers[label] for label in part.labels], np.intp) for part in parts]

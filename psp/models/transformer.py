@@ -1,0 +1,418 @@
+"""Transformers as models: contextual vectors by sentence-transformers, with the methods of any other model.
+
+On disk a transformer is a folder that ``SentenceTransformer(path)`` loads too (with ``trust_remote_code=True`` and psp
+installed if the pooling is psp's, :mod:`psp.models.lstm_pooling`):
+
+- ``modules.json``, ``0_Transformer/`` and ``1_Pooling/`` or ``1_LstmPooling/``: sentence-transformers' own. The first
+  module is not in the root, where other models of the library have it, since config.json there is psp's
+- ``config.json``: format (2), kind ("psp"), dim (of a sentence's vector), vocab_size, unknown_id, languages,
+  lower_case (false: the base's tokenizer decides), segment, recipe, psp_version; ``tokenizer``, with kind
+  "transformer" and no files; ``encoder``, with kind "transformer", what was chosen in training (base, pooling,
+  max_length...), and ``files``: the SHA-256 of all other files by their paths
+
+Nothing is ever looked for on a network, and no code runs but psp's and that of the libraries. Libraries are imported
+when a model is loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError, PspError
+from psp.core.files import sha256, write_json
+from psp.core.version import __version__
+from psp.models.accelerate import LSTMS, Accelerator
+from psp.models.files import CONFIG, TRANSFORMER, transformer_files
+from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
+from psp.models.interface import checked_prompts
+from psp.models.registry import runs_psp_alone
+from psp.models.static import StaticModel
+from psp.models.table import Table
+from psp.text.encoded import Encoded
+from psp.text.tokenizer import Folder, Tokenizer
+
+log = logging.getLogger(__name__)
+
+#: Sentences that go through the transformer together; they are sorted by length, so that few of them are padded much.
+BATCH = 64
+#: Sentences that are tokenized together.
+TOKENIZED = 1024
+EXTRA = "pip install 'psp[transformer]'"
+#: Fast tokenizers keep how they truncate and pad inside, and fail if two threads set it.
+_TOKENIZING = threading.Lock()
+
+
+class TransformerTokenizer(Tokenizer):
+    """A transformer's tokenizer: ids with those that mark a sentence's begin and end, cut to the transformer's length.
+
+    Args:
+        module: sentence-transformers' ``Transformer``.
+        rows: ids that the transformer knows; there may be more than pieces.
+    """
+
+    kind = TRANSFORMER
+
+    def __init__(self, module: Any, rows: int) -> None:
+        self._module, self._rows = module, rows
+        super().__init__()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @property
+    def unknown_id(self) -> int:
+        """The id for what is not in the vocabulary; without one (bytes are pieces), that of padding."""
+        tokenizer = self._module.tokenizer
+        found = tokenizer.unk_token_id
+        return int(self.padding_id if found is None else found)
+
+    @property
+    def padding_id(self) -> int:
+        """The id that fills up a batch; it is masked."""
+        return int(self._module.tokenizer.pad_token_id or 0)
+
+    @property
+    def silent_ids(self) -> list[int]:
+        """The ids without meaning: begin, end, padding, unknown."""
+        return sorted({self.unknown_id, *map(int, self._module.tokenizer.all_special_ids)})
+
+    def piece(self, number: int) -> str:
+        return str(self._module.tokenizer.convert_ids_to_tokens(number) or "")
+
+    def _encode(self, texts: list[str], threads: int) -> Encoded:
+        ids: list[np.ndarray] = []
+        for start in range(0, len(texts), TOKENIZED):
+            with _TOKENIZING:
+                features = self._module.preprocess(texts[start : start + TOKENIZED])
+            inside = features["attention_mask"].bool().numpy()
+            ids += [row[mask] for row, mask in zip(features["input_ids"].numpy(), inside, strict=True)]
+        offsets = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(one) for one in ids], out=offsets[1:])
+        return Encoded(np.concatenate(ids or [np.zeros(0)]).astype(np.int32), offsets)
+
+    def kept(self, whole: Encoded) -> Encoded:
+        """All ids: a transformer has a vector for unknown ones too."""
+        return whole
+
+    def contents(self) -> dict[str, bytes]:
+        """What identifies it; its files are among the encoder's."""
+        with _TOKENIZING:
+            inner = _plain(self._module.tokenizer)
+        if inner is None:  # not one of the library of tokenizers
+            return {"vocab.json": json.dumps(self._module.tokenizer.get_vocab(), sort_keys=True).encode()}
+        return {"tokenizer.json": inner.to_str().encode()}
+
+    @classmethod
+    def load(cls, folder: Folder, config: Mapping[str, Any]) -> NoReturn:
+        raise DataError("the tokenizer of a transformer, which cannot be loaded alone; use psp.load_model")
+
+
+class TransformerSequence:
+    """A sentence-transformers model in the place of :class:`psp.models.lstm.Lstm`: ids in, sentence vectors out.
+
+    Args:
+        model: the model; not copied.
+        threads: torch's, while it computes.
+        precision: float32 or bfloat16 (autocast).
+    """
+
+    kind, called = TRANSFORMER, "a transformer"
+
+    def __init__(self, model: Any, keys: Mapping[str, Any], threads: int = 1, precision: str = "float32") -> None:
+        self.model, self.threads, self.precision = model.eval(), threads, precision
+        self._keys = dict(keys)
+        self.dim = int(model.get_embedding_dimension())
+        self._padding = int(model[0].tokenizer.pad_token_id or 0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all parameters but the table of token embeddings."""
+        table = self.model[0].model.get_input_embeddings().weight
+        return sum(one.nbytes for one in self.model.parameters()) - int(table.nbytes)
+
+    def keys(self) -> dict[str, Any]:
+        """What config.json says of it, but its files."""
+        return {key: value for key, value in self._keys.items() if key != "files"}
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """None: they are in files of the library's."""
+        return {}
+
+    def sha256(self) -> str:
+        """A hash of all that determines the vectors: modules and parameters."""
+        digest = hashlib.sha256(f"{self.model} {self.precision}".encode())
+        for name, one in sorted(self.model.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(one.float().numpy()).tobytes())
+        return digest.hexdigest()
+
+    def pool(self, table: Table, encoded: Encoded, out: npt.NDArray[np.float32]) -> None:
+        """Write the vectors of sentences, float32 (n, dim), into ``out``; zeros for a sentence without ids."""
+        import torch
+
+        lengths = np.diff(encoded.offsets)
+        out[lengths == 0] = 0
+        order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
+        with _torch_threads(self.threads), torch.inference_mode(), self._cast():
+            for start in range(0, len(order), BATCH):
+                rows = order[start : start + BATCH]
+                part = encoded.take(rows)
+                inside = np.arange(lengths[rows[0]]) < lengths[rows][:, None]
+                ids = np.full(inside.shape, self._padding, np.int64)
+                ids[inside] = part.ids
+                features = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(inside).long()}
+                out[rows] = self.model(features)["sentence_embedding"].float().numpy()
+
+    def states(self, table: Table, encoded: Encoded) -> NoReturn:
+        raise ValueError(
+            "a transformer has no vectors of tokens of which a sentence's is the mean; for its last layer, load the "
+            'folder in SentenceTransformer and write output_value="token_embeddings" there'
+        )
+
+    def _cast(self) -> contextlib.AbstractContextManager[Any]:
+        import torch
+
+        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
+
+
+class TransformerModel(StaticModel):
+    """A transformer; vectors are those of ``SentenceTransformer`` to rounding, on the CPU.
+
+    Texts longer than :attr:`max_seq_length` tokens are cut. A text of white space is the markers of its begin and end
+    alone and has a vector, not zeros.
+
+    Args:
+        model: a ``SentenceTransformer`` whose first module is a ``Transformer``.
+        config: that of the folder.
+        threads: torch's.
+        accelerate: "bfloat16": half the time on processors that multiply it, other vectors (cosines above 0.999).
+
+    Raises:
+        ValueError: ``accelerate`` is another word.
+        DataError: the prompts are not text.
+    """
+
+    def __init__(
+        self, model: Any, config: Mapping[str, Any], *, threads: int = 1, accelerate: bool | str | None = None
+    ) -> None:
+        if isinstance(accelerate, str) and accelerate not in LSTMS:
+            raise ValueError(f"accelerate is {accelerate!r}; for transformers it is None, {' or '.join(LSTMS)}")
+        self.config, self.threads = dict(config), threads
+        checked_prompts(self.config)
+        self.table = Table(model[0].model.get_input_embeddings().weight.detach().numpy())
+        self.tokenizer = TransformerTokenizer(model[0], len(self.table))
+        precision = LSTMS[accelerate] if isinstance(accelerate, str) else "float32"
+        self._transformer = TransformerSequence(model, self.config.get("encoder") or {}, threads, precision)
+        self.sequence: Any = self._transformer  # what StaticModel pools with
+        self._accelerator = Accelerator(False, self.tokenizer.fast)
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        dtype: str | None = None,
+        dim: int | None = None,
+        threads: int = 1,
+        accelerate: bool | str | None = None,
+    ) -> Self:
+        """Load a transformer's folder; errors are those of :meth:`StaticModel.load`.
+
+        Raises:
+            ValueError: ``dtype`` or ``dim`` is given: a transformer is not quantized.
+            PspError: sentence-transformers is not installed.
+        """
+        folder = Path(folder)
+        config = read_config(folder)
+        if encoder_kind(config) != TRANSFORMER:
+            raise DataError("not a transformer; load it with psp.load_model", folder)
+        for name, digest in transformer_files(config, folder / CONFIG).items():
+            if not (folder / name).is_file() or sha256(folder / name) != digest:
+                raise DataError("not the file that config.json records; copy the whole folder", folder / name)
+        with _torch_threads(threads):  # with one, `psp embed --jobs` may fork afterwards
+            model = cls(load_library_model(folder), config, threads=threads, accelerate=accelerate)
+        if model.dim != config["dim"]:
+            raise DataError(f"dim is {config['dim']}, but its vectors have {model.dim}; copy the folder again", folder)
+        return model.quantized(dtype, dim)
+
+    def __repr__(self) -> str:
+        languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
+        pooling = self.sequence.keys().get("pooling", "unknown")
+        return f"<psp.Model: {languages}; transformer, {pooling} pooling, {self.dim} dimensions>"
+
+    @property
+    def max_seq_length(self) -> float:
+        """Tokens of a text that are read, markers of begin and end included; the rest is cut."""
+        return int(self.sequence.model.max_seq_length)
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: float | None) -> None:
+        if value != self.max_seq_length:
+            raise ValueError(f"max_seq_length is {value}: it was fixed in training, at {self.max_seq_length}")
+
+    def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
+        """Return the model itself.
+
+        Raises:
+            ValueError: another ``dtype`` or ``dim`` is asked for.
+        """
+        if dtype not in (None, self.dtype) or dim not in (None, self.dim):
+            raise ValueError(
+                f"dtype={dtype}, dim={dim}: a transformer is not quantized or cut; accelerate='bfloat16' takes half "
+                "the time, encode(texts, truncate_dim=...) cuts its vectors"
+            )
+        return self
+
+    def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
+        # One of its own, by which combinations know that they cannot hold it.
+        self._transformer.pool(self.table, encoded, out)
+
+    def save(self, folder: Path | str) -> dict[str, Any]:
+        """Write the model as a folder; :func:`save_transformer`."""
+        return save_transformer(folder, self.sequence.model, self.config, self.sequence.keys())
+
+
+def load_library_model(folder: Path | str) -> Any:
+    """Load a folder as ``SentenceTransformer``, float32, on the CPU, without network and without foreign code.
+
+    Raises:
+        PspError: sentence-transformers is not installed, or cannot load the folder.
+    """
+    library = import_library()
+    import torch
+
+    try:
+        with quiet():
+            return library.SentenceTransformer(
+                str(folder),
+                device="cpu",
+                local_files_only=True,
+                trust_remote_code=runs_psp_alone(Path(folder)),
+                model_kwargs={"dtype": torch.float32},
+            )
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        raise PspError(
+            f"sentence-transformers cannot load {folder}: {' '.join(str(error).split())[:300]}; copy the whole folder"
+        ) from None
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without the bars that transformers draws for each file, and its notices about weights that pooling does not need.
+
+    How it was is restored.
+    """
+    from transformers.utils import logging as said
+
+    before, bars = said.get_verbosity(), said.is_progress_bar_enabled()
+    try:
+        said.set_verbosity_error()
+        said.disable_progress_bar()
+        yield
+    finally:
+        said.set_verbosity(before)
+        if bars:
+            said.enable_progress_bar()
+
+
+def import_library() -> Any:
+    """Import sentence-transformers.
+
+    Raises:
+        PspError: it is not installed.
+    """
+    try:
+        import sentence_transformers
+    except ModuleNotFoundError:
+        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
+    return sentence_transformers
+
+
+def save_transformer(
+    folder: Path | str, model: Any, config: Mapping[str, Any], encoder: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write a transformer's folder, replacing an older one; config.json is removed first and written last.
+
+    Args:
+        folder: the folder.
+        model: a ``SentenceTransformer`` of a ``Transformer`` and modules after it.
+        config: languages, recipe and anything else to record; the keys that say how text is read are the tokenizer's.
+        encoder: what config.json says of the encoder beside its kind and files.
+
+    Returns:
+        The complete config.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
+    folder = Path(folder)
+    table = model[0].model.get_input_embeddings().weight
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).unlink(missing_ok=True)
+        # An older one's; Snakemake has removed some of its files, but knows nothing of the others.
+        if any((folder / name).is_file() for name in ("modules.json", "config_sentence_transformers.json")):
+            for old in folder.glob("[0-9]_*"):
+                shutil.rmtree(old)
+        model[0].save_in_root = False  # there, config.json is psp's
+        with quiet(), _TOKENIZING:
+            _plain(model[0].tokenizer)
+            model.save_pretrained(str(folder), create_model_card=False)
+        paths = [folder / "modules.json", folder / "config_sentence_transformers.json", *folder.glob("[0-9]_*/*")]
+        for path in paths:  # safetensors' are the owner's alone to read, whatever the umask
+            path.chmod(paths[0].stat().st_mode)
+        files = {path.relative_to(folder).as_posix(): sha256(path) for path in sorted(paths)}
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}; choose another place", folder) from error
+    own = {key: value for key, value in config.items() if key not in OURS and key not in ("lower_case", "segment")}
+    full = {
+        "format": OTHERS,
+        "kind": KIND,
+        "tokenizer": {"kind": TRANSFORMER, "files": {}},
+        "encoder": {**encoder, "kind": TRANSFORMER, "files": files},
+        "dim": int(model.get_embedding_dimension()),
+        "vocab_size": int(table.shape[0]),
+        "languages": [],
+        "lower_case": False,
+        "segment": {},
+        "unknown_id": TransformerTokenizer(model[0], int(table.shape[0])).unknown_id,
+        "recipe": None,
+        "psp_version": __version__,
+        **own,
+    }
+    transformer_files(full, folder / CONFIG)  # so that what was written can be read
+    write_json(folder / CONFIG, full)
+    return full
+
+
+def _plain(tokenizer: Any) -> Any:
+    """A fast tokenizer's inner one, which remembers how its last texts were cut and padded, without that; or None."""
+    inner = getattr(tokenizer, "backend_tokenizer", None)
+    if inner is not None:
+        inner.no_truncation()
+        inner.no_padding()
+    return inner
+
+
+@contextlib.contextmanager
+def _torch_threads(threads: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(min(threads, os.cpu_count() or 1))
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,49 @@
+"""Drop pairs whose sides do not have the same numbers, which paraphrases keep and embeddings blur.
+
+On by default for mined pairs only (docs/data.md): bitext writes numbers out on one side, or in another way, too often.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import ClassVar
+
+from psp.core.settings import Setting, flag
+from psp.pairs.filters.contract import Batch, Filter
+
+
+class NumbersFilter(Filter):
+    """Drops pairs whose sides differ in their sets of runs of decimal digits, of any script (:func:`numbers`)."""
+
+    name = "numbers"
+    order = 16
+    compares = True
+    help = "numbers that one side has and the other has not"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "enabled": flag(
+            False,
+            help="drop a pair whose sides differ in their numbers: runs of digits, of any script, each counted once",
+        ),
+    }
+
+    def __call__(self, batch: Batch) -> list[str | None]:
+        return [
+            "numbers" if numbers(source) != numbers(target) else None
+            for source, target in zip(batch.source, batch.target, strict=True)
+        ]
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The runs of decimal digits in a text, in ASCII digits: 1,000 is 1 and 000."""
+    return frozenset(run if run.isascii() else "".join(_DIGITS[digit] for digit in run) for run in _RUNS.findall(text))
+
+
+class _Digits(dict[str, str]):
+    def __missing__(self, digit: str) -> str:
+        self[digit] = str(unicodedata.decimal(digit))
+        return self[digit]
+
+
+_RUNS, _DIGITS = re.compile(r"\d+"), _Digits()

@@ -1,0 +1,440 @@
+r"""Mine pairs from bitext: sentences of one language that share a translation (Dadas 2022), in bounded memory.
+
+Rows of bitext are grouped by the letters and digits of their shared side (:func:`psp.text.keys.normalised_key`), across
+corpora. A group with several sentences on the other side gives paraphrases; a group that corpora of two other languages
+share gives bitext of these two. On disk, rows are split by the top bits of their key's hash into buckets that each fit
+in memory; within a bucket they are grouped by the key's text, so what the hash does decides nothing but the order.
+
+Nothing depends on the order of rows or corpora, or on the number of buckets: of sentences with the same letters and
+digits the spelling seen most often stands for all, then the first by code points; sentences of a group are in the order
+of a seeded hash, and so are groups.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import xxhash
+
+from psp.core.errors import ConfigError
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.core.settings import Section, choice, flag, whole
+from psp.core.settings import number as a_number
+from psp.core.settings import text as a_text
+from psp.models.embedding_cache import cached
+from psp.models.registry import Encoder
+from psp.models.similarity import cosines
+from psp.pairs.dedupe import default_shards, seed_for
+from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
+from psp.text.keys import normalised_columns, normalised_keys
+
+log = logging.getLogger(__name__)
+
+COVER, ALL = "cover", "all"
+#: The largest number of pairs that ``all`` takes of a group.
+MOST = 10
+#: Pairs whose vectors are gathered at a time.
+EMBEDDED = 4096
+#: Groups in the report's sample.
+SAMPLE = 50
+
+SECTION = Section(
+    "pairs mined from bitext: sentences of one language that share a translation (Dadas 2022)",
+    {
+        "pairs": choice(
+            COVER,
+            [COVER, ALL],
+            recipes={"dadas": COVER},
+            help="of a group of n sentences: cover takes ceil(n/2) pairs, so that each sentence is in one at least; "
+            f"all takes every pair, at most {MOST} a group",
+        ),
+        "max_group": whole(
+            20,
+            at_least=2,
+            null=True,
+            recipes={"dadas": None},
+            help="leave out groups of more sentences: what has so many translations says little (`Yes.`); null: none",
+        ),
+        "encoder": a_text(
+            None,
+            at_least=1,
+            null=True,
+            recipes={"dadas": "use-multilingual"},  # its own, paraphrase-xlm-r-multilingual-v1, is in no package
+            help="compares each sentence with its translation before they are grouped, if `min_cosine` says so: as for "
+            "the filter `similarity`; it must know both languages. It also gives the cosines of published pairs",
+        ),
+        "min_cosine": a_number(
+            None,
+            null=True,
+            at_least=-1,
+            at_most=1,
+            recipes={"dadas": 0.7},
+            help="leave out sentences with a lower cosine to their translation; only those that share it with another "
+            "are embedded",
+        ),
+        "own_filters": flag(
+            True,
+            recipes={"dadas": False},
+            help="filter mined pairs by defaults of their own (docs/data.md); false: by `decontaminate` alone, and "
+            "what the config itself says",
+        ),
+    },
+)
+
+
+class Bitext(NamedTuple):
+    """A pair file to mine from.
+
+    Attributes:
+        name: the corpus's, for reports.
+        path: the file, ``source \t target``, with or without a score; each text in its own case, unsegmented.
+        shared: the column of the shared side, 0 or 1.
+        side: which side of the mined pairs its other column gives: 0 or 1; always 0 for paraphrases.
+    """
+
+    name: str
+    path: Path
+    shared: int
+    side: int = 0
+
+    @classmethod
+    def between(cls, name: str, path: Path, columns: Sequence[str], languages: Sequence[str], through: str) -> Bitext:
+        """By the languages of its two columns, of the mined pairs' two sides, and of the shared side."""
+        shared = list(columns).index(through)
+        other = columns[1 - shared]
+        return cls(name, path, shared, 0 if languages[0] == languages[-1] else list(languages).index(other))
+
+
+class MinedRow(NamedTuple):
+    """A mined pair: its two sentences, the shared sentence, and the corpora of the two, in alphabetical order."""
+
+    source: str
+    target: str
+    shared: str
+    corpora: tuple[str, ...]
+
+
+@dataclass
+class _Group:
+    """What has one key: for each side its sentences by their own keys, with how often each spelling was seen."""
+
+    shared: Counter[str] = field(default_factory=Counter)
+    sides: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = field(default_factory=lambda: ({}, {}))
+    corpora: dict[tuple[int, str], set[int]] = field(default_factory=dict)
+
+
+def mine(
+    bitexts: Sequence[Bitext],
+    out: Path,
+    report: Path | None,
+    *,
+    languages: tuple[str, str],
+    through: str,
+    seed: int,
+    pairs: str = SECTION["pairs"].default,
+    max_group: int | None = SECTION["max_group"].default,
+    encoder: str | None = None,
+    min_cosine: float | None = None,
+    shards: int | None = None,
+    cache: Path | None = None,
+) -> dict[str, Any]:
+    r"""Mine pairs.
+
+    Args:
+        bitexts: the pair files.
+        out: the mined file, ``source \t target \t shared \t corpora \n``, corpora joined by ``+``; written completely
+            or not at all. The same rows give the same bytes, in any order and with any ``shards``.
+        report: path of the JSON that is returned; None for none.
+        languages: of the two sides; equal for paraphrases.
+        through: the language of the shared side.
+        seed: of the order of sentences and groups.
+        pairs, max_group, encoder, min_cosine: the block ``pivot``.
+        cache: a folder for the encoder's vectors (:class:`psp.models.embedding_cache.CachedEncoder`); None for none.
+        shards: buckets on disk; by default enough to keep each near :data:`psp.pairs.dedupe.BUCKET_BYTES`.
+
+    Returns:
+        ``format``, ``languages``, ``through``, ``settings``; ``read``, the pairs of each corpus, and ``no_key``, those
+        whose shared side has neither letters nor digits; ``translations``, how many were ``compared`` and ``kept`` by
+        their cosine, or None; ``keys``, the distinct ones; ``groups``, those with sentences
+        to pair; ``too_large``, groups left out; ``sizes``, groups by their number of sentences; ``sentences`` and
+        ``pairs`` that came out; ``by_corpus``, pairs with a sentence of each corpus; ``across``, pairs whose
+        sentences have no corpus in common; ``sample``, some pairs with their shared side.
+
+    Raises:
+        ConfigError: ``pairs`` is neither of its values.
+        DataError: an input is missing, not UTF-8 or has a row with another number of columns; or the disk is full.
+    """
+    if pairs not in (COVER, ALL):
+        raise ConfigError(f"pivot.pairs: {pairs!r} is not allowed; allowed is {COVER} or {ALL}")
+    if min_cosine is not None and encoder is None:
+        raise ConfigError("pivot.min_cosine: needs an encoder; write e.g. `encoder: use-multilingual`")
+    alike = None if min_cosine is None or encoder is None else _Alike(encoder, min_cosine, cache)
+    out = Path(out)
+    names = [bitext.name for bitext in bitexts]
+    tally = _Tally(names, languages[0] == languages[1], max_group)
+    sampled = _Lowest(SAMPLE, seed_for(seed, "pivot sample"))
+    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+        count = shards or default_shards([bitext.path for bitext in bitexts])
+        buckets = _Buckets(folder, count, seed_for(seed, "pivot"))
+        with Progress("mining: hashing", "pairs") as bar:
+            for index, bitext in enumerate(bitexts):
+                tally.read[index] += buckets.add(bitext, index, bar)
+        tally.no_key = buckets.no_key
+        members = seed_for(seed, "pivot members")
+        with Progress("mining: grouping", "pairs", sum(tally.read)) as bar:
+            sides = [bitext.side for bitext in bitexts]
+            for rows, groups in buckets.groups(sides, tally.paraphrases, alike):
+                for group in groups:
+                    if not tally.counts(group):
+                        continue
+                    found = list(_pairs_of(group, tally.paraphrases, pairs, members, names))
+                    tally.add(found)
+                    write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in found])
+                    sampled.add(found)
+                bar.add(rows)
+    tally.keys = buckets.keys
+    summary = {
+        "format": 1,
+        "languages": list(languages),
+        "through": through,
+        "settings": {"pairs": pairs, "max_group": max_group, "encoder": encoder, "min_cosine": min_cosine},
+        "translations": None if alike is None else {"compared": alike.compared, "kept": alike.kept},
+        **tally.summary(),
+        "sample": [row._asdict() | {"corpora": list(row.corpora)} for row in sampled.rows()],
+    }
+    if report is not None:
+        write_json(report, summary)
+    log.info(
+        "%s pairs of %s through %s, from %s groups of %s pairs of bitext",
+        f"{summary['pairs']:,}", "-".join(dict.fromkeys(languages)), through, f"{summary['groups']:,}",
+        f"{sum(tally.read):,}",
+    )  # fmt: skip
+    return summary
+
+
+class _Buckets:
+    """Rows of bitext by their key: ``shared \t sentence \t corpus`` in files that each fit in memory."""
+
+    def __init__(self, folder: Path, shards: int, seed: int) -> None:
+        self._paths = [folder / f"bucket{number}" for number in range(shards)]
+        self._seed = seed
+        self.no_key = self.keys = 0
+
+    def add(self, bitext: Bitext, index: int, bar: Progress) -> int:
+        """Split a file's rows into the buckets; return their number."""
+        layout = own_layout(bitext.path)  # the workflow's files, and those of users
+        seen = 0
+        for number, block in blocks(bitext.path):
+            cells = text_of(block, bitext.path, number, layout).replace("\n", "\t").split("\t")[:-1]
+            shared = cells[bitext.shared :: layout.columns]
+            others = cells[1 - bitext.shared :: layout.columns]
+            keys = normalised_keys(shared)
+            top = np.fromiter((self._hash(key) >> 96 for key in keys), np.uint64, len(keys))
+            bucket = (top * np.uint64(len(self._paths))) >> np.uint64(32)
+            lines = [f"{one}\t{other}\t{index}".encode() for one, other in zip(shared, others, strict=True)]
+            order = np.argsort(bucket, kind="stable")
+            ends = np.searchsorted(bucket[order], np.arange(len(self._paths)), side="right").tolist()
+            ordered = [lines[row] for row in order.tolist()]
+            for place, start, end in zip(self._paths, [0, *ends], ends, strict=False):
+                if end > start:
+                    with place.open("ab") as file:
+                        write_rows(file, ordered[start:end])
+            self.no_key += keys.count("")
+            seen += len(keys)
+            bar.add(len(keys))
+        return seen
+
+    def _hash(self, key: str) -> int:
+        return xxhash.xxh3_128_intdigest(key.encode(), self._seed)
+
+    def groups(
+        self, sides: Sequence[int], paraphrases: bool, alike: _Alike | None
+    ) -> Iterator[tuple[int, list[_Group]]]:
+        """Yield each bucket's number of rows, and the groups that may give pairs, in the order of their hashes.
+
+        Args:
+            sides: of each file, the side that its sentences are on.
+            paraphrases: whether there is one side only.
+            alike: drops sentences that are unlike their translation. Only rows of keys with something to pair are
+                looked at: the others give nothing, whatever their cosine.
+        """
+        for path in self._paths:
+            if not path.exists():
+                continue
+            rows = path.read_bytes()
+            path.unlink()
+            lines = rows_of(rows)
+            cells = rows.decode().replace("\n", "\t").split("\t")[:-1]
+            shared, others, indices = (cells[column::3] for column in range(3))
+            del rows, cells
+            keys = normalised_columns("\n".join(shared) + "\n")
+            counts = Counter(keys)
+            counts.pop("", None)
+            self.keys += len(counts)
+            # A key seen once, as nearly all are, has nothing to pair.
+            wanted = [row for row, key in enumerate(keys) if counts[key] > 1]
+            found: dict[str, _Group] = {}
+            own = dict(zip(wanted, normalised_keys([others[row] for row in wanted]), strict=True))
+            if alike is not None:
+                members: dict[str, set[tuple[int, str]]] = {}
+                for row, member in own.items():
+                    if member:
+                        members.setdefault(keys[row], set()).add((sides[int(indices[row])], member))
+                paired = {
+                    key for key, ones in members.items() if len(ones) > 1 and (paraphrases or len(dict(ones)) > 1)
+                }
+                compared = [row for row in wanted if keys[row] in paired]
+                kept = alike.keep([shared[row] for row in compared], [others[row] for row in compared])
+                own = {row: own[row] for row, keep in zip(compared, kept, strict=True) if keep}
+            for row, member in own.items():
+                index = int(indices[row])
+                group = found.setdefault(keys[row], _Group())
+                if member:
+                    side = sides[index]
+                    group.shared[shared[row]] += 1
+                    group.sides[side].setdefault(member, Counter())[others[row]] += 1
+                    group.corpora.setdefault((side, member), set()).add(index)
+            yield len(lines), [found[key] for key in sorted(found, key=lambda key: (self._hash(key), key))]
+
+
+class _Alike:
+    """Tells which sentences are like their translation, by the cosine of their vectors, in their own case."""
+
+    def __init__(self, encoder: str, least: float, cache: Path | None) -> None:
+        self._encoder: Encoder = cached(encoder, cache)
+        self._least = least
+        self.compared = self.kept = 0
+
+    def keep(self, shared: Sequence[str], others: Sequence[str]) -> list[bool]:
+        """Whether each pair's cosine is large enough; each pair, and each text, is looked at once."""
+        pairs = list(dict.fromkeys(zip(shared, others, strict=True)))
+        texts = list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
+        place = {text: row for row, text in enumerate(texts)}
+        scores: list[float] = []
+        if pairs:
+            vectors = self._encoder.embed(texts)
+            for start in range(0, len(pairs), EMBEDDED):
+                rows = np.array([[place[one], place[other]] for one, other in pairs[start : start + EMBEDDED]])
+                scores += cosines(vectors[rows[:, 0]], vectors[rows[:, 1]]).tolist()
+        found = {pair: score >= self._least for pair, score in zip(pairs, scores, strict=True)}
+        self.compared += len(found)
+        self.kept += sum(found.values())
+        return [found[pair] for pair in zip(shared, others, strict=True)]
+
+
+class _Tally:
+    """The counts of the report."""
+
+    def __init__(self, names: Sequence[str], paraphrases: bool, max_group: int | None) -> None:
+        self.names, self.paraphrases, self._largest = names, paraphrases, max_group or sys.maxsize
+        self.read = [0] * len(names)
+        self.no_key = self.keys = self._groups = self._large = self._sentences = self._pairs = 0
+        self._sizes: Counter[int] = Counter()
+        self._by_corpus: Counter[str] = Counter()
+
+    def counts(self, group: _Group) -> bool:
+        """Whether a group gives pairs; it is counted."""
+        sizes = [len(side) for side in group.sides]
+        if (sizes[0] < 2) if self.paraphrases else not all(sizes):
+            return False
+        self._sizes[sum(sizes)] += 1
+        if max(sizes) > self._largest:
+            self._large += 1
+            return False
+        self._groups += 1
+        self._sentences += sum(sizes)
+        return True
+
+    def add(self, rows: Sequence[MinedRow]) -> None:
+        """Count a group's pairs."""
+        self._pairs += len(rows)
+        for row in rows:
+            self._by_corpus.update(row.corpora)
+
+    def summary(self) -> dict[str, Any]:
+        """The counts, for JSON."""
+        read: Counter[str] = Counter()
+        for name, count in zip(self.names, self.read, strict=True):
+            read[name] += count
+        return {
+            "read": dict(sorted(read.items())),
+            "no_key": self.no_key,
+            "keys": self.keys,
+            "groups": self._groups,
+            "too_large": self._large,
+            "sizes": {str(size): count for size, count in sorted(self._sizes.items())},
+            "sentences": self._sentences,
+            "pairs": self._pairs,
+            "by_corpus": dict(sorted(self._by_corpus.items())),
+        }
+
+
+class _Lowest:
+    """The rows with the lowest hashes: a sample that depends on the rows, not on their order."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._seed = size, seed
+        self._kept: list[tuple[int, MinedRow]] = []
+
+    def add(self, rows: Sequence[MinedRow]) -> None:
+        for row in rows:
+            # A heap of negative hashes: its first is the highest that is kept.
+            entry = (-xxhash.xxh3_64_intdigest("\t".join(row[:3]).encode(), self._seed), row)
+            if len(self._kept) < self._size:
+                heapq.heappush(self._kept, entry)
+            elif entry > self._kept[0]:
+                heapq.heapreplace(self._kept, entry)
+
+    def rows(self) -> list[MinedRow]:
+        return [row for _, row in sorted(self._kept, reverse=True)]
+
+
+def _pairs_of(group: _Group, paraphrases: bool, how: str, seed: int, names: Sequence[str]) -> Iterator[MinedRow]:
+    ordered: list[list[str]] = [
+        sorted(side, key=lambda member: (xxhash.xxh3_128_intdigest(member.encode(), seed), member))
+        for side in group.sides
+    ]
+    shared = _usual(group.shared)
+    for one, other in _chosen(ordered, paraphrases, how):
+        (left, first), (right, second) = one, other
+        corpora = {names[index] for member in (one, other) for index in group.corpora[member]}
+        yield MinedRow(
+            _usual(group.sides[left][first]), _usual(group.sides[right][second]), shared, tuple(sorted(corpora))
+        )
+
+
+Member = tuple[Literal[0, 1], str]
+
+
+def _chosen(ordered: list[list[str]], paraphrases: bool, how: str) -> Iterator[tuple[Member, Member]]:
+    """Which sentences of a group become pairs."""
+    first = ordered[0]
+    if paraphrases:
+        found: Iterable[tuple[str, str]] = itertools.combinations(first, 2)
+        if how == COVER:
+            odd = [(first[-1], first[0])] if len(first) % 2 else []
+            found = itertools.chain(zip(first[0::2], first[1::2], strict=False), odd)
+        yield from (((0, one), (0, other)) for one, other in itertools.islice(found, MOST if how == ALL else None))
+        return
+    second = ordered[1]
+    if how == ALL:
+        crossed = itertools.islice(itertools.product(first, second), MOST)
+    else:
+        longest = max(len(first), len(second))
+        crossed = itertools.islice(zip(itertools.cycle(first), itertools.cycle(second), strict=False), longest)
+    yield from (((0, one), (1, other)) for one, other in crossed)
+
+
+def _usual(spellings: Mapping[str, int]) -> str:
+    """The spelling seen most often; of several, the first by code points."""
+    return min(spellings, key=lambda text: (-spellings[text], text))

@@ -1,0 +1,214 @@
+"""Losses by which a model learns a teacher's cosines, beside the objective of its pairs or instead of it.
+
+The student's vectors need neither the teacher's length nor its space: what is learnt is how near sentences are to one
+another. Each sentence of a group is compared with all others, never with itself, whose cosine of 1 says nothing and
+would take most of a softmax.
+
+A group is a mini-batch's sentences (``kl``), or neighbourhoods (``neighbours-kl``, ``neighbours-mse``): random
+sentences, and with each some of its nearest by the teacher. Random sentences have next to nothing in common, so that
+their cosines teach coarse differences only; between neighbours lie the fine ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from psp.text.encoded import Encoded
+from psp.training.losses.base import Comparison, Loss, MiniBatch
+from psp.training.losses.infonce import _by_vectors, _products, _unit_rows
+from psp.training.losses.margin import EPSILON
+from psp.training.negatives.nearest import reduced_precision
+from psp.training.teaching.lessons import TEXT, Lessons
+from psp.training.teaching.settings import TeacherSettings
+
+#: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
+_KNOWN = 512
+
+
+class TeacherLoss(Loss):
+    """A share of the loss is the teacher's, the rest that of the pairs.
+
+    Args:
+        pairs: the objective's loss; None = the teacher's alone counts (``weight: 1``).
+        lessons: the teacher's vectors, and the neighbours of its sentences.
+        sentences: the ids of the teacher's sentences; needed for neighbourhoods alone.
+        settings: the block ``teacher``.
+        seed: which neighbourhoods are drawn depends on it and on the step alone.
+    """
+
+    def __init__(
+        self, pairs: Loss | None, lessons: Lessons, sentences: Encoded | None, settings: TeacherSettings, seed: int
+    ) -> None:
+        super().__init__()
+        self.pairs, self._settings, self._seed = pairs, settings, seed
+        self.learning_rate = Loss.learning_rate if pairs is None else pairs.learning_rate  # type: ignore[misc]
+        self.takes_negatives = pairs is not None and pairs.takes_negatives
+        self._vectors, self._nearest, self._sentences = lessons.vectors, lessons.nearest, sentences
+
+    def compare(self, batch: MiniBatch) -> Comparison:
+        rows = batch.rows
+        if self._settings.in_neighbourhoods:
+            taught, further = self.neighbourhoods(batch.step), self._sentences
+            assert further is not None
+            further = further.take(taught)
+            numbers = 2 * len(batch.pairs) + np.arange(len(taught))
+        else:
+            (taught, numbers), further = self._of_batch(batch), None
+        own = self._of_pairs(batch)
+        if own is None and len(taught) < 2:  # nothing to compare; a step all the same
+            return Comparison([rows[:1]], lambda vectors: 0 * vectors.sum())
+        weight = self._settings.weight if own is not None else 1.0
+        if own is not None and len(taught) < 2:
+            return own._replace(loss=lambda vectors: (1 - weight) * own.loss(vectors))
+        cosines = self._cosines(taught).to(batch.device)
+        if own is None:
+            return Comparison([numbers], lambda vectors: self._of_teacher(vectors, cosines), further=further)
+        # Sentences that the pairs' loss compares already are encoded once.
+        there = np.concatenate(own.texts)
+        known, first = np.unique(there, return_index=True)
+        place = np.searchsorted(known, numbers).clip(max=len(known) - 1)
+        old = known[place] == numbers
+        places = np.empty(len(numbers), np.int64)
+        places[old] = first[place[old]]
+        places[~old] = len(there) + np.arange(np.count_nonzero(~old))
+        chosen, count = torch.from_numpy(places).to(batch.device), len(there)
+
+        def loss(vectors: Tensor) -> Tensor:
+            return (1 - weight) * own.loss(vectors[:count]) + weight * self._of_teacher(vectors[chosen], cosines)
+
+        return Comparison([*own.texts, numbers[~old]], loss, own.without_negative, further)
+
+    def of_equal_vectors(self, pairs: int) -> float:
+        taught = self.neighbourhoods(0) if self._settings.in_neighbourhoods else np.arange(len(self._vectors))
+        cosines = self._cosines(taught[:_KNOWN])
+        value = float(self._of_teacher(torch.ones(len(cosines), 2), cosines))
+        if self.pairs is None:
+            return value
+        weight = self._settings.weight
+        return (1 - weight) * self.pairs.of_equal_vectors(pairs) + weight * value
+
+    def neighbourhoods(self, step: int) -> npt.NDArray[np.int64]:
+        """The rows of a step's neighbourhoods, distinct and ascending, int64, at most centres * (1 + neighbours)."""
+        assert self._nearest is not None
+        settings, (count, among) = self._settings, self._nearest.shape
+        # Another stream than the epochs' [seed, epoch] and mining's [seed, 0, step].
+        generator = np.random.default_rng([self._seed, 0, step, 1])
+        centres = generator.choice(count, min(settings.centres, count), replace=False, shuffle=False)
+        kept = min(settings.neighbours, among)
+        order = np.argsort(generator.random((len(centres), among)), axis=1)[:, :kept]
+        near = np.take_along_axis(np.asarray(self._nearest[centres]), order, axis=1)
+        return np.unique(np.concatenate([centres, near.ravel()])).astype(np.int64)
+
+    def _of_batch(self, batch: MiniBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The teacher's rows of a mini-batch's sentences, each once, and the sentences' numbers in the mega-batch."""
+        assert batch.pairs.taught is not None
+        found = batch.pairs.taught[batch.rows].T.ravel().astype(np.int64)
+        numbers = np.concatenate([batch.rows, batch.rows + len(batch.pairs)])[found >= 0]
+        taught, first = np.unique(found[found >= 0], return_index=True)
+        return taught, numbers[first]
+
+    def _of_pairs(self, batch: MiniBatch) -> Comparison | None:
+        """What the pairs' loss compares: sentences of a text, each a pair with itself, are no pairs."""
+        if self.pairs is None:
+            return None
+        assert batch.pairs.taught is not None
+        rows = batch.rows[batch.pairs.taught[batch.rows, 1] != TEXT]
+        return self.pairs.compare(dataclasses.replace(batch, rows=rows)) if len(rows) > 1 else None
+
+    def _cosines(self, taught: npt.NDArray[np.int64]) -> Tensor:
+        vectors = torch.from_numpy(np.asarray(self._vectors[taught], dtype=np.float32))
+        return vectors @ vectors.T
+
+    def _of_teacher(self, vectors: Tensor, cosines: Tensor) -> Tensor:
+        if self._settings.loss == "neighbours-mse":
+            return squares_objective(vectors, cosines, self._settings.scale)
+        return divergence_objective(vectors, cosines, self._settings.scale)
+
+
+def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
+    """The loss of ``kl`` and ``neighbours-kl`` as it is defined, with torch's own gradient.
+
+    Args:
+        vectors: the student's, shape (n, dim).
+        cosines: the teacher's, shape (n, n).
+        scale: of the cosines, before the softmax.
+
+    Returns:
+        A scalar: the mean over sentences of the Kullback-Leibler divergence of the student's softmax over the other
+        sentences from the teacher's. The matrix is symmetric, so columns would say the same as rows.
+    """
+    units = functional.normalize(vectors, dim=1, eps=EPSILON)
+    others = ~torch.eye(len(units), dtype=torch.bool, device=units.device)
+    student, teacher = (
+        (scale * matrix)[others].view(len(units), -1).log_softmax(dim=1) for matrix in (units @ units.T, cosines)
+    )
+    return functional.kl_div(student, teacher, reduction="sum", log_target=True) / len(units)
+
+
+def squares_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
+    """The loss of ``neighbours-mse`` as it is defined: the mean squared difference of cosines, times scale**2 / 2.
+
+    The factor makes it as large as :func:`divergence_loss` where both are small: for a small difference d of logits,
+    the divergence is half the variance of d.
+    """
+    units = functional.normalize(vectors, dim=1, eps=EPSILON)
+    others = ~torch.eye(len(units), dtype=torch.bool, device=units.device)
+    return (units @ units.T - cosines)[others].square().mean() * scale**2 / 2
+
+
+def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
+    """:func:`divergence_loss` by two matrix products, its gradient included.
+
+    Args:
+        reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
+    """
+    return _Cosines.apply(vectors, cosines, scale, True, _reduced(vectors, reduced))
+
+
+def squares_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
+    """:func:`squares_loss` by two matrix products, its gradient included; ``reduced`` as above."""
+    return _Cosines.apply(vectors, cosines, scale, False, _reduced(vectors, reduced))
+
+
+def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
+    return vectors.device.type == "cuda" or reduced_precision(vectors.device) if wanted is None else wanted
+
+
+class _Cosines(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, vectors: Tensor, cosines: Tensor, scale: float, divergence: bool, reduced: bool) -> Tensor:
+        units, lengths = _unit_rows(vectors.detach().contiguous())
+        count = len(units)
+        with _products(reduced):
+            found = units @ units.T
+            if divergence:
+                student, teacher = (scale * matrix for matrix in (found, cosines))
+                for logits in (student, teacher):
+                    logits.fill_diagonal_(-torch.inf)
+                    logits -= logits.logsumexp(1)[:, None]
+                shares = teacher.exp()
+                slope = student.exp().sub_(shares).mul_(scale / count)
+                student.fill_diagonal_(0)
+                teacher.fill_diagonal_(0)
+                loss = teacher.sub_(student).mul_(shares).sum() / count
+            else:
+                slope = found - cosines
+                slope.fill_diagonal_(0)
+                factor = scale**2 / (2 * count * (count - 1))
+                loss = slope.square().sum() * factor
+                slope *= 2 * factor
+            # Each cosine is of two vectors, and each vector is in a row and in a column.
+            ctx.gradient = _by_vectors((slope + slope.T) @ units, units, lengths)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        gradient: Tensor = ctx.gradient
+        return gradient * upstream, None, None, None, None

@@ -1,0 +1,116 @@
+"""The settings of the block ``teacher``, declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from psp.core.settings import Section, choice, listing, number, text, whole
+from psp.training.settings import _Checked, _field
+
+#: The losses, and whether each compares the sentences of neighbourhoods rather than those of a mini-batch of pairs.
+LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
+
+
+@dataclass(frozen=True)
+class TeacherSettings(_Checked):
+    """How a model learns from a teacher; each declaration has its help.
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+
+    BLOCK = "teacher"
+
+    encoder: str | None = _field(
+        text(
+            None,
+            at_least=1,
+            null=True,
+            help="the teacher: use-multilingual (extra use), minilm (extra peers), a psp model's folder, a file of "
+            "word vectors, sentence-transformers:<name or folder> or model2vec:<name or folder>; null for none",
+        )
+    )
+    languages: tuple[str, ...] | None = _field(
+        listing(
+            None,
+            items={"type": "string", "pattern": "^[a-z]{2,3}$"},
+            at_least=1,
+            distinct=True,
+            null=True,
+            help="languages that the teacher knows; null: what is known of it (use-multilingual, minilm, psp models)",
+        )
+    )
+    sentences: int | None = _field(
+        whole(
+            None,
+            at_least=2,
+            null=True,
+            help="distinct sentences that the teacher embeds, a random sample; null for all",
+        )
+    )
+    precision: str = _field(
+        choice(
+            "float32",
+            ["float32", "bfloat16"],
+            help="bfloat16: an encoder in torch computes in it, in less time where the hardware multiplies it; others "
+            "do not change",
+        )
+    )
+    loss: str = _field(
+        choice(
+            "neighbours-kl",
+            [*LOSSES],
+            help="the teacher's cosines are learnt: kl, those among a mini-batch's sentences, as a softmax for each; "
+            "neighbours-kl, those among neighbourhoods, likewise; neighbours-mse, those by their squared differences",
+        )
+    )
+    weight: float = _field(
+        number(
+            0.5,
+            above=0,
+            at_most=1,
+            help="the teacher's share of the loss; the rest is `train.objective`'s. 1: pairs are not learnt from, and "
+            "a model of text alone needs it",
+        )
+    )
+    scale: float = _field(
+        number(
+            10, above=0, help="cosines are multiplied by it before the softmax; squared differences by half its square"
+        )
+    )
+    centres: int = _field(whole(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
+    neighbours: int = _field(
+        whole(15, at_least=1, help="nearest sentences, by the teacher, that come with each of them")
+    )
+    among: int = _field(
+        whole(33, at_least=1, help="how many of the nearest these are drawn from at random; at least `neighbours`")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.languages is not None:
+            object.__setattr__(self, "languages", tuple(self.languages))
+        if self.among < self.neighbours:
+            raise self._wrong("among", f"at least neighbours, {self.neighbours}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings, ready for JSON."""
+        return dataclasses.asdict(self) | {"languages": None if self.languages is None else list(self.languages)}
+
+    @property
+    def in_neighbourhoods(self) -> bool:
+        """Whether the loss compares the sentences of neighbourhoods."""
+        return LOSSES[self.loss]
+
+
+#: Keys that the rule ``teach`` reads.
+OF_VECTORS = ("encoder", "languages", "sentences", "precision", "loss", "among", "neighbours")
+
+#: The block ``teacher`` of the config.
+SECTION = Section(
+    "another encoder, whose cosines between sentences the model learns, beside its pairs or without any (knowledge "
+    "distillation)",
+    TeacherSettings.declared(),
+)

@@ -1,0 +1,323 @@
+"""Embed the sentences of a model's pairs by a teacher, once.
+
+The teacher's vectors are kept in blocks of :data:`BLOCK` sentences, which are files that never change, named by the
+hash of the teacher and of their sentences. A run that was stopped or killed goes on after its last block, and all
+models with that teacher and text share the blocks. Which sentences share a block depends on the text alone, not on what
+was embedded before, since an encoder's last digits may depend on what it embeds together: so a killed run, a second
+model and a run without blocks give the same bytes.
+
+Sentences are in the order of their hashes, a random one; any beginning of it is a fair sample of the text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import math
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from psp.core.errors import ConfigError, DataError
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.inference.search.neighbours import library, nearest
+from psp.models import similarity
+from psp.models.registry import Encoder, encoder_files, load_encoder
+from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
+from psp.training.teaching.lessons import FORMAT, KIND, NONE, TEXT
+from psp.training.teaching.settings import TeacherSettings
+from psp.training.torch_state import torch_state
+
+log = logging.getLogger(__name__)
+
+#: Sentences embedded together and written as one file: a killed run loses no more. A multiple of the 32 that
+#: sentence-transformers sends through a transformer at a time.
+BLOCK = 2048
+#: Pairs of which the text is kept, so that training can tell another run's file by it.
+SAMPLE = 64
+#: From so many sentences on, their neighbours are searched for in the nearest of their clusters (faiss's inverted
+#: file), below among all: a neighbourhood is sampled anyway.
+MANY = 50_000
+#: Clusters searched, the sentences that train them, for each, and queries at a time.
+PROBES, TRAINING, QUERIES = 16, 64, 4096
+
+Vectors = npt.NDArray[np.float16]
+
+
+def teach(
+    pairs: Path,
+    out: Path,
+    report: Path,
+    *,
+    cache: Path,
+    settings: TeacherSettings | Mapping[str, Any],
+    corpora: Sequence[tuple[Sequence[str], bool]],
+    threads: int = 1,
+) -> dict[str, Any]:
+    """Embed the distinct sentences of a mixed pair file that are in a language of the teacher's.
+
+    A teacher reads text as training does: in lower case, and segmented, unless the model's filters say otherwise.
+
+    Args:
+        pairs: the mixed pair file, whose lines the store has in the same order.
+        out: what training reads (:mod:`psp.training.teaching.lessons`), whole or not at all.
+        report: JSON about it. The same is returned.
+        cache: the folder of the blocks of all teachers, each in a folder by its hash.
+        settings: the block ``teacher``, with the languages that the teacher knows.
+        corpora: for each corpus, by its index, the languages of its source and target, and whether it is text.
+        threads: of torch; another number may change last digits.
+
+    Raises:
+        ConfigError: the settings name no teacher.
+        DataError: the pair file is invalid, holds fewer than two sentences of these languages, the encoder gives
+            vectors that are not finite, or the disk is full.
+        PspError: the encoder's package is missing.
+    """
+    settings = settings if isinstance(settings, TeacherSettings) else TeacherSettings.from_mapping(settings)
+    if settings.encoder is None:
+        raise ConfigError("teacher.encoder: none is named; write e.g. `teacher: {encoder: use-multilingual}`")
+    known = set(settings.languages or ())
+    languages = [[language in known for language in pair] for pair, _ in corpora]
+    of_text = np.array([text for _, text in corpora], dtype=bool)
+    with torch_state(threads):
+        seen, sentences = _distinct(pairs, languages, of_text)
+        order = sorted(sentences, key=lambda sentence: xxhash.xxh3_128_digest(sentence.encode()))
+        distinct = len(order)
+        del sentences
+        order = order[: settings.sentences]
+        if len(order) < 2:
+            raise DataError(
+                f"{len(order)} sentence(s) in a language that the teacher knows ({' '.join(sorted(known))}); it takes "
+                "two to compare: name a teacher of these languages, or loosen what drops their pairs",
+                pairs,
+            )
+        encoder = load_encoder(settings.encoder)
+        identity = identity_of(encoder, settings.encoder)
+        found = _Blocks(encoder, identity, settings, cache / identity[:32])
+        with atomic(out) as temporary, temporary.open("w+b") as file:
+            dim = found.dim(order[:BLOCK])
+            shapes = {"vectors": ("F16", (len(order), dim)), "rows": ("I32", (seen, 2))}
+            among = min(settings.among, len(order) - 1) if settings.in_neighbourhoods else 0
+            if among:
+                shapes["nearest"] = ("I32", (len(order), among))
+            value: dict[str, Any] = {
+                "format": FORMAT,
+                "encoder": settings.encoder,
+                "identity": identity,
+                "languages": list(settings.languages or ()),
+                "precision": settings.precision,
+                "dim": dim,
+                "pairs": seen,
+                "distinct": distinct,
+                "sentences": len(order),
+                "among": among,
+            }
+            kept = {sentence: row for row, sentence in enumerate(order)}
+            rows, sample = _rows(pairs, seen, kept, languages, of_text)
+            starts = _head(file, shapes, {**value, "kind": KIND, "sample": sample})
+            with Progress(f"embedding by {settings.encoder}", "sentences", len(order)) as bar:
+                for start in range(0, len(order), BLOCK):
+                    part = order[start : start + BLOCK]
+                    file.write(found(part).tobytes())
+                    bar.add(len(part))
+            del kept
+            file.write(rows.tobytes())
+            value["nearest_cosine"] = None
+            if among:
+                file.flush()
+                vectors = np.memmap(file, np.float16, "r", starts["vectors"], (len(order), dim))
+                file.seek(starts["nearest"])
+                closest = neighbours(vectors, among)
+                file.write(closest.tobytes())
+                value["nearest_cosine"] = _mean_cosine(vectors, closest)
+        write_json(report, value)
+    log.info("%s has embedded %d of %d distinct sentences", settings.encoder, len(order), distinct)
+    return value
+
+
+def identity_of(encoder: Encoder, name: str) -> str:
+    """A hash that changes with an encoder's weights: its own, or that of its files."""
+    own = getattr(encoder, "identity", None)
+    if own is not None:
+        return str(own)
+    found = hashlib.sha256()
+    for path in sorted(encoder_files(name)):
+        found.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return found.hexdigest()
+
+
+class _Blocks:
+    """The teacher's vectors of blocks of sentences, unit float16, kept in a folder."""
+
+    def __init__(self, encoder: Encoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
+        self._encoder, self._settings, self._folder = encoder, settings, folder
+        self._key = f"{identity} {settings.precision}".encode()
+
+    def dim(self, sentences: Sequence[str]) -> int:
+        """The vectors' number of dimensions, by the first block."""
+        return int(self(sentences).shape[1])
+
+    def __call__(self, sentences: Sequence[str]) -> Vectors:
+        path = self._folder / f"{self._digest(sentences)}.npy"
+        if path.exists():
+            return self._read(path, len(sentences))
+        with self._precision():
+            vectors = np.asarray(self._encoder.embed(sentences), dtype=np.float32)
+        if vectors.shape[:1] != (len(sentences),) or vectors.ndim != 2 or not np.isfinite(vectors).all():
+            raise DataError(
+                f"{self._settings.encoder} gives vectors of the shape {vectors.shape} for {len(sentences)} sentences, "
+                "or some that are not finite; name another teacher"
+            )
+        found = similarity.unit(vectors).astype(np.float16)
+        with atomic(path) as temporary, temporary.open("wb") as file:
+            np.save(file, found)
+        return found
+
+    def _read(self, path: Path, sentences: int) -> Vectors:
+        try:
+            found = np.load(path)
+            if found.dtype != np.float16 or found.ndim != 2 or len(found) != sentences:
+                raise ValueError(f"{found.dtype} {found.shape} for {sentences} sentences")
+        except (OSError, ValueError, EOFError) as error:
+            raise DataError(f"damaged ({error}); delete it, and its sentences are embedded again", path) from None
+        return np.asarray(found)
+
+    def _digest(self, sentences: Sequence[str]) -> str:
+        found = hashlib.sha256(self._key)
+        for sentence in sentences:
+            data = sentence.encode()
+            found.update(struct.pack("<Q", len(data)))
+            found.update(data)
+        return found.hexdigest()[:40]
+
+    def _precision(self) -> contextlib.AbstractContextManager[Any]:
+        if self._settings.precision == "float32":
+            return contextlib.nullcontext()
+        import torch
+
+        return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16)
+
+
+def _sides(
+    pairs: Path, corpora: int, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]
+) -> Iterator[tuple[list[list[str]], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
+    """Blocks of a mixed pair file: both sides, which of them are to be taught, bool (n, 2), and which are text."""
+    wanted = np.array(languages, dtype=bool).reshape(-1, 2)
+    for number, block in blocks(pairs):
+        source, target, names = columns_of(block, pairs, number, MIXED)
+        index = corpus_indices(names, corpora, pairs, number)
+        yield [source, target], wanted[index], of_text[index]
+
+
+def _distinct(pairs: Path, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]) -> tuple[int, set[str]]:
+    """The number of pairs, and their distinct sentences that are to be taught."""
+    seen, found = 0, set[str]()
+    for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
+        seen += len(text)
+        for side, sentences in enumerate(sides):
+            if wanted[:, side].all():
+                found.update(sentences)
+            else:
+                found.update(sentences[row] for row in np.flatnonzero(wanted[:, side]))
+    return seen, found
+
+
+def _rows(
+    pairs: Path,
+    count: int,
+    places: Mapping[str, int],
+    languages: Sequence[Sequence[bool]],
+    of_text: npt.NDArray[np.bool_],
+) -> tuple[npt.NDArray[np.int32], list[list[Any]]]:
+    """Each pair's rows among the vectors, int32 (pairs, 2), and the sample: [number, source, target] each."""
+    rows = np.full((count, 2), NONE, dtype="<i4")
+    wanted_rows = np.unique(np.linspace(0, count - 1, SAMPLE).astype(np.int64))
+    sample: list[list[Any]] = []
+    start = 0
+    for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
+        stop = start + len(text)
+        for side, sentences in enumerate(sides):
+            found = np.fromiter((places.get(sentence, NONE) for sentence in sentences), np.int32, len(sentences))
+            rows[start:stop, side] = np.where(wanted[:, side], found, NONE)
+        rows[start:stop, 1][text] = TEXT
+        for number in wanted_rows[(wanted_rows >= start) & (wanted_rows < stop)].tolist():
+            sample.append([number, sides[0][number - start], sides[1][number - start]])
+        start = stop
+    return rows, sample
+
+
+def _head(
+    file: IO[bytes], shapes: Mapping[str, tuple[str, tuple[int, ...]]], value: Mapping[str, Any]
+) -> dict[str, int]:
+    """Write the head of a safetensors file, so that vectors can follow block by block; return where tensors begin."""
+    sizes = {"F16": 2, "I32": 4}
+    entries: dict[str, Any] = {"__metadata__": {KIND: json.dumps(value, ensure_ascii=False)}}
+    place, starts = 0, dict[str, int]()
+    for name, (kind, shape) in shapes.items():
+        starts[name] = place
+        size = sizes[kind] * math.prod(shape)
+        entries[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [place, place + size]}
+        place += size
+    head = json.dumps(entries, ensure_ascii=False, separators=(",", ":")).encode()
+    head += b" " * (-len(head) % 8)
+    file.write(struct.pack("<Q", len(head)) + head)
+    return {name: 8 + len(head) + start for name, start in starts.items()}
+
+
+def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
+    """The ``count`` rows nearest to each row, but for itself, by cosine; approximately, from :data:`MANY` rows on.
+
+    Args:
+        vectors: float16 (n, dim), unit vectors; may be on disk.
+        count: at most n - 1.
+
+    Returns:
+        int32 (n, count), the nearest first. With few found, which only happens to vectors far from all, the last one
+        found is repeated.
+    """
+    with Progress("finding neighbours", "sentences", len(vectors)) as bar:
+        if len(vectors) < MANY:
+            found = nearest(vectors, vectors, count + 1, bar).numbers
+        else:
+            found = _by_clusters(vectors, count + 1, bar)
+    own = found == np.arange(len(found))[:, None]
+    # A sentence whose own vector is not among its nearest (equal ones may come first) loses the last.
+    own[~own.any(axis=1), -1] = True
+    others = found[~own].reshape(len(found), count)
+    for place in range(1, count):
+        others[:, place] = np.where(others[:, place] < 0, others[:, place - 1], others[:, place])
+    return np.ascontiguousarray(np.maximum(others, 0), dtype="<i4")
+
+
+def _by_clusters(vectors: Vectors, count: int, bar: Progress) -> npt.NDArray[np.int64]:
+    """As :func:`neighbours`, int64 (n, count) with -1 where nothing was found, themselves included."""
+    faiss = library()
+    faiss.omp_set_num_threads(1)  # the same bytes whatever the machine
+    clusters = max(1, round(2 * math.sqrt(len(vectors))))
+    index = faiss.index_factory(vectors.shape[1], f"IVF{clusters},Flat", faiss.METRIC_INNER_PRODUCT)
+    index.nprobe = PROBES
+    index.train(np.ascontiguousarray(vectors[: TRAINING * clusters], np.float32))  # rows are in a random order
+    parts = range(0, len(vectors), QUERIES)
+    for start in parts:
+        index.add(np.ascontiguousarray(vectors[start : start + QUERIES], np.float32))
+    found = np.empty((len(vectors), count), np.int64)
+    for start in parts:
+        queries = np.ascontiguousarray(vectors[start : start + QUERIES], np.float32)
+        found[start : start + QUERIES] = index.search(queries, count)[1]
+        bar.add(len(queries))
+    return found
+
+
+def _mean_cosine(vectors: Vectors, closest: npt.NDArray[np.int32]) -> float:
+    """The mean cosine of a sample of sentences to their neighbours."""
+    rows = np.arange(min(1000, len(vectors)))
+    near = vectors[closest[rows].ravel()].astype(np.float32).reshape(len(rows), -1, vectors.shape[1])
+    return round(float(np.einsum("nd,nkd->nk", vectors[rows].astype(np.float32), near).mean()), 4)

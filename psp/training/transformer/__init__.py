@@ -1,0 +1,173 @@
+"""A transformer trained on pairs by sentence-transformers' own trainer (Dadas 2022, section 2).
+
+Its text is read in its own case and unsegmented, as the base's tokenizer wants it. What comes out is a model's folder
+(:mod:`psp.models.transformer`). The libraries are imported when training begins.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psp.core.errors import ConfigError, PspError
+from psp.core.files import sha256, write_json
+from psp.training.finished import REPORT, check_unfinished
+from psp.training.transformer.settings import TransformerSettings
+
+if TYPE_CHECKING:
+    from psp.training.loop import DevelopmentSet
+    from psp.training.teaching.lessons import Lessons
+
+log = logging.getLogger(__name__)
+
+#: What the trainer imports, and names the extra for if it is missing.
+PACKAGES = ("sentence_transformers", "datasets", "accelerate", "torch")
+
+
+def train_transformer(
+    pairs: Path,
+    base: str,
+    out_dir: Path | None,
+    train_dir: Path,
+    settings: TransformerSettings | Mapping[str, Any],
+    development: DevelopmentSet | None = None,
+    *,
+    threads: int,
+    seed: int = 1,
+    model_config: Mapping[str, Any] | None = None,
+    identity: Mapping[str, str] | None = None,
+    replace: bool = True,
+    teacher: Path | None = None,
+) -> dict[str, Any]:
+    """Train a transformer on pairs and write it, or go on with its training if that was stopped or killed.
+
+    Args:
+        pairs: a pair file, mixed or plain, in its own case and unsegmented.
+        base: a folder with a transformer, ``package://<installed package>``, or a name on the Hugging Face Hub that
+            has been downloaded before; nothing is looked for on a network.
+        out_dir: the model's folder; None = only the scores are wanted.
+        train_dir: metrics.csv during training, timing.csv and train.json at its end. Until then, checkpoints/ and
+            the pairs.
+        settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
+        development: scored before training and after each pass; the last weights are kept whatever it says.
+        threads: torch's on the CPU. The same number gives the same bytes there.
+        seed: of the LSTM's first weights, of batches and of dropout.
+        model_config: goes into config.json (languages, recipe...).
+        identity: what else the result depends on; checkpoints of another run are not gone on from.
+        replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
+            replaced.
+        teacher: what the rule ``teach`` wrote about these pairs: vectors at the teacher's distance are learnt instead
+            of the ranking of pairs, for both sides that of the side which the teacher knows (``distance``). If it has
+            other dimensions than the model, vectors are compared through a matrix that is learnt and then dropped.
+
+    Returns:
+        The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
+        ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
+        ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes before
+        and after. The latter two are in timing.csv too.
+
+    Raises:
+        ConfigError: a setting is not allowed, or asks for a GPU where there is none.
+        DataError: the pair file or the base is missing or damaged, or something finished must not be replaced.
+        PspError: a package is missing, the base cannot be loaded, or training diverged.
+        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+    """
+    settings = settings if isinstance(settings, TransformerSettings) else TransformerSettings.from_mapping(settings)
+    if threads < 1:
+        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
+    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
+        raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'psp[transformer]'")
+    import torch
+    import transformers
+
+    from psp.models.registry import hash_of_files
+    from psp.models.transformer import quiet, save_transformer
+    from psp.training.saving.checkpoint import Stopped, StopRequest, sole
+    from psp.training.teaching.lessons import Lessons
+    from psp.training.torch_state import torch_state
+    from psp.training.transformer import trainer
+    from psp.training.transformer.base import build, find_base
+    from psp.training.transformer.dataset import count_cut, read_dataset, write_dataset
+
+    if settings.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("transformer.device: 'cuda', but torch sees no GPU. Write `device: auto`")
+    device = "cuda" if settings.device != "cpu" and torch.cuda.is_available() else "cpu"
+    folder = find_base(base)
+    with quiet(), torch_state(threads), sole(train_dir), StopRequest().listening() as stop:
+        if not replace:
+            check_unfinished(out_dir, train_dir)
+        transformers.set_seed(seed)
+        model = build(folder, settings, device, base)
+        lessons = None if teacher is None else Lessons(teacher)
+        of_teacher = None if teacher is None else sha256(teacher)
+        checkpoints = trainer.Checkpoints(
+            train_dir / "checkpoints",
+            {
+                "settings": settings.learned(),
+                "seed": seed,
+                "threads": threads,
+                "device": device,
+                "pairs": sha256(pairs) if Path(pairs).is_file() else None,
+                "base": hash_of_files(folder),
+                "teacher": of_teacher,
+                "model": dict(model_config or {}),
+                "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+                **(identity or {}),
+            },
+        )
+        count, untaught = write_dataset(Path(pairs), train_dir / "pairs.arrow", lessons)
+        dataset = read_dataset(train_dir / "pairs.arrow")
+        known = checkpoints.prepare()
+        if not known:
+            cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
+            known = {"cut": cut, "before": development and _scores(trainer.score(model, settings, development))}
+            checkpoints.keep(known)
+        log.info("training %s on %s: %d pairs, %s pooling", base, device, count, settings.pooling)
+        begun = time.perf_counter()
+        found = trainer.run(model, dataset, settings, checkpoints, train_dir, development, stop, seed=seed)
+        if stop.signal is not None:
+            raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal)
+        seconds = round(time.perf_counter() - begun, 2)
+        history = [{"step": row["step"], **_scores(row, "dev")} for row in found["history"] if "dev" in row]
+        report = {
+            "format": 1,
+            "encoder": "transformer",
+            "base": base,
+            "settings": {**settings.as_dict(), "seed": seed},
+            "device": device,
+            "threads": threads,
+            "processes": 1,
+            "dim": int(model.get_embedding_dimension()),
+            "pairs": count,
+            **({} if lessons is None else {"teacher": {**_about(lessons), "untaught": untaught, "sha256": of_teacher}}),
+            "cut": known["cut"],
+            "steps": found["steps"],
+            "loss": found["loss"],
+            "development": {"before": known["before"], "after": history},
+        }
+        times = {
+            "pairs_per_second": round(found["mini_batches"] * settings.batch_size / max(found["seconds"], 1e-9), 1),
+            "seconds": seconds,
+        }
+        trainer.write_timing(train_dir / "timing.csv", found["steps"], count * settings.epochs, **times)
+        if out_dir is not None:
+            encoder = {"base": base, "pooling": settings.pooling, "max_length": settings.max_length}
+            save_transformer(out_dir, model.to("cpu"), dict(model_config or {}), encoder)
+        write_json(train_dir / REPORT, report)
+        checkpoints.clear()
+        del dataset
+        (train_dir / "pairs.arrow").unlink(missing_ok=True)
+    return {**report, **times, "resumed_at": found["resumed_at"]}
+
+
+def _about(lessons: Lessons) -> dict[str, Any]:
+    keys = ("encoder", "identity", "languages", "precision", "dim", "sentences")
+    return {key: lessons.about[key] for key in keys}
+
+
+def _scores(found: Mapping[str, Any], key: str = "score") -> dict[str, Any]:
+    return {"score": found[key], "pearson": found["pearson"], "error": found["error"]}

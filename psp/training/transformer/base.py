@@ -1,0 +1,127 @@
+"""The transformer that training begins with: found, checked and given a pooling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.files import read_json
+from psp.models.lstm_pooling import LstmPooling
+from psp.models.registry import PACKAGE, package_folder
+from psp.training.transformer.settings import LSTM_POOLINGS, TransformerSettings
+
+#: The files of a tokenizer, one of which a base must have; without them the library makes one with an empty vocabulary.
+TOKENIZERS = (
+    "tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
+    "spm.model", "sentencepiece.model",
+)  # fmt: skip
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+
+
+def find_base(base: str) -> Path:
+    """The folder of a base: config.json, weights and tokenizer of a transformer.
+
+    Args:
+        base: a folder, of a transformer or of a sentence-transformers model that begins with one;
+            ``package://<installed package>``; or a name on the Hugging Face Hub, if it has been downloaded before.
+
+    Raises:
+        DataError: there is no such folder, or it has no transformer, weights or tokenizer.
+        PspError: the package or the download is missing.
+    """
+    if base.startswith(PACKAGE):
+        folder = package_folder(base)
+    elif (folder := Path(base)).is_dir():
+        pass
+    elif base.count("/") > 1 or base.startswith((".", "/", "~")):
+        raise DataError("no such folder; a base is the folder of a transformer", base)
+    else:
+        folder = _downloaded(base)
+    if (folder / "modules.json").is_file():
+        folder = folder / _first_module(folder / "modules.json")
+    config = read_json(folder / "config.json")
+    if not isinstance(config, dict) or "model_type" not in config:
+        raise DataError("not the config of a transformer (model_type is missing); name another base", folder)
+    for what, names in (("weights", WEIGHTS), ("tokenizer", TOKENIZERS)):
+        if not any((folder / name).is_file() for name in names):
+            raise DataError(f"has no {what} ({', '.join(names)}); copy the whole folder, or name another base", folder)
+    return folder
+
+
+def _downloaded(name: str) -> Path:
+    import huggingface_hub
+
+    try:
+        return Path(huggingface_hub.snapshot_download(name, local_files_only=True))
+    except (OSError, ValueError) as error:  # its errors are among these
+        raise PspError(
+            f"the base {name} is neither a folder nor downloaded; training looks for nothing on a network: run "
+            f"`hf download {name}` once, or name a folder or {PACKAGE}<installed package>"
+        ) from error
+
+
+def _first_module(path: Path) -> str:
+    modules = read_json(path)
+    try:
+        kind, place = str(modules[0]["type"]), str(modules[0]["path"])
+    except (TypeError, KeyError, IndexError):
+        raise DataError("not a list of modules; copy the folder again", path) from None
+    if not kind.startswith("sentence_transformers.") or not kind.endswith(".Transformer") or ".." in place:
+        raise DataError(f"its first module is {kind}, not a transformer; name another base", path)
+    return place
+
+
+def build(folder: Path, settings: TransformerSettings, device: str, base: str) -> SentenceTransformer:
+    """Make the model that is trained: the base, float32, with its pooling; seed torch before.
+
+    Args:
+        folder: as of :func:`find_base`.
+        settings: pooling, dim, max_length.
+        device: cpu or cuda.
+        base: what was asked for, for errors.
+
+    Raises:
+        PspError: the library cannot load the base, or it needs code of its own, which psp does not run.
+        ConfigError: the base cannot read ``max_length`` tokens.
+    """
+    try:
+        transformer = Transformer(
+            str(folder),
+            max_seq_length=settings.max_length,
+            model_kwargs={"dtype": torch.float32, "local_files_only": True},
+            processor_kwargs={"local_files_only": True},
+            config_kwargs={"local_files_only": True},
+        )
+    except Exception as error:  # of whatever it tries: transformers', tokenizers', safetensors', json's
+        advice = "psp runs no code that a base brings" if "trust_remote_code" in str(error) else "name another base"
+        said = " ".join(str(error).split())[:300]
+        raise PspError(f"the base {base} cannot be loaded: {said}; {advice}") from error
+    positions = getattr(transformer.config, "max_position_embeddings", None)
+    # RoBERTa and its kin count positions from that after padding.
+    usable = positions and positions - (transformer.config.pad_token_id + 1 if _counts_from_padding(transformer) else 0)
+    if usable and settings.max_length > usable > 0:
+        raise ConfigError(
+            f"{settings.BLOCK}.max_length: {settings.max_length} is not allowed; the base reads at most {usable} "
+            f"tokens. Write `max_length: {usable}`"
+        )
+    if not transformer.tokenizer or transformer.tokenizer.pad_token_id is None:
+        raise DataError("its tokenizer has no padding; name another base", folder)
+    width = int(transformer.get_embedding_dimension())
+    pooling: Any
+    if settings.pooling in LSTM_POOLINGS:
+        pooling = LstmPooling(width, settings.dim, settings.pooling == "bilstm")
+    else:
+        pooling = Pooling(width, settings.pooling)
+    transformer.save_in_root = False  # psp's config.json is there; see psp.models.transformer
+    return SentenceTransformer(modules=[transformer, pooling], device=device, local_files_only=True)
+
+
+def _counts_from_padding(transformer: Any) -> bool:
+    kin = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl")
+    return str(transformer.config.model_type) in kin and transformer.config.pad_token_id is not None

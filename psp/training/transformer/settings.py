@@ -1,0 +1,164 @@
+"""The settings of a transformer's training, declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from psp.core.settings import Section, choice, number, text, whole
+from psp.training.settings import _Checked, _field
+
+#: Poolings of sentence-transformers, and psp's own.
+LIBRARY_POOLINGS, LSTM_POOLINGS = ("mean", "cls", "max"), ("lstm", "bilstm")
+
+
+@dataclass(frozen=True)
+class TransformerSettings(_Checked):
+    """How a transformer is trained on pairs; each declaration has its help.
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+
+    BLOCK = "transformer"
+
+    pooling: str = _field(
+        choice(
+            "mean",
+            (*LIBRARY_POOLINGS, *LSTM_POOLINGS),
+            recipes={"dadas": "lstm"},
+            help="a sentence's vector: of its token vectors the mean, the first (cls) or the largest of each dimension "
+            "(max); or the last state of an LSTM that reads them, one way (lstm) or both (bilstm)",
+        )
+    )
+    dim: int = _field(
+        whole(
+            2048,
+            at_least=1,
+            recipes={"dadas": 2048},
+            help="dimensions with lstm or bilstm pooling; with the others it is the base's width",
+        )
+    )
+    batch_size: int = _field(
+        whole(
+            64,
+            at_least=2,
+            recipes={"dadas": 64},
+            help="pairs per mini-batch, on each GPU; no text stands in one twice",
+        )
+    )
+    epochs: int = _field(whole(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
+    learning_rate: float = _field(
+        number(
+            2e-5,
+            above=0,
+            recipes={"dadas": 2e-5},
+            unstated=["dadas"],  # lost in the paper's text: the library's default
+            help="AdamW's peak learning rate; it then falls to 0 linearly",
+        )
+    )
+    warmup: float = _field(
+        number(0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training during which it rises from 0")
+    )
+    scale: float = _field(
+        number(
+            20,
+            above=0,
+            recipes={"dadas": 20},
+            unstated=["dadas"],
+            help="cosines are multiplied by this before the softmax",
+        )
+    )
+    directions: str = _field(
+        choice(
+            "both",
+            ["both", "source"],
+            recipes={"dadas": "source"},
+            help="source: targets are ranked for each source; both: sources for each target too, and the two losses "
+            "averaged",
+        )
+    )
+    distance: str = _field(
+        choice(
+            "cosine",
+            ["cosine", "mse", "l2"],
+            help="with a `teacher`: the loss instead of ranking, how far a text's vector is from the teacher's",
+        )
+    )
+    max_length: int = _field(
+        whole(
+            64,
+            at_least=4,
+            recipes={"dadas": 512},
+            unstated=["dadas"],  # not set, so that of its base
+            help="tokens of a text that are read, at most as many as the base can; the rest is cut",
+        )
+    )
+    cached: int | None = _field(
+        whole(
+            None,
+            at_least=1,
+            null=True,
+            help="texts that go through the transformer at a time, for batches that do not fit into memory "
+            "(the library's CachedMultipleNegativesRankingLoss); null: a whole batch",
+        )
+    )
+    precision: str = _field(
+        choice(
+            "float32",
+            ["float32", "bfloat16"],
+            recipes={"dadas": "bfloat16"},  # mixed precision; the paper's is float16, on a GPU
+            help="bfloat16: products are computed in it, in less time where the hardware multiplies it; weights stay "
+            "float32",
+        )
+    )
+    device: str = _field(
+        text(
+            "auto",
+            pattern="^(auto|cpu|cuda)$",
+            noun="auto, cpu or cuda",
+            help="auto uses GPUs if there are any",
+        )
+    )
+    log_every: int = _field(whole(50, at_least=1, help="mini-batches per row of metrics.csv"))
+    checkpoint_steps: int | None = _field(
+        whole(
+            500,
+            at_least=1,
+            null=True,
+            help="mini-batches between two checkpoints, from which a killed training goes on; null for none",
+        )
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pooling == "bilstm" and self.dim % 2:
+            raise self._wrong("dim", "an even number with bilstm pooling, half for each direction")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def learned(self) -> dict[str, Any]:
+        """The settings that change what is learned."""
+        job = ("device", "log_every", "checkpoint_steps")
+        return {key: value for key, value in self.as_dict().items() if key not in job}
+
+
+#: Settings that a config has under ``encoder``, beside the base: they say what the model is.
+OF_ENCODER = ("pooling", "dim")
+#: Settings of the job.
+JOB = {
+    "threads": whole(2, at_least=1, help="torch's threads on the CPU; another number can change the model"),
+    "gpus": whole(
+        0,
+        at_least=0,
+        help="GPUs requested from a cluster; with several the library splits each mini-batch among them",
+    ),
+}
+#: The block in a config.
+SECTION = Section(
+    "training of a transformer by sentence-transformers' trainer (Dadas 2022, section 2)",
+    {key: one for key, one in TransformerSettings.declared().items() if key not in OF_ENCODER} | JOB,
+)

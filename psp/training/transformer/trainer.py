@@ -1,0 +1,301 @@
+"""Sentence-transformers' trainer, as :func:`psp.training.transformer.train_transformer` wants it.
+
+The training loop, loss, sampler, schedule and checkpoints are the library's. What is ours: nothing goes to a network or
+to the screen, no model card is made, the development score is taken, and only whole checkpoints are gone on from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+import logging
+import math
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.sentence_transformer.losses import (
+    CachedMultipleNegativesRankingLoss,
+    EmbedDistillLoss,
+    MultipleNegativesRankingLoss,
+)
+from sentence_transformers.sentence_transformer.training_args import BatchSamplers
+from transformers import TrainerCallback
+from transformers.trainer_callback import PrinterCallback
+
+from psp.core.errors import PspError
+from psp.core.files import atomic_text, write_json
+from psp.core.progress import Progress
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.training.loop import DevelopmentSet
+from psp.training.saving.checkpoint import StopRequest
+from psp.training.transformer.dataset import LABEL
+from psp.training.transformer.settings import TransformerSettings
+
+log = logging.getLogger(__name__)
+
+RUN, WHOLE = "run.json", "whole"
+#: Checkpoints that are kept: the one before serves if the last is not whole.
+KEPT = 2
+#: In a checkpoint: the matrix that takes vectors to the width of the teacher's, which is no part of the model.
+PROJECTION = "projection.safetensors"
+_COLUMNS = ("step", "epoch", "loss", "learning_rate", "grad_norm", "dev", "pearson", "error")
+
+
+class Checkpoints:
+    """The folder of the library's checkpoints, of one training run.
+
+    Args:
+        folder: ``checkpoint-<step>/`` of the library, and run.json.
+        identity: what the run depends on; those of another run are removed.
+    """
+
+    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._identity = json.loads(json.dumps(identity))
+
+    def prepare(self) -> dict[str, Any]:
+        """Make the folder ready for this run; return what :meth:`keep` kept, nothing at the start of a run."""
+        run: dict[str, Any] = {}
+        with contextlib.suppress(OSError, ValueError):  # none, or half of one
+            run = json.loads((self.folder / RUN).read_text())
+        if run.get("identity") != self._identity:
+            if run:
+                was = run.get("identity", {})
+                changed = [key for key in self._identity if was.get(key) != self._identity[key]]
+                log.warning("%s: checkpoints of another training (%s), removed", self.folder, ", ".join(changed))
+            shutil.rmtree(self.folder, ignore_errors=True)
+            run = {}
+            self.keep({})
+        kept: dict[str, Any] = run.get("kept", {})
+        return kept
+
+    def keep(self, what: Mapping[str, Any]) -> None:
+        """Remember something of the run besides its checkpoints."""
+        write_json(self.folder / RUN, {"identity": self._identity, "kept": dict(what)})
+
+    def latest(self) -> Path | None:
+        """The last checkpoint that is whole; others, left by a killed process, are removed."""
+        found: dict[int, Path] = {}
+        for path in self.folder.glob("checkpoint-*"):
+            if not (match := re.fullmatch(r"checkpoint-(\d+)", path.name)):
+                continue
+            if (path / WHOLE).is_file():
+                found[int(match[1])] = path
+            else:
+                log.warning("%s: an unfinished checkpoint, removed", path)
+                shutil.rmtree(path, ignore_errors=True)
+        return found[max(found)] if found else None
+
+    def clear(self) -> None:
+        """Remove all: training has ended well."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Embedder:
+    """A model that is being trained, for the development score.
+
+    Args:
+        model: the model.
+        batch_size: texts at a time.
+    """
+
+    def __init__(self, model: SentenceTransformer, batch_size: int) -> None:
+        self.model, self.batch_size = model, batch_size
+
+    def embed_raw_text(self, sentences: Sequence[str], /) -> np.ndarray:
+        """Embed texts, float32 (n, dim)."""
+        found: np.ndarray = self.model.encode(
+            list(sentences), batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
+        )
+        return found
+
+
+def score(model: SentenceTransformer, settings: TransformerSettings, development: DevelopmentSet) -> dict[str, Any]:
+    """The development score of a model, which stays in the mode (training or not) that it was in."""
+    training = model.training
+    model.eval()
+    bfloat16 = settings.precision == "bfloat16"
+    with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bfloat16):
+        found = development.score(EmbeddingScorer(Embedder(model, settings.batch_size)))
+    model.train(training)
+    log.info("development score %.2f", found["score"])
+    return dict(found)
+
+
+class _Trainer(SentenceTransformerTrainer):
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """None: it embeds a thousand texts for examples, and asks the hub about the data."""
+
+    def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
+        # The library's also makes a model card, and pickles its arguments.
+        assert output_dir is not None
+        Path(output_dir).mkdir(parents=True, exist_ok=True)
+        self.model.save_pretrained(output_dir, create_model_card=False)
+        if getattr(self.loss, "projection", None) is not None:
+            self.loss.save_projection(str(Path(output_dir) / PROJECTION))
+
+
+class _Follower(TrainerCallback):
+    """Shows progress, takes the development score after each pass, marks whole checkpoints, stops when asked to."""
+
+    def __init__(
+        self, settings: TransformerSettings, development: DevelopmentSet | None, stop: StopRequest, folder: Path
+    ) -> None:
+        self.settings, self.development, self.stop, self.folder = settings, development, stop, folder
+        self.progress: Progress | None = None
+        self.trainer: Any = None
+        self.steps = 0
+        self.stack = contextlib.ExitStack()
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        bar = Progress("training", "mini-batches", state.max_steps, state.global_step)
+        self.progress = self.stack.enter_context(bar)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
+        self.steps += 1
+        if self.progress is not None:
+            self.progress.add(1)
+        if self.stop.signal is not None:
+            control.should_save, control.should_training_stop = True, True
+        return control
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        write_metrics(self.folder / "metrics.csv", state.log_history)
+        if self.progress is not None and "loss" in (logs or {}):
+            self.progress.add(0, loss=float(logs["loss"]))
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
+        if self.development is not None and self.stop.signal is None:
+            found = score(model, self.settings, self.development)
+            self.trainer.log({"dev": found["score"], "pearson": found["pearson"], "error": found["error"]})
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        # After the library has written all of it. A process that is killed before leaves a folder without this file.
+        (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
+
+
+def run(
+    model: SentenceTransformer,
+    dataset: Any,
+    settings: TransformerSettings,
+    checkpoints: Checkpoints,
+    train_dir: Path,
+    development: DevelopmentSet | None,
+    stop: StopRequest,
+    *,
+    seed: int,
+) -> dict[str, Any]:
+    """Train a model in place, going on from the last whole checkpoint.
+
+    Args:
+        model: as of :func:`psp.training.transformer.base.build`.
+        dataset: pairs; with a column of a teacher's vectors these are learnt instead of the ranking of pairs.
+        settings: how.
+        checkpoints: ready for this run.
+        train_dir: where metrics.csv goes.
+        development: scored after each pass, or None.
+        stop: training ends after the mini-batch in which this hears a signal; a checkpoint is then there.
+        seed: of batches and dropout.
+
+    Returns:
+        ``steps``, ``resumed_at``, ``loss`` (the mean of the last rows of metrics.csv), ``history`` (its rows),
+        ``mini_batches`` and ``seconds`` of this process alone.
+
+    Raises:
+        PspError: the loss or a weight is not a finite number.
+    """
+    directions = ("query_to_doc",) if settings.directions == "source" else ("query_to_doc", "doc_to_query")
+    # For two directions a softmax each, averaged: the usual symmetric loss.
+    how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
+    loss: Any
+    taught = dataset[:1].get(LABEL)
+    if taught is not None:
+        width = len(taught[0])
+        projected = None if width == model.get_embedding_dimension() else width
+        loss = EmbedDistillLoss(model, distance_metric=settings.distance, projection_dim=projected)
+    elif settings.cached is None:
+        loss = MultipleNegativesRankingLoss(model, **how)
+    else:
+        loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.cached, **how)
+    cpu = model.device.type == "cpu"
+    saving = settings.checkpoint_steps is not None
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(checkpoints.folder),
+        num_train_epochs=settings.epochs,
+        per_device_train_batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup,  # below 1: a share of all steps
+        lr_scheduler_type="linear",
+        # A text that stands twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
+        batch_sampler=BatchSamplers.NO_DUPLICATES if taught is None else BatchSamplers.BATCH_SAMPLER,
+        bf16=settings.precision == "bfloat16",
+        use_cpu=cpu,
+        dataloader_pin_memory=not cpu,
+        seed=seed,
+        data_seed=seed,
+        save_strategy="steps" if saving else "no",
+        save_steps=settings.checkpoint_steps or 1,
+        save_total_limit=KEPT,
+        logging_strategy="steps",
+        logging_steps=settings.log_every,
+        logging_first_step=True,
+        logging_nan_inf_filter=False,
+        report_to=[],
+        disable_tqdm=True,
+        push_to_hub=False,
+    )
+    follower = _Follower(settings, development, stop, train_dir)
+    trainer = _Trainer(model=model, args=arguments, train_dataset=dataset, loss=loss, callbacks=[follower])
+    follower.trainer = trainer
+    trainer.remove_callback(PrinterCallback)  # it prints
+    last = checkpoints.latest()
+    if last is not None:
+        log.info("training goes on from %s", last)
+        if getattr(loss, "projection", None) is not None:
+            loss.load_projection(str(last / PROJECTION))
+    with follower.stack:
+        result = trainer.train(resume_from_checkpoint=None if last is None else str(last))
+    done = any("dev" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history)
+    if development is not None and not done and stop.signal is None:  # killed after its last mini-batch
+        follower.on_epoch_end(arguments, trainer.state, trainer.control, model=model)
+    history = [row for row in trainer.state.log_history if "loss" in row or "dev" in row]
+    losses = [row["loss"] for row in history if "loss" in row]
+    weights = sum(float(one.detach().double().abs().sum()) for one in model.parameters())
+    if not all(map(math.isfinite, [*losses, weights])):
+        raise PspError(
+            "training diverged: the loss or a weight is not a finite number; lower learning_rate, or write "
+            "`precision: float32`"
+        )
+    return {
+        "steps": int(trainer.state.global_step),
+        "resumed_at": None if last is None else int(last.name.rpartition("-")[2]),
+        "loss": round(float(np.mean(losses[-3:])), 4) if losses else None,
+        "history": history,
+        "mini_batches": follower.steps,
+        "seconds": round(float(result.metrics["train_runtime"]), 2),
+    }
+
+
+def write_timing(path: Path, steps: int, pairs: int, *, seconds: float, pairs_per_second: float) -> None:
+    """Write one row as other trainings have many: what :mod:`psp.evaluation.variants` reads."""
+    with atomic_text(path) as file:
+        file.write(f"step,pairs,seconds,pairs_per_second\n{steps},{pairs},{seconds},{pairs_per_second}\n")
+
+
+def write_metrics(path: Path, history: Sequence[Mapping[str, Any]]) -> None:
+    """Write the rows of a trainer's history as CSV: loss and learning rate, and the development scores."""
+    with atomic_text(path) as file:
+        rows = csv.DictWriter(file, _COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(row for row in history if "loss" in row or "dev" in row)

@@ -1,0 +1,54 @@
+# Mine pairs from bitext: sentences that share a translation. The bitext goes through filters of its own first, and
+# keeps its case and spacing.
+def bitext_of(wildcards):
+    """Return the corpora that a mined one comes from."""
+    return part_of(wildcards).sources
+
+
+# Params that are not given are inherited; `part_of` (common.smk) knows the wildcard `bitext`.
+use rule filter as filter_bitext with:
+    output:
+        pairs=scratch("results/{model}/pairs/pivot/{part}/{bitext}.tsv"),
+        report="results/{model}/pairs/pivot/{part}/{bitext}.json",
+        dropped="results/{model}/pairs/pivot/{part}/{bitext}.dropped.tsv",
+    log:
+        "results/{model}/logs/pivot/{part}/{bitext}.log",
+    benchmark:
+        "results/{model}/benchmarks/pivot/{part}/{bitext}.tsv"
+    params:
+        prepared=False,
+    message:
+        "Filtering {wildcards.bitext}, to mine {wildcards.part} for {wildcards.model}"
+
+
+rule pivot:
+    input:
+        lambda wildcards: [
+            f"results/{wildcards.model}/pairs/pivot/{wildcards.part}/{source.label}.tsv"
+            for source in bitext_of(wildcards)
+        ],
+    output:
+        pairs=scratch("results/{model}/pairs/pivot/{part}.tsv"),
+        report="results/{model}/pairs/pivot/{part}.json",
+    log:
+        "results/{model}/logs/pivot/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/pivot/{part}.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(240),
+    params:
+        sources=lambda wildcards: [
+            [source.label, list(source.languages)] for source in bitext_of(wildcards)
+        ],
+        languages=lambda wildcards: list(part_of(wildcards).languages),
+        through=lambda wildcards: part_of(wildcards).through,
+        settings=lambda wildcards: dict(part_of(wildcards).pivot),
+        shards=setting("mix", "shards"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.pairs.pivot"),
+    message:
+        "Mining {wildcards.part} for {wildcards.model}"
+    script:
+        "../workflow_scripts/pivot.py"

@@ -1,0 +1,148 @@
+"""Losses over a teacher's cosines: the fast path is the definition, and a mini-batch is what it should be."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.pairs.encoded_pairs import Pairs
+from psp.text.encoded import Encoded
+from psp.training.losses.base import Comparison, Loss, MiniBatch
+from psp.training.losses.infonce import InfoNCELoss
+from psp.training.losses.teacher import (
+    TeacherLoss,
+    divergence_loss,
+    divergence_objective,
+    squares_loss,
+    squares_objective,
+)
+from psp.training.teaching.settings import TeacherSettings
+
+BOTH = [(divergence_loss, divergence_objective), (squares_loss, squares_objective)]
+
+
+def encoded(count: int) -> Encoded:
+    return Encoded(np.arange(count, dtype=np.int32), np.arange(count + 1, dtype=np.int64))
+
+
+def lessons(count: int, among: int = 5, seed: int = 0) -> Any:
+    generator = np.random.default_rng(seed)
+    vectors = generator.standard_normal((count, 6))
+    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    order = np.argsort(-(vectors @ vectors.T) - 9 * np.eye(count) * -1, axis=1)
+    return SimpleNamespace(vectors=vectors.astype(np.float16), nearest=order[:, :among].astype(np.int32))
+
+
+def batch(taught: list[tuple[int, int]], step: int = 0) -> MiniBatch:
+    sides = encoded(len(taught)), encoded(len(taught))
+    pairs = Pairs(*sides, np.ones(len(taught), bool), np.array(taught, np.int32))
+    return MiniBatch(pairs, np.arange(len(taught)), None, torch.device("cpu"), step=step)
+
+
+@pytest.mark.parametrize(("plain", "fast"), BOTH)
+@given(count=st.integers(2, 9), scale=st.sampled_from([0.5, 20.0, 90.0]), seed=st.integers(0, 99), zero=st.booleans())
+def test_the_loss_and_its_gradient_are_the_definition_s(
+    plain: Any, fast: Any, count: int, scale: float, seed: int, zero: bool
+) -> None:
+    torch.manual_seed(seed)
+    vectors = torch.randn(count, 7)
+    teacher = torch.nn.functional.normalize(torch.randn(count, 3), dim=1)
+    if zero:
+        vectors[0] = 0
+    found = []
+    for function, extra in ((plain, {}), (fast, {"reduced": False})):
+        own = vectors.clone().requires_grad_()
+        loss = function(own, teacher @ teacher.T, scale, **extra)
+        (3 * loss).backward()
+        found.append((loss.detach(), own.grad))
+    torch.testing.assert_close(found[0][0], found[1][0], rtol=1e-4, atol=1e-5)
+    rows = slice(1 if zero else 0, None)  # at a length of 0 the gradient is a matter of definition
+    torch.testing.assert_close(found[0][1][rows], found[1][1][rows], rtol=1e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize(("plain", "fast"), BOTH)
+def test_a_student_with_the_teachers_cosines_has_no_loss(plain: Any, fast: Any) -> None:
+    vectors = torch.randn(8, 5)
+    units = torch.nn.functional.normalize(vectors, dim=1)
+    for function in (plain, fast):
+        assert float(function(3 * vectors, units @ units.T, 20.0)) == pytest.approx(0, abs=1e-3)
+
+
+def test_small_differences_cost_the_same_by_both() -> None:
+    torch.manual_seed(1)
+    units = torch.nn.functional.normalize(torch.randn(400, 300), dim=1)
+    near = torch.nn.functional.normalize(units + 1e-3 * torch.randn(400, 300), dim=1)
+    teacher = units @ units.T
+    assert float(squares_loss(near, teacher, 5.0)) == pytest.approx(float(divergence_loss(near, teacher, 5.0)), rel=0.2)
+
+
+def test_neighbourhoods_depend_on_the_seed_and_the_step_alone() -> None:
+    settings = TeacherSettings(encoder="x", centres=4, neighbours=2, among=5, weight=1)
+    taught = lessons(60)
+    loss = TeacherLoss(None, taught, encoded(60), settings, seed=1)
+    again = TeacherLoss(None, taught, encoded(60), settings, seed=1)
+    rows = loss.neighbourhoods(3)
+    assert np.array_equal(rows, again.neighbourhoods(3)) and not np.array_equal(rows, loss.neighbourhoods(4))
+    assert 4 < len(rows) <= 12 and (np.diff(rows) > 0).all()
+    # Each is a centre or one of a centre's nearest: so 4 of them have two of their nearest among the rows.
+    with_two = [row for row in rows if np.isin(taught.nearest[row], rows).sum() >= 2]
+    assert len(with_two) >= 4
+    compared = loss.compare(batch([(0, 0), (1, 1)], step=3))
+    assert np.array_equal(compared.further.ids, rows)
+    assert np.array_equal(compared.texts[0], 4 + np.arange(len(rows)))
+
+
+def test_without_pairs_the_teachers_sentences_of_a_mini_batch_are_compared_each_once() -> None:
+    settings = TeacherSettings(encoder="x", loss="kl", weight=1)
+    loss = TeacherLoss(None, lessons(9), None, settings, seed=1)
+    compared = loss.compare(batch([(3, -2), (7, -2), (-1, -2), (3, -2), (0, -2)]))
+    assert compared.further is None
+    assert [list(part) for part in compared.texts] == [[4, 0, 1]]  # rows 0, 3 and 7
+    assert not loss.takes_negatives
+
+
+def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> None:
+    settings = TeacherSettings(encoder="x", loss="kl", weight=0.25, scale=20)
+    taught, inner = lessons(9), InfoNCELoss(0.3, 20, True)
+    given = batch([(3, 4), (5, -1), (6, -2), (1, 0)])
+    compared = TeacherLoss(inner, taught, None, settings, seed=1).compare(given)
+    assert [list(part) for part in compared.texts] == [[0, 1, 3], [4, 5, 7], [], [], [2]]
+    vectors = torch.randn(7, 5)
+    of_pairs = inner.compare(MiniBatch(given.pairs, np.array([0, 1, 3]), None, given.device))
+    order = [5, 2, 0, 3, 1, 6]  # of the rows 0, 1, 3, 4, 5 and 6
+    cosines = torch.from_numpy(taught.vectors[[0, 1, 3, 4, 5, 6]].astype(np.float32))
+    wanted = 0.75 * of_pairs.loss(vectors[:6]) + 0.25 * divergence_loss(vectors[order], cosines @ cosines.T, 20)
+    assert float(compared.loss(vectors)) == pytest.approx(float(wanted), rel=1e-2)
+
+
+@pytest.mark.parametrize("weight", [0.5, 1])
+def test_a_mini_batch_with_nothing_to_compare_is_a_step_without_a_gradient(weight: float) -> None:
+    inner = InfoNCELoss(0.3, 20, True) if weight < 1 else None
+    settings = TeacherSettings(encoder="x", loss="kl", weight=weight)
+    compared = TeacherLoss(inner, lessons(9), None, settings, seed=1).compare(batch([(2, -2), (-1, -2)]))
+    vectors = torch.randn(sum(map(len, compared.texts)), 4, requires_grad=True)
+    compared.loss(vectors).backward()
+    assert vectors.grad is not None and not vectors.grad.any()
+
+
+def test_the_loss_of_equal_vectors_is_known() -> None:
+    class Ten(Loss):
+        def compare(self, batch: MiniBatch) -> Comparison:
+            raise NotImplementedError
+
+        def of_equal_vectors(self, pairs: int) -> float:
+            return 10.0
+
+    taught = lessons(30)
+    vectors = torch.from_numpy(taught.vectors.astype(np.float32))
+    equal = float(divergence_loss(torch.ones(30, 4), vectors @ vectors.T, 20))
+    for weight, wanted in ((1.0, equal), (0.5, 5 + equal / 2)):
+        settings = TeacherSettings(encoder="x", loss="kl", weight=weight, scale=20)
+        loss = TeacherLoss(Ten() if weight < 1 else None, taught, None, settings, seed=1)
+        assert loss.of_equal_vectors(30) == pytest.approx(wanted, rel=1e-2)

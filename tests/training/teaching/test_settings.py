@@ -1,0 +1,24 @@
+"""The block ``teacher``."""
+
+from __future__ import annotations
+
+import pytest
+
+from psp.core.errors import PspError
+from psp.training.teaching.settings import LOSSES, TeacherSettings
+
+
+def test_settings_that_contradict_one_another_are_refused() -> None:
+    with pytest.raises(PspError, match=r"teacher\.among: 3 is not allowed; allowed is at least neighbours, 15"):
+        TeacherSettings(encoder="x", among=3)
+    assert TeacherSettings.from_mapping({"languages": ["en"]}).as_dict()["languages"] == ["en"]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_say_whether_they_need_neighbours(loss: str) -> None:
+    assert TeacherSettings(loss=loss).in_neighbourhoods == loss.startswith("neighbours-")
+
+
+def test_a_key_that_is_none_is_refused() -> None:
+    with pytest.raises(PspError, match=r"teacher\.wieght: no such key; allowed are encoder, languages"):
+        TeacherSettings.from_mapping({"wieght": 1})

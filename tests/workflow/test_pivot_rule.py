@@ -1,0 +1,85 @@
+"""Pairs mined from bitext through the workflow, from the filtered bitext to a report of what was trained on."""
+
+import json
+
+import pytest
+
+import psp
+from psp.core import schemas
+from psp.core.files import read_json
+from psp.text.keys import normalised_key
+
+#: Each of 40 rooms is said in three ways, under one French sentence.
+ROWS = [
+    (english.format(number, colour), f"La pièce {number} est {colour}, dit-elle.")
+    for number in range(40)
+    for colour in ("rouge", "verte")
+    for english in ("She says that room {} is {}.", "Room {} happens to be {}, says she", "It is said: room {}, {}!")
+]
+MODEL = """
+  mined:
+    extends: demo
+    languages: [en]
+    corpora:
+      - mined: en
+        through: fr
+        from:
+          - {path: rooms.tsv, languages: [en, fr], licence: CC0-1.0}
+          - {path: again.tsv, languages: [en, fr], licence: MIT}
+    subword: {vocab_size: 150}
+    development: {sts: null, heldout: 5}
+    train: {epochs: 1}
+    mix: {warn_pairs: 0}
+"""
+
+
+@pytest.mark.slow
+def test_mined_pairs_are_a_corpus_like_any_other(finished, tmp_path):
+    workflow = finished.copy(tmp_path / "copy")
+    for name, rows in (("rooms", ROWS[:200]), ("again", ROWS[180:])):
+        (workflow.folder / f"{name}.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in rows), encoding="utf-8")
+    with (workflow.folder / "tiny.yaml").open("a") as file:
+        file.write(MODEL)
+    assert workflow.planned("results/demo/eval.json") == set()
+    targets = ["results/mined/eval.json", "results/mined/data.json"]
+    jobs = workflow.jobs("--", *targets)
+    assert (jobs["filter_bitext"], jobs["pivot"], jobs["filter"], jobs["train"]) == (2, 1, 1, 1)
+    workflow.run("--notemp", "--", *targets)
+    folder = workflow.folder / "results/mined/pairs"
+    name = "Mined-fr.en-en"
+    report = read_json(folder / f"pivot/{name}.json")
+    schemas.check(report, "pivot")
+    assert report["read"] == {"again.en-fr": 60, "rooms.en-fr": 200}
+    assert (report["keys"], report["groups"], report["sentences"], report["pairs"]) == (80, 80, 240, 160)
+    rows = [line.split("\t") for line in (folder / f"pivot/{name}.tsv").read_text(encoding="utf-8").splitlines()]
+    english = {}
+    for text, french in ROWS:
+        english.setdefault(normalised_key(french), set()).add(text)
+    for source, target, shared, _ in rows:  # in their own case
+        assert {source, target} <= english[normalised_key(shared)] and source != target
+    assert {row[3] for row in rows} == {"again.en-fr", "again.en-fr+rooms.en-fr", "rooms.en-fr"}
+    filtered = read_json(folder / f"filter/{name}.json")
+    assert filtered["seen"] == 160 and filtered["filters"]["numbers"]["enabled"]
+    data = read_json(workflow.folder / "results/mined/data.json")
+    schemas.check(data, "data")
+    (corpus,) = data["corpora"]
+    assert corpus["kind"] == "mined" and corpus["mined"]["pairs"] == 160
+    assert corpus["licence"]["declared"] == "CC0-1.0 AND MIT"
+    assert "Mined through fr: 260 pairs of bitext" in (workflow.folder / "results/mined/data.md").read_text()
+    assert psp.load_model(workflow.folder / "results/mined/model").config["languages"] == ["en"]
+    public = "results/mined/mined/Mined-fr.en-en.jsonl"
+    workflow.run("--notemp", "--", public)
+    published = [json.loads(line) for line in (workflow.folder / public).read_text(encoding="utf-8").splitlines()]
+    assert len(published) == filtered["kept"]
+    assert {(row["source"], row["target"], row["shared"]) for row in published} <= {tuple(row[:3]) for row in rows}
+    assert "CC0-1.0 AND MIT" in (workflow.folder / f"{public}.md").read_text(encoding="utf-8")
+    for path in (folder / "pivot").rglob("*.json"):
+        assert schemas.at(path.relative_to(workflow.folder / "results")) in ("filter", "pivot")
+    before = (folder / f"pivot/{name}.tsv").read_bytes()
+    workflow.run("--notemp", "--forcerun", "pivot", "--", *targets)
+    assert (folder / f"pivot/{name}.tsv").read_bytes() == before
+    workflow.edit("tiny.yaml", "through: fr\n", "through: fr\n        pairs: all\n")
+    assert {"pivot", "filter", "train"} <= workflow.planned("--", *targets)
+    workflow.edit("tiny.yaml", "        through: fr\n", "        through: de\n")
+    refused = workflow.run("--dry-run", "--", *targets, check=False)
+    assert refused.returncode != 0 and "mined en: rooms.tsv is in en and fr; leave it out" in refused.output

@@ -1,0 +1,18 @@
+"""Embed the sentences of a model's pairs by its teacher."""
+
+from pathlib import Path
+
+from psp.config.jobs import EMBEDDINGS
+from psp.core.logs import job
+from psp.training.teaching.teach import teach
+
+with job(snakemake.log[0]):
+    teach(
+        Path(snakemake.input.pairs),
+        Path(snakemake.output.lessons),
+        Path(snakemake.output.report),
+        cache=EMBEDDINGS / "teachers",
+        settings=snakemake.params.settings,
+        corpora=snakemake.params.corpora,
+        threads=snakemake.params.threads,
+    )
