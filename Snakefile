@@ -5,7 +5,8 @@
 #
 # The stages, one rule file each:
 #   download (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> teach)
-#   (-> tune) -> train -> (combine ->) evaluate, task, system, compare, quantize, variants, speed, curve; data; card
+#   (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed, curve; data;
+#   card, report
 
 
 configfile: "config/config.yaml"
@@ -32,6 +33,7 @@ include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/evaluate.smk"
 include: "rules/combine.smk"
+include: "rules/examples.smk"
 include: "rules/task.smk"
 include: "rules/system.smk"
 include: "rules/compare.smk"
@@ -39,6 +41,7 @@ include: "rules/quantize.smk"
 include: "rules/speed.smk"
 include: "rules/card.smk"
 include: "rules/variants.smk"
+include: "rules/report.smk"
 
 
 onsuccess:

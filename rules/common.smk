@@ -2,6 +2,7 @@
 import os
 import re
 import sys
+from importlib import resources
 from pathlib import Path
 
 from psp.config import plan
@@ -10,6 +11,7 @@ from psp.core import failures
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
+from psp.config.resolved import as_yaml
 from psp.config.transformer_entries import missing_base
 from psp.models.files import (
     NAMES,
@@ -23,9 +25,11 @@ from psp.models.registry import (
     missing_encoder,
 )
 from psp.core.errors import ConfigError, PspError
+from psp.core.files import sha256
 from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
 from psp.evaluation import systems
+from psp.report.settings import PARTS
 from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
 from snakemake.exceptions import WorkflowError
@@ -174,13 +178,13 @@ def files_of(encoder):
 
 #: What there is of a combination of models, and of one that is trained.
 OF_COMBINATION = re.compile(
-    r"(model/|systems/|tasks/)|(eval|compare|quantized)\.json$|eval\.safetensors$"
+    r"(model/|systems/|tasks/)|(eval|compare|quantized|examples)\.json$|eval\.safetensors$|report\.html$"
 )
 OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.")
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
-    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants)\.json$|eval\.safetensors$"
-    r"|(data|card)\.md$"
+    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples)\.json$"
+    r"|eval\.safetensors$|(data|card)\.md$|report\.html$"
 )
 
 
@@ -206,6 +210,12 @@ def check_targets(arguments):
         for entry in models_asked_for(arguments):
             for notice in CONFIG.notices(entry):
                 logger.warning(f"warning: {notice}")
+    if "results/report.html" in arguments and not CONFIG.reported:
+        raise ConfigError(
+            "results/report.html: compares models, but the config names none; write e.g. "
+            f"`report: {{models: [{', '.join(CONFIG.models[:2])}]}}`, or ask for one model's, such as "
+            f"results/{CONFIG.models[0]}/report.html"
+        )
     for name, file in targets(arguments):
         if name in RESERVED:
             continue
@@ -214,12 +224,13 @@ def check_targets(arguments):
         if asked_for.combined and not there_is.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} joins {' and '.join(part for part, _ in asked_for.combined)}, and has "
-                "model/, eval.json, tasks/, compare.json and quantized.json only; ask for the same file of one of those"
+                "model/, eval.json, tasks/, compare.json, quantized.json and report.html only; ask for the same file of "
+                "one of those"
             )
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json and card.md only"
+                "compare.json, variants.json, data.json, card.md and report.html only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)

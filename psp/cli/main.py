@@ -1,7 +1,8 @@
 """The ``psp`` command: everything outside the workflow.
 
 ``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``pivot`` mines pairs and ``train`` trains
-a model without the workflow; ``show`` prints a model's scores; ``info``, ``embed``, ``score``, ``search``, ``mine``,
+a model without the workflow; ``show`` prints a model's scores, and ``report`` writes them as a
+page; ``info``, ``embed``, ``score``, ``search``, ``mine``,
 ``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code,
 ``export`` converts to other libraries' formats.
 """
@@ -26,6 +27,7 @@ from psp.cli import (
     pivot,
     plan,
     quantize,
+    report,
     score,
     search,
     serve,
@@ -45,6 +47,7 @@ COMMANDS = (
     pivot,
     train,
     show,
+    report,
     evaluate,
     watch,
     info,

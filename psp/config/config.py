@@ -43,7 +43,7 @@ from psp.training.tune import Tuning, tunable
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
-    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.",
+    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook"})
@@ -85,6 +85,11 @@ class Config(Downloads):
                     f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
                 )
             self.model(name)
+        self.reported: list[str] = merge(self._defaults("report"), raw.get("report", {}))["models"]
+        """The models that results/report.html compares."""
+        for name in self.reported:
+            if name not in raw["models"]:
+                raise ConfigError(f"report.models: {name} is not a model of the config{closest(name, self.models)}")
 
     @classmethod
     def load(cls, files: Iterable[Path | str], overrides: Mapping[str, Any] | None = None) -> Config:
@@ -114,6 +119,8 @@ class Config(Downloads):
             base = transformer_entries.base_of(entry["encoder"], where)
         elif isinstance(entry.get("encoder"), Mapping):
             return combination_entries.resolve(name, entry, models=self.raw["models"], model=self.model, path=_path)
+        if "models" in self.raw["models"][name].get("report", {}):
+            raise ConfigError(f"{where}.report.models: compares models, so it stands at the top level of a config")
         if "languages" not in entry:
             raise ConfigError(f"{where}: names no languages; write e.g. `languages: [en, fr]`")
         if "corpora" not in entry:
@@ -409,6 +416,14 @@ class Config(Downloads):
             return None if permitted(licence, self.licences) else f"has the licence {licence}, and {allowed}"
         except ValueError as error:
             return f"has a licence that cannot be read ({error})"
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """A model's entry, with what it extends.
+
+        Raises:
+            ConfigError: no such model.
+        """
+        return self._entry(name, ())
 
     def _entry(self, name: str, below: tuple[str, ...]) -> dict[str, Any]:
         if name not in self.raw["models"]:

@@ -19,6 +19,7 @@ from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
 from psp.pairs import filters, pivot, subword, vocabulary
+from psp.report import settings as report
 from psp.training import settings as training
 from psp.training import tune
 from psp.training.teaching import settings as teaching
@@ -40,7 +41,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
-    "tune", "development", "evaluate", "compare", "quantize", "speed",
+    "tune", "development", "evaluate", "compare", "quantize", "speed", "report",
 )  # fmt: skip
 
 
@@ -213,6 +214,7 @@ def sections() -> dict[str, Section | Setting]:
         "compare": systems.SECTION,
         "quantize": blocks.QUANTIZE,
         "speed": speed.SECTION,
+        "report": report.SECTION,
     }
 
 

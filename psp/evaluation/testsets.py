@@ -342,7 +342,7 @@ def scored_pairs(
     """
     if sts is not None:
         with StsSource(sts) as source:
-            for name, read in _scored_sets(source, frozenset(languages)):
+            for name, read in scored_sets(source, frozenset(languages)):
                 try:
                     data = read()
                 except MissingSetError:
@@ -360,7 +360,7 @@ def scored_pairs(
         yield from (("development", a, b) for a, b in zip(data.a, data.b, strict=True))
 
 
-def _scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[str, Callable[[], StsSet]]]:
+def scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[str, Callable[[], StsSet]]]:
     """Yield the sets of an STS source that the languages cover, by name."""
     if "en" in languages:
         for year, names in YEARS.items():

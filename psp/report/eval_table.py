@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from psp.report.layout import layout
@@ -33,13 +34,64 @@ def table(evaluation: Body, form: str = "text") -> str:
     corpora (mean of both directions, without an interval). Skipped sets are listed below.
     """
     rows = [["test", "figure", "pairs", str(evaluation.get("model", "model"))]]
-    for path, test, key in _rows(evaluation):
-        found = _at(evaluation, path)
-        pairs = found["pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]
-        rows.append([test, _FIGURES[key], f"{pairs:,}", _cell(found, key)])
+    rows += [[row.test, row.figure, f"{row.pairs:,}", _cell(row)] for row in scores(evaluation)]
     if len(rows) == 1:
         return "no scores: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
     return layout(rows, form, right=(2,)) + _notes(evaluation)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A line of the table.
+
+    Attributes:
+        path, key: where it stands in eval.json.
+        name: its name in :func:`psp.evaluation.evaluate.compared_figures`, or "" if it is not compared.
+        test, figure: as people call them.
+        pairs: scored pairs, or queries.
+        value, interval: the score; None where it is undefined.
+    """
+
+    path: tuple[str, ...]
+    key: str
+    name: str
+    test: str
+    figure: str
+    pairs: int
+    value: float | None
+    interval: Sequence[float] | None
+
+    @property
+    def is_error(self) -> bool:
+        """Whether less is better."""
+        return self.key == "error"
+
+
+def scores(evaluation: Body) -> Iterator[Score]:
+    """Yield the lines of the table, one for each figure of each test."""
+    for path, test, key in _rows(evaluation):
+        found = _at(evaluation, path)
+        pairs = found["pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]
+        value, interval = score_at(evaluation, path, key)
+        yield Score(path, key, _compared(path, key), test, _FIGURES[key], pairs, value, interval)
+
+
+def score_at(body: Body, path: tuple[str, ...], key: str) -> tuple[float | None, Sequence[float] | None]:
+    """A score and its interval in any system's body; None for those that it does not have."""
+    figures = _at(body, path)
+    return figures.get(key), figures.get("interval" if key == "error" else f"{key}_interval")
+
+
+def _compared(path: tuple[str, ...], key: str) -> str:
+    """The name of a score in :func:`psp.evaluation.evaluate.compared_figures`; "" for those that are not among them."""
+    match path:
+        case ("sts", "average"):
+            return {"pearson_mean": "sts", "spearman_concatenated": "sts/spearman"}.get(key, "")
+        case ("semeval2017" | "stsb" | "files", name):
+            return f"{path[0]}/{name}" + ("/spearman" if key == "spearman" else "")
+        case ("tatoeba", _, direction):
+            return f"tatoeba/{direction}"
+    return ""
 
 
 def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -77,11 +129,14 @@ def _at(body: Body, path: tuple[str, ...]) -> Body:
     return body
 
 
-def _cell(figures: Body, key: str) -> str:
-    value, interval = figures.get(key), figures.get("interval" if key == "error" else f"{key}_interval")
-    if value is None:
+def _cell(row: Score) -> str:
+    if row.value is None:
         return "-"
-    return f"{value:.1f}" if interval is None else f"{value:.1f} [{interval[0]:.1f}, {interval[1]:.1f}]"
+    return (
+        f"{row.value:.1f}"
+        if row.interval is None
+        else f"{row.value:.1f} [{row.interval[0]:.1f}, {row.interval[1]:.1f}]"
+    )
 
 
 def _notes(body: Body) -> str:

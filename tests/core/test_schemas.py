@@ -29,6 +29,7 @@ from psp.evaluation.compare import compare
 from psp.evaluation.development import Development
 from psp.evaluation.development_pairs import clear
 from psp.evaluation.evaluate import evaluate_model, evaluate_system
+from psp.evaluation.examples import examples_of_model
 from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task
@@ -175,6 +176,8 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
     }
     drawn = folder / "eval.safetensors"
     evaluate_model(folder / "model", folder / "eval.json", name="fr", info=info, resampled=drawn, **tests)
+    sets = {key: tests[key] for key in ("languages", "sts", "tatoeba", "files")}
+    examples_of_model(folder / "model", folder / "examples.json", name="fr", **sets)
     # What is evaluated makes no difference here.
     words = folder.with_name("words")
     listed = {key: value for key, value in info.items() if key != "subword"}
@@ -652,9 +655,14 @@ def test_each_schema_is_sound_and_describes_each_key(name: str) -> None:
 def test_the_schemas_are_part_of_the_package() -> None:
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["psp"]
     packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
-    yaml = set((ROOT / "psp").rglob("*.yaml"))
-    assert packed == yaml | set((ROOT / "psp").rglob("*.html")) | {ROOT / "psp/py.typed"}
-    assert {path.stem for path in yaml} == {*schemas.names(), "settings", "quoted", "transformer"}
+    there = {path for ending in ("yaml", "html", "css", "js") for path in (ROOT / "psp").rglob(f"*.{ending}")}
+    assert packed == there | {ROOT / "psp/py.typed"}
+    assert {path.stem for path in there if path.suffix == ".yaml"} == {
+        *schemas.names(),
+        "settings",
+        "quoted",
+        "transformer",
+    }
 
 
 def test_the_formats_page_lists_every_schema() -> None:

@@ -117,9 +117,11 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 25
+    assert len(commands) == 26
     for _, *arguments in commands:
-        assert re.search("^(evaluate|task|publish) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE)
+        assert re.search(
+            "^(evaluate|task|publish|report) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE
+        )
 
 
 def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch):
@@ -177,7 +179,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
     elsewhere = ("psp languages", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 17
+    assert len(commands) == 18
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -56,6 +56,7 @@ PLACES = {
     r"[^/]+/compare\.json": "compare",
     r"[^/]+/quantized\.json": "quantized",
     r"[^/]+/speed\.json": "speed",
+    r"[^/]+/examples\.json": "examples",
 }
 
 

@@ -1,0 +1,28 @@
+"""``psp report``: results as a page."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+from typing import Any
+
+
+def add(command: Any) -> None:
+    """Add the command's parser."""
+    added = command("report", run, "Write one page of a model's results, or one that compares several models.")
+    added.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="a model's results, such as results/fr")
+    added.add_argument("--out", required=True, type=Path, metavar="FILE", help="the page, such as report.html")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    if len(options.folders) == 1:
+        from psp.report.report import write
+
+        write(options.folders[0], options.out)
+    else:
+        from psp.report import several
+
+        several.write(options.folders, options.out)
+    logging.getLogger("psp").info("wrote %s, %.1f MB", options.out, options.out.stat().st_size / 1e6)

@@ -1,0 +1,72 @@
+"""One model's part of a config, with all its settings written out: a config that makes the same model again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from psp.config.config import Config
+from psp.config.entries import BLOCKS
+from psp.config.overlay import merge
+
+#: Top-level keys that are about this machine or the command, not the model.
+_ELSEWHERE = ("offline", "keep_intermediate", "models", "corpora", "phrasebook", "report")
+
+
+def resolved(config: Config, name: str) -> dict[str, Any]:
+    """The config of one model alone, and of those that it needs.
+
+    Its own blocks are complete, so that a later default changes nothing; those of a transformer or a combination, which
+    may not have every block, are as they were written, and so are the filters of mined pairs. Paths stand as in the
+    config, with ``${VARIABLE}``.
+
+    Raises:
+        ConfigError: no such model.
+    """
+    raw, model = config.raw, config.model(name)
+    names = list(dict.fromkeys([name, *_needed(raw["models"], name)]))
+    parts = [part for other in names for part in (*config.model(other).parts, *config.model(other).files)]
+    corpora = dict.fromkeys(part.corpus for part in parts if part.corpus in config.corpora)
+    entries = {other: raw["models"][other] for other in names}
+    if not model.combined and model.base is None:
+        own = config.entry(name)
+        mined = any(part.sources for part in model.parts)
+        for block in BLOCKS:
+            # Filters that are written apply to mined pairs too, which have other defaults.
+            if block == "report" or (block == "filters" and mined):
+                continue
+            written = merge(raw.get(block, {}), own.get(block, {}))
+            # What was written, on top of what it resolves to: a resolved path is of this machine.
+            own[block] = merge(model.settings[block], written)
+            if block == "tune" and "grid" in written:
+                own[block]["grid"] = written["grid"]
+        entries[name] = {**own, "recipe": model.recipe, "seed": model.seed}
+    top = {key: value for key, value in raw.items() if key not in _ELSEWHERE}
+    if "vectors" in top:
+        used = {config.model(other)["train"]["init_vectors"] for other in names}
+        top["vectors"] = {key: value for key, value in top["vectors"].items() if key in used}
+    kept = {key: value for key, value in top.items() if value not in ({}, None)}
+    return {**kept, "corpora": {corpus: config.corpora[corpus] for corpus in corpora}, "models": entries}
+
+
+def as_yaml(config: Config, name: str) -> str:
+    """:func:`resolved` as a file that `--configfile` takes."""
+    return yaml.safe_dump(resolved(config, name), sort_keys=False, allow_unicode=True, width=100)
+
+
+def _needed(models: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The models that a model's entry names, directly or not; it ends, for a config has no circles."""
+    entry = models[name]
+    found = [entry.get("extends")]
+    for item in entry.get("corpora", []):
+        if isinstance(item, Mapping):
+            origin = item.get("from")
+            found += [item.get("model"), origin.get("model") if isinstance(origin, Mapping) else None]
+    encoder = entry.get("encoder")
+    if isinstance(encoder, Mapping):
+        found += [*encoder.get("concat", []), *encoder.get("add", [])]
+    for other in filter(None, found):
+        yield other
+        yield from _needed(models, other)

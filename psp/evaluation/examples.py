@@ -1,0 +1,182 @@
+"""Examples of what a model gets right and wrong, for people to read (examples.json); no score comes from here.
+
+Of the STS sets, the pairs on which the model's ranking is furthest from people's; of Tatoeba, translations that it
+found and sentences that it took for them. Without Tatoeba sets, nearest neighbours among the sentences of the STS sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from psp.core.files import write_json
+from psp.evaluation import testsets
+from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.models.static import load
+
+FORMAT = 1
+#: Examples of each kind.
+COUNT = 10
+#: Sentences of STS sets among which neighbours are sought, at most: a matrix of cosines of 200 MB.
+POOL = 5000
+
+
+def examples_of_model(model_dir: Path | str, out: Path | str, *, name: str, **tests: Any) -> dict[str, Any]:
+    """Collect the examples of a trained model and write examples.json.
+
+    Args:
+        model_dir: the model's folder.
+        out: path of examples.json; written atomically.
+        name: the model's name in the config.
+        tests: as for :func:`examples`.
+
+    Raises:
+        DataError: as :func:`examples`; or ``model_dir`` holds no model.
+    """
+    result = {"format": FORMAT, "model": name, **examples(EmbeddingScorer(load(model_dir)), **tests)}
+    write_json(out, result)
+    return result
+
+
+def examples(
+    scorer: Scorer,
+    *,
+    languages: Sequence[str],
+    sts: Path | str | None = None,
+    tatoeba: Mapping[str, tuple[Path, Path]] | None = None,
+    files: Mapping[str, Path] | None = None,
+    count: int = COUNT,
+) -> dict[str, Any]:
+    """Collect examples from the test sets that the languages cover; the same inputs give the same examples.
+
+    Args:
+        scorer: the system.
+        languages, sts, tatoeba, files: as for :func:`psp.evaluation.evaluate.evaluate`.
+        count: examples of each kind.
+
+    Returns:
+        ``overrated`` and ``underrated``: STS pairs (``set``, ``a``, ``b``, ``gold``, ``similarity``, and the share of
+        the set's pairs that people and the model rank below: ``gold_rank``, ``rank``), the largest differences of the
+        two ranks first; ``retrieval``: for each direction ``wrong`` (the most confident errors first) and ``right``
+        (drawn at random), each with ``query``, ``translation``, ``similarity`` to it, and of the wrong ones ``found``
+        and ``found_similarity``; ``neighbours``: without Tatoeba sets, a sentence (drawn at random), its nearest
+        neighbour, and their similarity.
+
+    Raises:
+        DataError: a set is missing or malformed.
+    """
+    pairs, sentences = _rated(scorer, _sets(frozenset(languages), sts, files or {}))
+    pairs.sort(key=lambda pair: (pair["gold_rank"] - pair["rank"], pair["set"], pair["a"], pair["b"]))
+    retrieval: dict[str, Any] = {}
+    for language, paths in (tatoeba or {}).items():
+        iso3 = testsets.tatoeba_code(language)
+        if iso3 is not None and {language, "en"} <= set(languages):
+            retrieval |= _retrieved(scorer, *testsets.read_tatoeba(*paths), iso3, count)
+    return {
+        "overrated": [pair for pair in pairs[:count] if pair["rank"] > pair["gold_rank"]],
+        "underrated": [pair for pair in pairs[: -count - 1 : -1] if pair["rank"] < pair["gold_rank"]],
+        "retrieval": retrieval,
+        "neighbours": [] if retrieval else _neighbours(scorer, sentences, count),
+    }
+
+
+def _sets(
+    languages: frozenset[str], sts: Path | str | None, files: Mapping[str, Path]
+) -> list[tuple[str, testsets.StsSet]]:
+    found = []
+    if sts is not None:
+        with testsets.StsSource(sts) as source:
+            for name, read in testsets.scored_sets(source, languages):
+                try:
+                    found.append((name, read()))
+                except testsets.MissingSetError:
+                    continue
+    return found + [(name, testsets.read_file(path, name)) for name, path in files.items()]
+
+
+def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple[list[dict[str, Any]], dict[str, None]]:
+    """The pairs of all sets with people's and the model's ranks, each pair once, and the distinct sentences."""
+    pairs: dict[tuple[str, str], dict[str, Any]] = {}  # the STS Benchmark holds pairs of the years before
+    sentences: dict[str, None] = {}
+    for name, data in sets:
+        if len(data) < 2:
+            continue
+        similarity = scorer.pairwise(data.a, data.b)
+        ranks = [(stats.rankdata(values) - 1) / (len(data) - 1) for values in (data.gold, similarity)]
+        for row, (a, b) in enumerate(zip(data.a, data.b, strict=True)):
+            sentences[a] = sentences[b] = None
+            pairs.setdefault(
+                (a, b),
+                {
+                    "set": name,
+                    "a": a,
+                    "b": b,
+                    "gold": round(float(data.gold[row]), 4),
+                    "similarity": _rounded(similarity[row]),
+                    "gold_rank": _rounded(ranks[0][row]),
+                    "rank": _rounded(ranks[1][row]),
+                },
+            )
+    return list(pairs.values()), sentences
+
+
+def _retrieved(
+    scorer: Scorer, foreign: Sequence[str], english: Sequence[str], iso3: str, count: int
+) -> dict[str, dict[str, Any]]:
+    similarity = scorer.cross(foreign, english)
+    sides = {
+        f"{iso3}-eng": (similarity, foreign, english),
+        f"eng-{iso3}": (similarity.T, english, foreign),
+    }
+    return {direction: _direction(*given, count) for direction, given in sides.items()}
+
+
+def _direction(
+    similarity: npt.NDArray[np.float64], queries: Sequence[str], candidates: Sequence[str], count: int
+) -> dict[str, Any]:
+    found = np.argmax(similarity, axis=1)  # as psp.evaluation.metrics: ties go to the first candidate
+    best, own = similarity.max(axis=1), np.diagonal(similarity)
+    wrong = [row for row, at in enumerate(found) if at != row and candidates[at] != candidates[row]]
+    right = [row for row, at in enumerate(found) if at == row]
+    wrong.sort(key=lambda row: (own[row] - best[row], row))
+    right.sort(key=lambda row: _drawn(queries[row]))
+
+    def told(row: int) -> dict[str, Any]:
+        return {"query": queries[row], "translation": candidates[row], "similarity": _rounded(own[row])}
+
+    return {
+        "wrong": [
+            {**told(row), "found": candidates[found[row]], "found_similarity": _rounded(best[row])}
+            for row in wrong[:count]
+        ],
+        "right": [told(row) for row in right[:count]],
+    }
+
+
+def _neighbours(scorer: Scorer, sentences: Mapping[str, None], count: int) -> list[dict[str, Any]]:
+    pool = sorted(sentences, key=_drawn)[:POOL]
+    if len(pool) < 2:
+        return []
+    queries = pool[:count]
+    similarity = scorer.cross(queries, pool)
+    np.fill_diagonal(similarity, -np.inf)  # the queries are the first of the pool
+    found = np.argmax(similarity, axis=1)
+    return [
+        {"query": query, "found": pool[at], "similarity": _rounded(similarity[row, at])}
+        for row, (query, at) in enumerate(zip(queries, found, strict=True))
+    ]
+
+
+def _drawn(text: str) -> str:
+    """A sort key that puts texts in an order that is random, and the same for any order of input."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)

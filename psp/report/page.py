@@ -1,0 +1,156 @@
+"""HTML pages that are one file: they load nothing, and show any text as text.
+
+Jinja's templates stand in ``templates/``; ``page.html`` is their frame, with style and the one script, which sorts
+tables. The page's content security policy forbids all others, and all that is not in the file. The same values give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import html
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from psp.core.files import atomic_text
+from psp.core.version import __version__
+
+#: Characters of a text shown in a table of texts.
+SHOWN_CHARACTERS = 500
+#: Categories of characters that are not seen, or that change how others are: control, format, surrogate and so on.
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+#: Those of them that belong to words: joiners, in Persian and in the scripts of India, and the soft hyphen.
+_HARMLESS = frozenset("\u200c\u200d\u00ad")
+
+
+def write(template: str, out: Path | str, **values: Any) -> None:
+    """Render a template and write the page, whole or not at all.
+
+    Args:
+        template: a file of ``templates/``.
+        out: the page.
+        values: what the template reads; texts are escaped.
+
+    Raises:
+        DataError: ``out`` cannot be written.
+    """
+    text = render(template, **values)
+    with atomic_text(out) as file:
+        file.write(text)
+
+
+def render(template: str, **values: Any) -> str:
+    """Render a template as :func:`write` does."""
+    script = _asset("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    frame = {"style": Markup(_asset("page.css")), "script": Markup(script), "script_sha256": digest}
+    text = _environment().get_template(template).render(**values, **frame, version=__version__)
+    # What is left of unpaired surrogates would make the page impossible to write.
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def foreign(text: str, characters: int = SHOWN_CHARACTERS) -> Markup:
+    """Text of a corpus or a test set as HTML: in its own direction, shortened, with what cannot be seen made visible.
+
+    Control characters, direction marks, unpaired surrogates and characters of private use are shown by their code
+    point, such as U+202E: they could make a reader see something else than what is there.
+    """
+    cut = text if len(text) <= characters else text[: characters - 1] + "…"
+    shown = "".join(_visible(character) for character in cut)
+    return Markup('<bdi dir="auto">{}</bdi>').format(Markup(shown))
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _UNSEEN or character in _HARMLESS:
+        return html.escape(character)
+    return f'<span class="unseen">U+{ord(character):04X}</span>'
+
+
+def _safe(value: Any) -> Any:
+    """A text as HTML with all its characters visible; anything else as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return Markup("\n".join("".join(map(_visible, line)) for line in value.split("\n")))
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = (), caption: str = ""
+) -> Markup:
+    """Lay out a table that can be sorted by a click on a column's head; it scrolls in itself if it is too wide.
+
+    Args:
+        head: names of the columns.
+        rows: their cells; integers get separators, None is a dash, texts are escaped.
+        numbers: columns of numbers, aligned to the right.
+        caption: above the table.
+    """
+    # One template renders it, not pandas' Styler: that gives every cell a class for its place, and random identifiers.
+    return Markup(
+        _environment()
+        .get_template("table.html")
+        .render(
+            head=head,
+            rows=[[_cell(value) for value in row] for row in rows],
+            numbers=frozenset(numbers),
+            caption=caption,
+        )
+    )
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return "–"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return _safe(value)
+
+
+def scored(value: float | None, interval: Sequence[float] | None = None, *, digits: int = 1, sign: bool = False) -> str:
+    """A figure with its interval, such as ``69.8 [69.0, 70.5]``; a dash for None.
+
+    Args:
+        value: the figure.
+        interval: its ends.
+        digits: decimal places.
+        sign: with a plus before what is positive, for differences.
+    """
+    if value is None:
+        return "–"
+    form = f"{'+' if sign else ''}.{digits}f"
+    said = format(value, form).replace("-", "−")
+    if interval is None:
+        return said
+    return f"{said} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
+
+
+def share(part: int, whole: int) -> str:
+    """A share in percent; a dash of nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("psp.report"),
+        autoescape=True,
+        finalize=_safe,  # what a template writes, wherever it comes from
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    filters: Mapping[str, Any] = {"foreign": foreign, "scored": scored, "thousands": "{:,}".format}
+    made.filters.update(filters)
+    return made
+
+
+def _asset(name: str) -> str:
+    return resources.files("psp.report").joinpath("templates", name).read_text("utf-8")

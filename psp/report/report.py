@@ -1,0 +1,560 @@
+"""report.html: what a model is worth, on what it was trained and against whom, for people who never read JSON.
+
+A page is one file that loads nothing (:mod:`psp.report.page`) and is made of the results' JSON alone: the same results
+give the same bytes. What is not there yet is named, and how it is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from psp.core.machine import versions
+from psp.evaluation.evaluate import compared_figures, main_figures
+from psp.evaluation.systems import BASELINES, TRAINED
+from psp.evaluation.tasks.contract import Task
+from psp.pairs import data_warnings
+from psp.report import charts, eval_table, page
+from psp.report.comparison import columns
+from psp.report.data import HEADINGS
+from psp.report.quoted import Quoted
+from psp.report.quoted import load as load_quoted
+from psp.report.run import STORE, Run, kept_pairs
+from psp.report.verdict import judged, verdict
+from psp.text.languages import NAMES, name_of_set
+
+#: Distributions whose versions shape a model or its scores.
+PACKAGES = ("numpy", "sentencepiece", "torch", "numba", "scipy", "fasttext-community", "snakemake")
+#: Pairs shown of each corpus, and of each reason for dropping.
+SAMPLES = 5
+#: Systems in the picture of scores, the model among them: more would be a thicket.
+SYSTEMS = 6
+_MB = 1e6
+
+
+def write(
+    folder: Path | str, out: Path | str, *, files: Collection[Path | str] | None = None, config: str | None = None
+) -> None:
+    """Write the page of one model.
+
+    Args:
+        folder: results/<model>.
+        out: the page.
+        files: the files of the folder that it may be made of; None for all.
+        config: the model's resolved config as YAML, shown on it.
+
+    Raises:
+        DataError: the folder has no results, a file of it is broken, or ``out`` cannot be written.
+    """
+    run = Run.load(folder, files)
+    page.write("report.html", Path(out), **view(run, config=config))
+
+
+def view(run: Run, config: str | None = None, quoted: Sequence[Quoted] | None = None) -> dict[str, Any]:
+    """What the template of a model's page reads.
+
+    Args:
+        run: the results.
+        config: as for :func:`write`.
+        quoted: figures of others; None: ours (:mod:`psp.report.quoted`).
+    """
+    return {
+        "name": run.name,
+        "verdict": verdict(run),
+        "warnings": _warnings(run),
+        "missing": run.missing,
+        "target": f"results/{run.name}",
+        "scores": _scores(run),
+        "skipped": run.found.get("eval", {}).get("skipped", []),
+        "quoted": _quoted(run, load_quoted() if quoted is None else quoted),
+        "retrieval": _retrieval(run),
+        "tasks": _tasks(run),
+        "parts": _parts(run),
+        "data": _data(run),
+        "training": _training(run),
+        "variants": _variants(run),
+        "examples": _examples(run),
+        "speed": _speed(run),
+        "size": _size(run),
+        "settings": _settings(run),
+        "config": config and _unhomed(config),
+        "versions": versions(PACKAGES),
+        "trained_by": (run.config or {}).get("psp_version"),
+    }
+
+
+# ------------------------------------------------------------------------------------------------------------- scores
+
+
+def _systems(run: Run) -> list[str]:
+    """The systems beside the model: trained ones first, for they are the ones to beat."""
+    names = [name for name in run.found.get("compare", {}).get("systems", {}) if name != TRAINED]
+    return sorted(names, key=lambda name: name in BASELINES)
+
+
+def _scores(run: Run) -> dict[str, Any] | None:
+    if "eval" not in run:
+        return None
+    systems = _systems(run)
+    # The mean over the years first: it is what models are known by.
+    rows = sorted(eval_table.scores(run["eval"]), key=lambda row: row.path != ("sts", "average"))
+    others = {name: run["compare"]["systems"][name] for name in systems}
+    main: list[list[Any]] = []
+    further: list[list[Any]] = []
+    for row in rows:
+        cells: list[Any] = [row.test, row.figure, row.pairs, page.scored(row.value, row.interval)]
+        for name in systems:
+            value, interval = eval_table.score_at(others[name], row.path, row.key)
+            difference = run["compare"]["differences"][name].get(row.name)
+            cells += [page.scored(value, interval), _difference(difference, is_error=row.is_error)]
+        # By these systems are compared; the others are years, and sets without some of their pairs.
+        (main if row.name or row.path[0] == "train" else further).append(cells)
+    head = ["test", "figure", "pairs", run.name]
+    for name in systems:
+        head += [name, f"{name} − {run.name}"]
+    drawn = [
+        {
+            "name": row.test,
+            "system": name,
+            "value": value,
+            "low": interval and interval[0],
+            "high": interval and interval[1],
+        }
+        for row in rows
+        if row.key in ("pearson", "pearson_mean") and len(row.path) == 2  # not the same without some pairs
+        for name, body in [(run.name, run["eval"]), *others.items()][:SYSTEMS]
+        for value, interval in [eval_table.score_at(body, row.path, row.key)]
+        if value is not None
+    ]
+    picture = charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None
+    conditions = run["eval"]["conditions"]
+    return {
+        "table": page.table(head, main, numbers=range(2, len(head))) if main else None,
+        "further": page.table(head, further, numbers=range(2, len(head))) if further else None,
+        "chart": picture,
+        "compared": bool(systems),
+        "resamples": conditions["resamples"],
+    }
+
+
+def _difference(found: Mapping[str, Any] | None, *, is_error: bool) -> Any:
+    """A difference, in colour where its interval leaves out 0."""
+    if found is None or found["difference"] is None:
+        return None
+    text = page.scored(found["difference"], found["interval"], sign=True)
+    better = judged(found, is_error=is_error)
+    return Markup('<span class="{}">{}</span>').format("good" if better > 0 else "bad", text) if better else text
+
+
+def _quoted(run: Run, quoted: Sequence[Quoted]) -> dict[str, Any] | None:
+    """Figures of others on the tests that this model has, never measured here."""
+    if "eval" not in run:
+        return None
+    own = compared_figures(run["eval"])
+    left_out = ("stsb/dev", "development/score", "development/pearson", "development/error")
+    shown = [entry for entry in columns(list(own), leave_out=left_out, means=True) if own[entry[0]] is not None]
+    shown = [entry for entry in shown if any(entry[0] in one.figures for one in quoted)]
+    taken = [one for one in quoted if one.figures.keys() & {key for key, _, _ in shown}]
+    if not taken:
+        return None
+    sources: dict[tuple[str, str, str], int] = {}
+    rows: list[list[Any]] = [[f"{run.name} (measured here)", "", *(page.scored(own[key]) for key, _, _ in shown)]]
+    for one in taken:
+        number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
+        rows.append([one.name, f"({number})", *(page.scored(one.figures.get(key)) for key, _, _ in shown)])
+    head = ["system", "source", *(head for _, head, _ in shown)]
+    return {
+        "table": page.table(head, rows, numbers=range(2, len(head))),
+        "sources": [(number, source, date, note) for (source, date, note), number in sources.items()],
+    }
+
+
+def _retrieval(run: Run) -> dict[str, Any] | None:
+    """Errors by language and direction; of other systems those without training are left out, which are near 90 %."""
+    tatoeba = run.found.get("eval", {}).get("tatoeba")
+    if not tatoeba:
+        return None
+    rows, drawn = [], []
+    bodies = {run.name: run["eval"]}
+    bodies |= {name: run["compare"]["systems"][name] for name in _systems(run) if name not in BASELINES}
+    for iso3, directions in tatoeba.items():
+        for direction, figures in directions.items():
+            source, _, target = direction.partition("-")
+            way = f"{_of(source)} → {_of(target)}"
+            cells: list[Any] = [name_of_set(iso3), way, figures["pairs"]]
+            for name, body in bodies.items():
+                found = body["tatoeba"].get(iso3, {}).get(direction)
+                cells.append(found and page.scored(found["error"], found["interval"]))
+                if found:
+                    low, high = found["interval"]
+                    drawn.append({"name": way, "system": name, "value": found["error"], "low": low, "high": high})
+            rows.append([*cells, figures["duplicates"]])
+    head = ["language", "direction", "sentences", *(f"{name}, error %" for name in bodies), "found a twin"]
+    return {
+        "table": page.table(head, rows, numbers=range(2, len(head))),
+        "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
+    }
+
+
+def _of(iso3: str) -> str:
+    """The language of a side of Tatoeba's sets, one of which is always English."""
+    return "English" if iso3 == "eng" else name_of_set(iso3)
+
+
+def _tasks(run: Run) -> Markup | None:
+    if not run.tasks:
+        return None
+    rows = []
+    for result in run.tasks:
+        about = Task.classes[result["task"]].figures if result["task"] in Task.classes else {}
+        shared = result.get("overlap")
+        for part, found in result["parts"].items():
+            for figure, score in found["figures"].items():
+                rows.append(
+                    [
+                        result["name"],
+                        part,
+                        found["items"],
+                        about.get(figure, figure),
+                        result["model"],
+                        page.scored(score["value"], score["interval"]),
+                        shared and f"{shared['in_training']:,} of {shared['sentences']:,}",
+                    ]
+                )
+    head = ["task", "part", "items", "figure", "system", "value", "its sentences in training"]
+    return page.table(head, rows, numbers=(2, 5, 6))
+
+
+def _parts(run: Run) -> Markup | None:
+    """The parts of a combination beside the whole."""
+    evaluation = run.found.get("eval", {})
+    if "parts" not in evaluation:
+        return None
+    own = compared_figures(evaluation)
+    shown = list(columns(list(own), means=True))
+    head = ["model", "weight", *(name for _, name, _ in shown)]
+    rows: list[list[Any]] = [[run.name, None, *(page.scored(own[key]) for key, _, _ in shown)]]
+    for part in evaluation["parts"]:
+        rows.append(
+            [part["model"], f"{part['weight']:g}", *(page.scored(part["scores"].get(key)) for key, _, _ in shown)]
+        )
+        lost = [_difference(part["differences"].get(key), is_error=key.startswith("tatoeba")) for key, _, _ in shown]
+        rows.append([f"{part['model']} − {run.name}", None, *lost])
+    return page.table(head, rows, numbers=range(1, len(head)))
+
+
+# --------------------------------------------------------------------------------------------------------------- data
+
+
+def _warnings(run: Run) -> list[tuple[str, list[Markup]]]:
+    if "data" not in run:
+        return []
+    return [
+        (said, [page.foreign(sample) for sample in samples])
+        for said, samples in data_warnings.lines(run["data"]["warnings"], run.name)
+    ]
+
+
+def _data(run: Run) -> dict[str, Any] | None:
+    if "data" not in run:
+        return None
+    data = run["data"]
+    total, corpora = data["total"], data["corpora"]
+    kept: Mapping[str, list[tuple[str, str]]] = {}
+    store = run.folder / STORE
+    if store.is_file() and run.config is not None:
+        kept = kept_pairs(store, run.folder / "model", SAMPLES)
+    stages = list(_funnel(data))
+    head = ["corpus", "languages", "release", "licence", "read", "kept", "% kept", "words or pieces a side"]
+    rows = [
+        [
+            corpus["corpus"],
+            "–".join(corpus["languages"]),
+            corpus["version"],
+            corpus["licence"]["declared"] or "none declared",
+            corpus["read"],
+            corpus["kept"],
+            page.share(corpus["kept"], corpus["read"]),
+            " / ".join("–" if mean is None else f"{mean:.1f}" for mean in corpus["mean_pieces"].values()),
+        ]
+        for corpus in corpora
+    ]
+    left = [{"name": name, "value": value, "note": f"{value:,}"} for name, value in stages]
+    return {
+        "read": total["read"],
+        "kept": total["kept"],
+        "languages": [NAMES.get(code, code) for code in data["languages"]],
+        "funnel": charts.bars(left, label="pairs left after each stage", name="funnel") if total["read"] else None,
+        "table": page.table(head, rows, numbers=range(4, len(head))),
+        "corpora": [_corpus(corpus, kept.get(corpus["label"], [])) for corpus in corpora],
+    }
+
+
+def _funnel(data: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Pairs left after each stage: the filters in the order in which they drop, then duplicates and the others."""
+    total = data["total"]
+    left = total["read"]
+    yield "read", left
+    dropped: dict[str, int] = {}
+    for corpus in data["corpora"]:
+        for entry in corpus["dropped"]:
+            name = entry["filter"] or entry["reason"]
+            dropped[name] = dropped.get(name, 0) + entry["pairs"]
+    order = list(dict.fromkeys(name for corpus in data["corpora"] for name in corpus["filters"]))
+    for name in sorted(dropped, key=lambda name: order.index(name) if name in order else len(order)):
+        left -= dropped[name]
+        yield f"filter {name}", left
+    for stage in ("deduplicated", "mixed", "near_duplicates"):
+        for name, count in total[stage].items():
+            if count:
+                left -= count
+                yield HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))), left
+
+
+def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    source = corpus["source"]
+    return {
+        "label": corpus["label"],
+        "address": public(source["address"]),
+        "bytes": source["bytes"],
+        "sha256": source["sha256"],
+        "pinned": source["pinned"],
+        "licence": corpus["licence"]["declared"] or "none declared",
+        "licence_text": corpus["licence"]["text"] and page.foreign(corpus["licence"]["text"]),
+        "kept": [tuple(map(page.foreign, row)) for row in kept],
+        "dropped": page.table(
+            ["filter", "reason", "pairs", "% of those read"],
+            [
+                [entry["filter"], entry["reason"], entry["pairs"], page.share(entry["pairs"], corpus["read"])]
+                for entry in corpus["dropped"]
+            ],
+            numbers=(2, 3),
+        )
+        if corpus["dropped"]
+        else None,
+        "samples": [
+            (
+                ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"])))),
+                [[page.foreign(text) for text in row] for row in entry["samples"][:SAMPLES]],
+            )
+            for entry in corpus["dropped"]
+            if entry["samples"]
+        ],
+    }
+
+
+def public(address: str) -> str:
+    """An address on the web; of others the file's name alone, since a path says nothing to strangers, or too much."""
+    return address if urlsplit(address).scheme in ("http", "https") else f"a local file, {address.rpartition('/')[2]}"
+
+
+def _unhomed(config: str) -> str:
+    """A config's text without the user's home folder in its paths."""
+    return re.sub(rf"{re.escape(str(Path.home()))}(?=/)", "~", config) if str(Path.home()) != "/" else config
+
+
+# ----------------------------------------------------------------------------------------------------------- training
+
+
+def _training(run: Run) -> dict[str, Any] | None:
+    train = run.found.get("train") or run.found.get("eval", {}).get("train")
+    if train is None:
+        return None
+    best = train.get("best")
+    found: dict[str, Any] = {"loss": None, "score": None, "best": best}
+    if run.metrics is not None and len(run.metrics["pairs"]):
+        rows = [
+            {"pairs seen": pairs, "loss": loss}
+            for pairs, loss in zip(run.metrics["pairs"], run.metrics["loss"], strict=True)
+        ]
+        found["loss"] = charts.curve(rows, x="pairs seen", y="loss", name="loss")
+    development = train.get("development")
+    # A transformer has two validations, before and after.
+    scores = [row for row in development if row["score"] is not None] if isinstance(development, list) else []
+    if scores:
+        rows = [
+            {
+                "pairs seen": row["pairs"],
+                "validation score": row["score"],
+                "kept": best is not None and all(row.get(key) == best.get(key) for key in ("step", "averaged")),
+            }
+            for row in scores
+        ]
+        found["score"] = charts.curve(rows, x="pairs seen", y="validation score", name="validation", points=True)
+    return found
+
+
+def _variants(run: Run) -> Markup | None:
+    if "variants" not in run:
+        return None
+    variants, systems = run["variants"]["variants"], run["variants"]["systems"]
+    names = list(dict.fromkeys(name for one in variants for name in one["figures"]))
+    shown = list(columns(names, leave_out=["semeval2017/", "stsb/test/spearman", "sts/spearman"]))
+    own = variants[0]["name"]
+    head = ["variant", "seeds", *(name for _, name, _ in shown)]
+    rows: list[list[Any]] = []
+    for one in variants:
+        cells: list[Any] = []
+        for key, _, written in shown:
+            figure = one["figures"].get(key)
+            if figure is None or figure["mean"] is None:
+                cells.append(None)
+            else:
+                spread = f" ± {written.format(figure['deviation'])}" if figure["deviation"] else ""
+                cells.append(f"{written.format(figure['mean'])}{spread}")
+        rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
+        rows.append([f"{one['name']} − {own}", None, *_lost(one["differences"], shown)])
+    for name, one in systems.items():
+        values = [one["figures"].get(key) for key, _, _ in shown]
+        cells = [
+            value if value is None else form.format(value) for value, (_, _, form) in zip(values, shown, strict=True)
+        ]
+        rows.append([name, None, *cells])
+        rows.append([f"{name} − {own}", None, *_lost(one["differences"], shown)])
+    rows = [row for row in rows if any(cell is not None for cell in row[2:])]
+    return page.table(head, rows, numbers=range(2, len(head)))
+
+
+def _lost(differences: Mapping[str, Any], shown: Iterable[tuple[str, str, str]]) -> list[Any]:
+    return [
+        _difference(differences.get(key), is_error=key.startswith("tatoeba") or key.endswith("/error"))
+        for key, _, _ in shown
+    ]
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    """What differs from the recipe, and the training settings."""
+    evaluation = run.found.get("eval", {})
+    train = run.found.get("train") or evaluation.get("train") or {}
+    return {
+        "recipe": evaluation.get("recipe"),
+        "differences": {key: public_value(value) for key, value in evaluation.get("differences", {}).items()},
+        "train": {key: public_value(value) for key, value in train.get("settings", {}).items()},
+    }
+
+
+def public_value(value: Any) -> str:
+    """A setting's value, in one line; of an absolute path its last part."""
+    text = str(value)
+    return f".../{text.rpartition('/')[2]}" if isinstance(value, str) and text.startswith(("/", "file:/")) else text
+
+
+# ------------------------------------------------------------------------------------------------- examples and speed
+
+
+def _examples(run: Run) -> dict[str, Any] | None:
+    if "examples" not in run:
+        return None
+    found = run["examples"]
+
+    def rated(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
+        head = ["set", "first sentence", "second", "people", "cosine"]
+        cells = [
+            [row["set"], page.foreign(row["a"]), page.foreign(row["b"]), f"{row['gold']:g}", f"{row['similarity']:.2f}"]
+            for row in rows
+        ]
+        return page.table(head, cells, numbers=(3, 4)) if cells else None
+
+    def directed(direction: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
+        source, _, target = direction.partition("-")
+        wrong = [
+            [
+                page.foreign(row["query"]),
+                page.foreign(row["found"]),
+                f"{row['found_similarity']:.2f}",
+                page.foreign(row["translation"]),
+                f"{row['similarity']:.2f}",
+            ]
+            for row in rows["wrong"]
+        ]
+        right = [
+            [page.foreign(row["query"]), page.foreign(row["translation"]), f"{row['similarity']:.2f}"]
+            for row in rows["right"]
+        ]
+        return (
+            f"{_of(source)} → {_of(target)}",
+            page.table(["sentence", "found", "cosine", "translation", "cosine"], wrong, numbers=(2, 4))
+            if wrong
+            else None,
+            page.table(["sentence", "found", "cosine"], right, numbers=(2,)) if right else None,
+        )
+
+    neighbours = [
+        [page.foreign(row["query"]), page.foreign(row["found"]), f"{row['similarity']:.2f}"]
+        for row in found["neighbours"]
+    ]
+    return {
+        "overrated": rated(found["overrated"]),
+        "underrated": rated(found["underrated"]),
+        "retrieval": [directed(direction, rows) for direction, rows in found["retrieval"].items()],
+        "neighbours": page.table(["sentence", "nearest neighbour", "cosine"], neighbours, numbers=(2,))
+        if neighbours
+        else None,
+    }
+
+
+def _speed(run: Run) -> dict[str, Any] | None:
+    if "speed" not in run:
+        return None
+    result = run["speed"]
+    first = min(row["cores"] for row in result["systems"])
+    rows, drawn = [], []
+    for row in result["systems"]:
+        rates = [row[key] and f"{row[key]['median']:,.0f}" for key in ("warm", "cold", "forward")]
+        rows.append([row["name"], row["cores"], row["dim"], *rates, f"{row['load_seconds']:.2f}"])
+        if row["cores"] == first:
+            rate = row["warm"]["median"]
+            drawn.append({"name": row["name"], "value": rate, "note": f"{rate:,.0f}"})
+    conditions = result["conditions"]
+    load = conditions["load_before"]
+    return {
+        "chart": charts.bars(
+            drawn, label=f"sentences a second on {first} core{'s' * (first > 1)}", name="speed", logarithmic=True
+        ),
+        "table": page.table(
+            ["system", "cores", "dimensions", "text in, warm", "text in, cold", "ids in", "load, s"],
+            rows,
+            numbers=range(1, 7),
+        ),
+        "cpu": conditions["cpu"],
+        "load": load and f"{load[0]:.1f}",
+        "repeats": conditions["repeats"],
+        "pieces": f"{conditions['mean_pieces']:.1f}",
+        "sentences": result["sentences"],
+        "missing": [(one["name"], one["why"].partition("\n")[0]) for one in result["missing"]],
+    }
+
+
+def _size(run: Run) -> dict[str, Any] | None:
+    """Smaller versions of the model: their size against their first main score."""
+    if "quantized" not in run:
+        return None
+    result = run["quantized"]
+    every = [result["whole"], *result["smaller"]]
+    names = [name for name in main_figures(result["whole"]["scores"]) if not name.startswith("semeval2017/")]
+    rows, drawn = [], []
+    for one in every:
+        scores, lost = main_figures(one["scores"]), one.get("differences", {})
+        cells: list[Any] = []
+        for name in names:
+            cells += [page.scored(scores[name]), _difference(lost.get(name), is_error=name.startswith("tatoeba"))]
+        rows.append([one["dtype"], one["dim"], f"{one['bytes'] / _MB:,.1f}", *cells])
+        average = one["scores"]["sts"].get("average")
+        if average and average["pearson_mean"] is not None:
+            low, high = average["pearson_mean_interval"] or (None, None)
+            said = f"{one['dtype']}, {one['dim']}"
+            drawn.append(
+                {"name": said, "MB": one["bytes"] / _MB, "STS": average["pearson_mean"], "low": low, "high": high}
+            )
+    head = ["numbers", "dimensions", "MB"]
+    for name in names:
+        head += [name, "difference"]
+    return {
+        "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
+        "table": page.table(head, rows, numbers=range(1, len(head))),
+    }

@@ -1,0 +1,100 @@
+"""A page that compares several models, from their folders of results: results/report.html, and ``psp report``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from psp.core.errors import DataError
+from psp.evaluation.evaluate import compared_figures
+from psp.report import charts, eval_table, page
+from psp.report.comparison import columns
+from psp.report.run import Run
+from psp.report.verdict import verdict
+
+_MB = 1e6
+
+
+def write(folders: Sequence[Path | str], out: Path | str) -> None:
+    """Write one page that compares several models.
+
+    Args:
+        folders: the results of each; two of one name are told apart by their folders.
+        out: the page; links to the models' own pages are relative to it.
+
+    Raises:
+        DataError: as :meth:`psp.report.run.Run.load`, ``out`` cannot be written, or a folder is given twice.
+    """
+    paths = [Path(folder).resolve() for folder in folders]
+    if repeated := next((path for path in paths if paths.count(path) > 1), None):
+        raise DataError("is given twice", repeated)
+    runs = [Run.load(folder) for folder in folders]
+    page.write("several.html", Path(out), **view(runs, Path(out)))
+
+
+def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
+    """What the template of a page of several models reads."""
+    labels = _labels(runs)
+    figures = {label: compared_figures(run["eval"]) for label, run in zip(labels, runs, strict=True) if "eval" in run}
+    keys = list(dict.fromkeys(key for found in figures.values() for key in found))
+    shown = list(columns(keys, leave_out=("stsb/dev",), means=True))
+    head = ["model", "languages", "recipe", "pairs", "dimensions", "MB", *(name for _, name, _ in shown)]
+    rows: list[list[Any]] = []
+    drawn, errors, sizes = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+    for label, run in zip(labels, runs, strict=True):
+        evaluation = run.found.get("eval", {})
+        found = figures.get(label, {})
+        rows.append(
+            [
+                _linked(label, run, out),
+                ", ".join(evaluation.get("languages") or (run.config or {}).get("languages") or []) or None,
+                evaluation.get("recipe"),
+                run["data"]["total"]["kept"] if "data" in run else None,
+                (run.config or {}).get("dim"),
+                None if run.size is None else f"{run.size / _MB:,.1f}",
+                *(page.scored(found.get(key)) for key, _, _ in shown),
+            ]
+        )
+        for row in eval_table.scores(evaluation) if evaluation else ():
+            if row.value is None or row.key not in ("pearson", "pearson_mean", "error") or row.interval is None:
+                continue
+            low, high = row.interval
+            one = {"name": row.test, "system": label, "value": row.value, "low": low, "high": high}
+            (errors if row.is_error else drawn).append(one)
+        average = evaluation.get("sts", {}).get("average")
+        if run.size is not None and average and average["pearson_mean"] is not None:
+            ends = average["pearson_mean_interval"] or (None, None)
+            size = {"name": label, "MB": run.size / _MB, "STS": average["pearson_mean"]}
+            sizes.append({**size, "low": ends[0], "high": ends[1]})
+    return {
+        "names": labels,
+        "verdicts": [(label, verdict(run)) for label, run in zip(labels, runs, strict=True)],
+        "table": page.table(head, rows, numbers=range(3, len(head))),
+        "scores": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
+        "errors": charts.dots(errors, label="error in %, 95 % intervals", name="errors") if errors else None,
+        "sizes": charts.scatter(sizes, x="MB", y="STS", name="sizes") if len(sizes) > 1 else None,
+        "missing": [
+            (label, ", ".join(file for file, _ in run.missing))
+            for label, run in zip(labels, runs, strict=True)
+            if run.missing
+        ],
+    }
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """The models' names; those that are not unique with their folders."""
+    names = [run.name for run in runs]
+    return [run.name if names.count(run.name) == 1 else f"{run.name} ({run.folder})" for run in runs]
+
+
+def _linked(label: str, run: Run, out: Path) -> Any:
+    """A link to the model's own page, if it has one below the folder of this page."""
+    own = (run.folder / "report.html").resolve()
+    below = out.resolve().parent
+    if not own.is_file() or not own.is_relative_to(below) or own == out.resolve():
+        return label
+    return Markup('<a href="{}">{}</a>').format(quote(own.relative_to(below).as_posix()), label)

@@ -1,0 +1,189 @@
+"""A model's worth in three sentences, from its results alone: what it is, how good, and what to be careful about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psp.evaluation.evaluate import compared_figures
+from psp.evaluation.systems import BASELINES, TRAINED
+from psp.pairs.data_warnings import lines
+from psp.report.page import scored
+from psp.report.run import Run
+from psp.text.languages import NAMES, name_of_set
+
+Interval = Sequence[float] | None
+
+
+@dataclass(frozen=True)
+class Main:
+    """The score that stands for a model.
+
+    Attributes:
+        key: its name, as in :func:`psp.evaluation.evaluate.compared_figures`.
+        name: as people call it.
+        value, interval: the score; correlations are times 100, errors in %.
+        is_error: whether less is better.
+    """
+
+    key: str
+    name: str
+    value: float
+    interval: Interval
+    is_error: bool = False
+
+
+def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
+    """The scores that stand for a model: one of similarity and one of retrieval, as far as there are any.
+
+    Of similarity the mean Pearson over STS 2012 to 2016, or else the first SemEval track that no model is selected by,
+    the STS Benchmark's test set, or the user's first set; of retrieval the mean Tatoeba error of a single language, or
+    of all, which has no interval here.
+    """
+    found = []
+    if (average := evaluation["sts"].get("average")) and average["pearson_mean"] is not None:
+        name = f"STS {average['years'][0]}–{average['years'][-1]}" if len(average["years"]) > 1 else "STS"
+        found.append(Main("sts", f"mean Pearson on {name}", average["pearson_mean"], average["pearson_mean_interval"]))
+    else:
+        for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
+            for name, figures in evaluation[part].items():
+                if figures["pearson"] is not None and not figures.get("development") and not found:
+                    about = f"Pearson on {title.format(name)}"
+                    found.append(Main(f"{part}/{name}", about, figures["pearson"], figures["pearson_interval"]))
+    languages = list(evaluation["tatoeba"])
+    if len(languages) == 1:
+        key = f"tatoeba/{languages[0]}"
+        about = f"error on Tatoeba ({name_of_set(languages[0])})"
+        found.append(Main(key, about, compared_figures(evaluation)[key] or 0.0, None, True))
+    elif languages:
+        about = f"mean error on Tatoeba ({len(languages)} languages)"
+        found.append(Main("tatoeba", about, compared_figures(evaluation)["tatoeba"] or 0.0, None, True))
+    return found
+
+
+def verdict(run: Run) -> list[str]:
+    """Three sentences, each as far as the run's files can say it."""
+    return [_what(run), _how_good(run), _careful(run)]
+
+
+def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
+    """Whether a system is better (1) or worse (-1) than the model by its interval; 0 if that holds 0 or is unknown."""
+    if (
+        difference is None
+        or difference["interval"] is None
+        or difference["interval"][0] <= 0 <= difference["interval"][1]
+    ):
+        return 0
+    return -1 if (difference["interval"][0] > 0) == is_error else 1
+
+
+def _what(run: Run) -> str:
+    evaluation = run.found.get("eval", {})
+    config = run.config or {}
+    languages = evaluation.get("languages") or config.get("languages") or run.found.get("data", {}).get("languages")
+    what = f"{run.name} embeds {_and([NAMES.get(code, code) for code in languages or []]) or 'sentences'}"
+    if dim := config.get("dim"):
+        what += f" in {dim:,} dimensions"
+    if run.joined:
+        return f"{what}: it joins the vectors of {_and([part['model'] for part in evaluation['parts']])}."
+    if "data" in run:
+        data = run["data"]
+        corpora = len(data["corpora"])
+        many = f"{data['total']['kept']:,} pairs of {corpora} {'corpora' if corpora > 1 else 'corpus'}"
+    elif "mix" in evaluation.get("data", {}):
+        many = f"{evaluation['data']['mix']['total']['kept']:,} pairs"
+    else:
+        return f"{what}; on what it was trained is not known here."
+    changed = len(evaluation.get("differences", {}))
+    recipe = f"recipe {evaluation['recipe']}" if "recipe" in evaluation else ""
+    recipe += (
+        f", of which {changed} setting{'s' * (changed > 1)} differ{'s' * (changed == 1)}" if recipe and changed else ""
+    )
+    trained = "was trained on" if "eval" in run or "train" in run else "is to be trained on"
+    return f"{what}; it {trained} {many}{f' ({recipe})' if recipe else ''}."
+
+
+def _how_good(run: Run) -> str:
+    if "eval" not in run:
+        return "It has not been evaluated yet."
+    scores = main_scores(run["eval"])
+    if not scores:
+        return "No test set is in its languages, so how good it is is not known."
+    said = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
+    text = " and ".join(said)
+    baseline = _baseline(run, scores[0])
+    if baseline:
+        name, difference = baseline
+        own = -1 if not scores[0].is_error else 1
+        value = own * difference["difference"]
+        ends = sorted(own * end for end in difference["interval"] or ())
+        amount = scored(value, ends or None, sign=True)
+        verb = {1: "not as good as", -1: "better than", 0: "not to be told apart from"}
+        text += f"; on the first it is {verb[judged(difference, is_error=scores[0].is_error)]} the best system without "
+        text += f"training, {name} ({amount})"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
+    """The best baseline by the main score, and its difference to the model."""
+    if "compare" not in run:
+        return None
+    differences = run["compare"]["differences"]
+    known = {
+        name: found[main.key]
+        for name, found in differences.items()
+        if name in BASELINES and found.get(main.key, {}).get("difference") is not None
+    }
+    if not known:
+        return None
+    best = max(known, key=lambda name: known[name]["difference"] * (-1 if main.is_error else 1))
+    return best, known[best]
+
+
+def _careful(run: Run) -> str:
+    said = list(_warnings(run))
+    others = list(_others(run))
+    if others:
+        said.append("; ".join(others))
+    if run.missing:
+        said.append(f"this page lacks {_and([about for _, about in run.missing])}")
+    if not said:
+        return "Nothing in its data or scores calls for a warning; no other trained system was compared with it."
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _warnings(run: Run) -> Iterator[str]:
+    if "data" in run:
+        count = sum(1 for _ in lines(run["data"]["warnings"], run.name))
+        if count:
+            yield f"its data has {count} warning{'s' * (count > 1)}, below"
+        undeclared = sum(corpus["licence"]["declared"] is None for corpus in run["data"]["corpora"])
+        if undeclared:
+            yield (
+                f"{undeclared} of its corpora declare no licence"
+                if undeclared > 1
+                else "one corpus declares no licence"
+            )
+
+
+def _others(run: Run) -> Iterator[str]:
+    """Other trained systems beside the model, by the first main score that both have."""
+    if "compare" not in run or "eval" not in run:
+        return
+    for name in run["compare"]["systems"]:
+        if name == TRAINED or name in BASELINES:
+            continue
+        for main in main_scores(run["eval"]):
+            found = run["compare"]["differences"].get(name, {}).get(main.key)
+            if found is not None and found["difference"] is not None:
+                verb = {1: "is better", -1: "is worse", 0: "cannot be told from it"}
+                amount = scored(found["difference"], found["interval"], sign=True)
+                yield f"{name} {verb[judged(found, is_error=main.is_error)]} by {main.name} ({amount})"
+                break
+
+
+def _and(names: Sequence[str]) -> str:
+    *most, last = names or [""]
+    return f"{', '.join(most)} and {last}" if most else last

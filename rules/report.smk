@@ -1,0 +1,87 @@
+# What a model is worth, as a page for people; and several models on one.
+def made_of(wildcards):
+    """Return the files of a model's page: what each has, what the config asks for, and what has been made before."""
+    entry, folder = model(wildcards), f"results/{wildcards.model}"
+    made = ["eval.json", "examples.json"]
+    if not entry.combined or entry.joint is not None:
+        made += ["data.json", "train/train.json", "train/metrics.csv"]
+    asked = entry["report"]["include"]
+    made += [PARTS[part] for part in asked if part != "tasks"]
+    tasks = [f"tasks/{task}.json" for task in entry["evaluate"]["tasks"]]
+    made += tasks if "tasks" in asked else []
+    others = [
+        *(PARTS[part] for part in PARTS if part != "tasks"),
+        *tasks,
+        *(
+            f"systems/{name}/{task}"
+            for name in systems.named(entry["compare"]["systems"])
+            for task in tasks
+        ),
+    ]
+    there = [file for file in others if Path(folder, file).exists()]
+    return [f"{folder}/{file}" for file in dict.fromkeys([*made, *there])]
+
+
+def sampled(wildcards):
+    """Return the store, from which a page shows pairs; a transformer's pairs are not kept."""
+    if model(wildcards).base is not None:
+        return []
+    return stored(wildcards)
+
+
+def templates(wildcards):
+    """Return the checksums of what pages are made from, which is no code."""
+    folder = Path(str(resources.files("psp.report"))) / "templates"
+    return {path.name: sha256(path) for path in sorted(folder.iterdir())}
+
+
+rule report:
+    input:
+        results=made_of,
+        model=trained,
+        store=sampled,
+    output:
+        report(
+            "results/{model}/report.html",
+            category="{model}",
+            labels={"page": "report"},
+        ),
+    log:
+        "results/{model}/logs/report.log",
+    benchmark:
+        "results/{model}/benchmarks/report.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(10),
+    params:
+        config=lambda wildcards: as_yaml(CONFIG, wildcards.model),
+        templates=templates,
+        code=fingerprint("psp.report.report", "psp.models.static"),
+    message:
+        "Writing the page of {wildcards.model}"
+    script:
+        "../workflow_scripts/report.py"
+
+
+rule report_several:
+    input:
+        pages=[f"results/{name}/report.html" for name in CONFIG.reported],
+    output:
+        report("results/report.html", category="models", labels={"page": "report"}),
+    log:
+        "results/logs/report.log",
+    benchmark:
+        "results/benchmarks/report.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(10),
+    params:
+        models=CONFIG.reported,
+        templates=templates,
+        code=fingerprint("psp.report.several"),
+    message:
+        "Writing the page of several models"
+    script:
+        "../workflow_scripts/report_several.py"

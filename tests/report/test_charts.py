@@ -1,0 +1,69 @@
+"""Charts in pages."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from psp.report import charts
+
+DOTS = [
+    {"name": f"set {number}", "system": system, "value": 60.0 + number, "low": low, "high": high}
+    for number in range(3)
+    for system, low, high in (("own", 58.0, 65.0), ('<other> & "quoted"', None, None))
+]
+DRAWN = {
+    "dots": lambda name: charts.dots(DOTS, label="Pearson", name=name),
+    "bars": lambda name: charts.bars([{"name": "a", "value": 3, "note": "3 <b>"}], label="pairs", name=name),
+    "logarithmic": lambda name: charts.bars(
+        [{"name": "a", "value": 85.0, "note": "85"}, {"name": "b", "value": 170000.0, "note": "170,000"}],
+        label="sentences/s", name=name, logarithmic=True,
+    ),
+    "curve": lambda name: charts.curve(
+        [{"pairs": n, "loss": 1 / n if n % 7 else float("nan")} for n in range(1, 2000)], x="pairs", y="loss", name=name
+    ),
+    "points": lambda name: charts.curve(
+        [{"pairs": n, "score": n, "kept": n == 3} for n in range(4)], x="pairs", y="score", name=name, points=True
+    ),
+    "one point": lambda name: charts.curve([{"pairs": 1, "score": 2}], x="pairs", y="score", name=name, points=True),
+    "scatter": lambda name: charts.scatter(
+        [
+            {"name": "int8", "MB": 5, "STS": 60, "low": 59, "high": 61},
+            {"name": "x", "MB": 9, "STS": 62, "low": None, "high": None},
+        ],
+        x="MB", y="STS", name=name,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_chart_is_xml_without_script_or_outside_address(kind):
+    text = DRAWN[kind]("here")
+    root = ET.fromstring(str(text))
+    assert root.get("role") == "img" and root.get("aria-label") and root.get("viewBox")
+    assert root.get("width") is None  # as wide as its place
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert not tags & {"script", "image", "foreignObject", "a", "b"}
+    assert all(match.startswith("http://www.w3.org/") for match in re.findall(r"https?://[^\"' ]+", text))
+    assert "currentColor" in text  # readable on a light and on a dark page
+
+
+@pytest.mark.parametrize("kind", ["dots", "curve"])
+def test_the_same_data_gives_the_same_bytes_and_no_identifier_twice(kind):
+    one, two = DRAWN[kind]("one"), DRAWN[kind]("two")
+    assert DRAWN[kind]("one") == one
+    identifiers = re.findall(r'\bid="([^"]+)"', one + two)
+    assert len(identifiers) == len(set(identifiers))
+
+
+def test_every_system_and_note_is_named():
+    texts = [element.text for element in ET.fromstring(str(DRAWN["dots"]("x"))).iter() if element.text]
+    assert "own" in texts and '<other> & "quoted"' in texts and "set 2" in texts
+    assert "3 <b>" in [element.text for element in ET.fromstring(str(DRAWN["bars"]("x"))).iter()]
+
+
+def test_thinning_keeps_means():
+    rows = [{"x": float(n), "y": float(n % 10)} for n in range(1000)]
+    thin = charts.thinned(rows, points=100)
+    assert len(thin) == 100 and all(row["y"] == 4.5 for row in thin)
+    assert charts.thinned(rows[:5], points=100) == rows[:5]

@@ -1,0 +1,96 @@
+"""The page of one model."""
+
+import re
+
+import pytest
+
+from psp.core.errors import DataError
+from psp.core.files import read_json, write_json
+from psp.report.quoted import Quoted
+from psp.report.report import view, write
+from psp.report.run import Run
+from tests.report.conftest import rewrite
+
+
+def page_of(folder, **given):
+    out = folder / "report.html"
+    write(folder, out, **given)
+    return out.read_text(encoding="utf-8")
+
+
+def test_the_page_is_one_file_that_loads_nothing_and_runs_no_script_but_its_own(results):
+    text = page_of(results, config="models: {fr: {seed: 1}}\n")
+    assert "default-src 'none'" in text and text.count("<script") == 1
+    attributes = re.findall(r'<[^>]*\b(?:src|href|action|data)="([^"]*)"', text)
+    assert set(attributes) <= {"data:,"} | {link for link in attributes if link.startswith("#")}
+    assert {link[1:] for link in attributes if link.startswith("#")} <= set(re.findall(r'\bid="([^"]+)"', text))
+    assert "url(http" not in text and "@import" not in text
+    assert len(text) < 4e6
+
+
+def test_the_same_results_give_the_same_bytes(results):
+    assert page_of(results) == page_of(results)
+
+
+def test_texts_of_corpora_are_shown_as_text(results):
+    text = page_of(results)
+    assert "<script>alert" not in text and "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "U+202E" in text and "\u202e" not in text and "\x00" not in text and "{{ 7 * 7 }}" in text
+
+
+def test_local_paths_stay_on_this_machine(results):
+    text = page_of(results)
+    assert "/home/me" not in text and "a local file, made.zip" in text
+
+
+def test_scores_and_differences_are_those_of_the_files(results):
+    text = page_of(results)
+    evaluation, compared = (read_json(results / f"{name}.json") for name in ("eval", "compare"))
+    found = evaluation["files"]["graded"]
+    low, high = found["pearson_interval"]
+    assert f"{found['pearson']:.1f} [{low:.1f}, {high:.1f}]" in text
+    lost = compared["differences"]["word-overlap"]["files/graded"]["difference"]
+    assert f"{lost:+.1f}".replace("-", "−") in text
+    for direction in evaluation["tatoeba"]["fra"].values():
+        assert f"{direction['error']:.1f} [" in text
+
+
+def test_a_run_that_is_incomplete_says_what_is_missing_and_how_it_is_made(results):
+    (results / "examples.json").unlink()
+    text = page_of(results)
+    assert "train/train.json is not there" in text
+    assert "snakemake --cores 2 -- results/fr/examples.json" in text
+    assert 'id="examples"' not in text and 'href="#examples"' not in text
+
+
+def test_data_alone_makes_a_page(results):
+    for name in ("eval.json", "compare.json", "examples.json", "store.h5"):
+        (results / name).unlink()
+    text = page_of(results)
+    assert "It has not been evaluated yet." in text and "pairs left after each stage" in text
+
+
+def test_quoted_figures_are_marked_and_only_those_of_tests_that_the_model_has(results):
+    def one(name, **figures):
+        return Quoted(name, figures, "A paper", "2022", "a protocol")
+
+    quoted = [one("theirs", **{"tatoeba/fra": 5.4}), one("another", **{"tatoeba/deu": 1.0, "sts": 70.0})]
+    found = view(Run.load(results), quoted=quoted)["quoted"]
+    assert "theirs" in found["table"] and "5.4" in found["table"] and "another" not in found["table"]
+    assert found["sources"] == [(1, "A paper", "2022", "a protocol")]
+
+
+def test_names_with_spaces_and_quotes(results):
+    folder = results.rename(results.with_name('a "model" <b>\'s'))
+    for name in ("eval", "compare", "examples", "data"):
+        rewrite(folder / f"{name}.json", model=folder.name)
+    text = page_of(folder)
+    assert [text[at - 60 : at + 40] for at in range(len(text)) if text.startswith("<b>", at)] == []
+    assert "a &quot;model&quot; &lt;b&gt;&#x27;s" in text
+
+
+def test_nothing_is_left_of_a_page_that_fails(results):
+    write_json(results / "examples.json", {"format": 1})
+    with pytest.raises(DataError, match="examples"):
+        page_of(results)
+    assert not [path for path in results.iterdir() if "report" in path.name]

@@ -1,0 +1,66 @@
+"""The rules that write pages."""
+
+import re
+import shutil
+
+import pytest
+
+from psp.core.files import read_json
+from psp.report.report import write
+
+PAGE = "results/demo/report.html"
+
+
+def test_a_page_of_a_finished_run_has_its_curves_data_and_pairs(finished, tmp_path):
+    results = finished.folder / "results/demo"
+    write(results, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    for part in ("scores", "retrieval", "data", "training", "again"):
+        assert f'id="{part}"' in text
+    assert "examples.json is not there" in text
+    assert text.count("<svg") == 5  # scores, retrieval, pairs by stage, loss, validation score
+    for corpus in read_json(results / "data.json")["corpora"]:
+        assert f"{corpus['read']:,}" in text and corpus["source"]["sha256"] in text
+    assert "Kept, as training sees them" in text
+
+
+@pytest.mark.slow
+def test_the_rule_makes_what_the_page_needs_and_the_same_page_again(compared, tmp_path):
+    copy = compared.copy(tmp_path / "copy")
+    assert copy.planned(PAGE) == {"examples", "report"}
+    copy.run(PAGE)
+    page = copy.folder / PAGE
+    text = page.read_text()
+    assert "is not there" not in text and 'id="examples"' in text and 'id="size"' in text  # quantized.json is there
+    assert copy.planned(PAGE) == set()
+    page.unlink()
+    copy.run(PAGE)
+    assert page.read_text() == text
+    # The config on the page makes the same model: nothing would be made anew.
+    config = re.search(r"<pre>(phrasebook:.*?|recipe:.*?|[a-z]+:\n.*?models:\n.*?)</pre>", text, re.DOTALL)
+    assert config is not None
+    # A page of several needs a list of models.
+    output = copy.run("--dry-run", "results/report.html", check=False).output
+    assert "results/report.html: compares models, but the config names none" in output
+    (copy.folder / "several.yaml").write_text("report: {models: [demo]}\n")
+    configs = ("config/demo.yaml", "tiny.yaml", "several.yaml")
+    copy.run("results/report.html", configs=configs)
+    assert '<a href="demo/report.html">demo</a>' in (copy.folder / "results/report.html").read_text()
+
+
+@pytest.mark.slow
+def test_an_edit_of_the_template_makes_the_page_again_and_nothing_else(compared, tmp_path):
+    copy = compared.copy(tmp_path / "copy")
+    copy.run(PAGE)
+    with (copy.folder / "psp/report/templates/page.css").open("a") as file:
+        file.write("h1 { color: red; }\n")
+    assert copy.planned(PAGE) == {"report"}
+
+
+@pytest.mark.slow
+def test_snakemakes_own_report_has_the_page(compared, tmp_path):
+    copy = compared.copy(tmp_path / "copy")
+    copy.run(PAGE)
+    copy.run("--report", "all.zip", PAGE)
+    shutil.unpack_archive(copy.folder / "all.zip", tmp_path / "all")
+    assert any('id="scores"' in path.read_text(errors="replace") for path in (tmp_path / "all").rglob("*.html"))

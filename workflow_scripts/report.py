@@ -1,0 +1,10 @@
+"""Write a model's page."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.report.report import write
+
+with job(snakemake.log[0]):
+    inputs, out = snakemake.input, Path(snakemake.output[0])
+    write(out.parent, out, files=[*inputs.results, *inputs.model], config=snakemake.params.config)
