@@ -29,7 +29,7 @@ _TEXT = "#010203"
 _LINE = "#888888"
 WIDTH = 340
 #: Names of bars and dots, in pixels at most, and room for fonts that are wider than those that Vega measured with.
-_LABELS, _WIDER = 118, 10
+_LABELS, _WIDER = 118, 18
 #: Points of a curve, at most; more are averaged over neighbours.
 POINTS = 300
 FONT = "system-ui, sans-serif"

@@ -107,7 +107,7 @@ def _scores(run: Run) -> dict[str, Any] | None:
     main: list[list[Any]] = []
     further: list[list[Any]] = []
     for row in rows:
-        cells: list[Any] = [row.test, row.figure, row.pairs, page.scored(row.value, row.interval)]
+        cells: list[Any] = [_short(row.test), row.figure, row.pairs, page.scored(row.value, row.interval)]
         for name in systems:
             value, interval = eval_table.score_at(others[name], row.path, row.key)
             difference = run["compare"]["differences"][name].get(row.name)
@@ -119,7 +119,7 @@ def _scores(run: Run) -> dict[str, Any] | None:
         head += [name, f"{name} − {run.name}"]
     drawn = [
         {
-            "name": row.test,
+            "name": _short(row.test),
             "system": name,
             "value": value,
             "low": interval and interval[0],
@@ -140,6 +140,11 @@ def _scores(run: Run) -> dict[str, Any] | None:
         "compared": bool(systems),
         "resamples": conditions["resamples"],
     }
+
+
+def _short(test: str) -> str:
+    """A test's name without the number of a SemEval track, which its languages tell as well."""
+    return re.sub(r"\btrack\d\.", "", test)
 
 
 def _difference(found: Mapping[str, Any] | None, *, is_error: bool) -> Any:

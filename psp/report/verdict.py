@@ -97,9 +97,8 @@ def _what(run: Run) -> str:
         return f"{what}; on what it was trained is not known here."
     changed = len(evaluation.get("differences", {}))
     recipe = f"recipe {evaluation['recipe']}" if "recipe" in evaluation else ""
-    recipe += (
-        f", of which {changed} setting{'s' * (changed > 1)} differ{'s' * (changed == 1)}" if recipe and changed else ""
-    )
+    if recipe and changed:
+        recipe += f", {changed} setting{'s' * (changed > 1)} changed"
     trained = "was trained on" if "eval" in run or "train" in run else "is to be trained on"
     return f"{what}; it {trained} {many}{f' ({recipe})' if recipe else ''}."
 
@@ -120,7 +119,7 @@ def _how_good(run: Run) -> str:
         ends = sorted(own * end for end in difference["interval"] or ())
         amount = scored(value, ends or None, sign=True)
         verb = {1: "not as good as", -1: "better than", 0: "not to be told apart from"}
-        text += f"; on the first it is {verb[judged(difference, is_error=scores[0].is_error)]} the best system without "
+        text += f"; {'on the first ' * (len(scores) > 1)}it is {verb[judged(difference, is_error=scores[0].is_error)]} the best system without "
         text += f"training, {name} ({amount})"
     return f"{text[0].upper()}{text[1:]}."
 
