@@ -119,8 +119,10 @@ def _how_good(run: Run) -> str:
         ends = sorted(own * end for end in difference["interval"] or ())
         amount = scored(value, ends or None, sign=True)
         verb = {1: "not as good as", -1: "better than", 0: "not to be told apart from"}
-        text += f"; {'on the first ' * (len(scores) > 1)}it is {verb[judged(difference, is_error=scores[0].is_error)]} the best system without "
-        text += f"training, {name} ({amount})"
+        found = verb[judged(difference, is_error=scores[0].is_error)]
+        text += (
+            f"; {'on the first ' * (len(scores) > 1)}it is {found} the best system without training, {name} ({amount})"
+        )
     return f"{text[0].upper()}{text[1:]}."
 
 
