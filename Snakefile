@@ -6,7 +6,7 @@
 # The stages, one rule file each:
 #   download (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> teach)
 #   (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed, curve; data;
-#   card, report
+#   card, report, release
 
 
 configfile: "config/config.yaml"
@@ -40,6 +40,7 @@ include: "rules/compare.smk"
 include: "rules/quantize.smk"
 include: "rules/speed.smk"
 include: "rules/card.smk"
+include: "rules/release.smk"
 include: "rules/variants.smk"
 include: "rules/report.smk"
 

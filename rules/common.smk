@@ -184,7 +184,7 @@ OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
     r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples)\.json$"
-    r"|eval\.safetensors$|(data|card)\.md$|report\.html$"
+    r"|eval\.safetensors$|(data|card)\.md$|report\.html$|release$"
 )
 
 
@@ -230,7 +230,7 @@ def check_targets(arguments):
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json, card.md and report.html only"
+                "compare.json, variants.json, data.json, card.md, report.html and release only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)

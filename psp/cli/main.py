@@ -4,7 +4,7 @@
 a model without the workflow; ``show`` prints a model's scores, and ``report`` writes them as a
 page; ``info``, ``embed``, ``score``, ``search``, ``mine``,
 ``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code,
-``export`` converts to other libraries' formats.
+``export`` converts to other libraries' formats, ``push`` puts a model on the Hugging Face Hub.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from psp.cli import (
     pin,
     pivot,
     plan,
+    push,
     quantize,
     report,
     score,
@@ -60,6 +61,7 @@ COMMANDS = (
     serve,
     import_checkpoint,
     export,
+    push,
 )
 
 

@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> None:
 
     from psp.core.files import new_folder
     from psp.models.combined import parts_of
+    from psp.models.files import HUB
     from psp.models.model import load_model
 
     model = load_model(options.model, accelerate=False)
@@ -39,9 +40,12 @@ def run(options: argparse.Namespace) -> None:
             f"and the model takes {model.nbytes:,}; choose another --dtype or --dim"
         )
     # If the model was itself quantized, keep the record of the original: quality is measured against that.
+    # A model of the hub is named, for the card's `base_model`; the path of a folder says nothing to others.
+    name = options.model.removeprefix(HUB).partition("@")[0] if options.model.startswith(HUB) else None
+    place = {"model": name} if name and parts_of(model) == (model,) else {}
     for part, made in zip(parts_of(model), parts_of(smaller), strict=True):
         if made is not part:
-            made.config.setdefault("quantized_from", {"dtype": part.dtype, "dim": part.dim})
+            made.config.setdefault("quantized_from", {"dtype": part.dtype, "dim": part.dim, **place})
     with ending_well(), new_folder(options.out) as folder:
         smaller.save(folder)
     print(

@@ -243,6 +243,20 @@ DEVELOPMENT = Section(
     },
 )
 
+RELEASE = Section(
+    "the publishing kit, results/<model>/release",
+    {
+        "repo": text(
+            None,
+            null=True,
+            pattern=r"^[\w.-]+/[\w.-]+$",
+            noun="a place on the Hugging Face Hub, user/name",
+            help="where the model is, or will be, on the Hugging Face Hub, such as user/fr; a smaller form's place is "
+            "user/fr-int8 then. Its card names it",
+        ),
+    },
+)
+
 QUANTIZE = Section(
     "the smaller embedding matrices of results/<model>/quantized.json, for each number format and number of dimensions",
     {

@@ -5,7 +5,7 @@
 ``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), ``dadas`` that of Dadas (2022), encoders from mined paraphrases;
 ``unstated`` names the recipes whose paper does not state its value; ``psp`` is our own: another loss, learning rate and
 initial embedding matrix, chosen on development data (docs/experiments.md), with correctly filtered pairs. The blocks
-filters ... speed may be set at the top level (for all models) and in a model's entry (for that model).
+filters ... release may be set at the top level (for all models) and in a model's entry (for that model).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
-    "tune", "development", "evaluate", "compare", "quantize", "speed", "report",
+    "tune", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -63,10 +63,10 @@ CORPUS = Section(
             pattern=NAME,
             help="OPUS's name of the corpus, if the entry has another; lets one model use two releases",
         ),
-        "version": _ref("release"),
+        "version": _ref("version"),
         "versions": table(
             {},
-            values=_ref("release"),
+            values=_ref("version"),
             help="releases of individual language pairs, by archive name, such as {en-pl: v2023}",
         ),
         "cap": whole(
@@ -215,6 +215,7 @@ def sections() -> dict[str, Section | Setting]:
         "quantize": blocks.QUANTIZE,
         "speed": speed.SECTION,
         "report": report.SECTION,
+        "release": blocks.RELEASE,
     }
 
 
@@ -311,7 +312,7 @@ def document() -> dict[str, Any]:
             "mirrors": blocks.MIRRORS.node,
             "language": LANGUAGE,
             "corpus": CORPUS.node,
-            "release": RELEASE.node,
+            "version": RELEASE.node,
             "corpus_recipe": CORPUS_RECIPE.node,
             "model": model().node,
             "seeds": SEEDS.node,

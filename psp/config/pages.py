@@ -31,7 +31,7 @@ _INTRODUCTION = """\
 <!-- Written by `make settings` from the declarations in psp/; edit those. -->
 # Every setting
 
-A config is YAML, on top of [config/config.yaml](../config/config.yaml). The blocks `filters` to `report` may stand at
+A config is YAML, on top of [config/config.yaml](../config/config.yaml). The blocks `filters` to `release` may stand at
 the top level, for all models, and in a model's entry, for that one. A key that is left out takes the default of the
 `recipe`:
 

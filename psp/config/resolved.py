@@ -12,7 +12,7 @@ from psp.config.entries import BLOCKS
 from psp.config.overlay import merge
 
 #: Top-level keys that are about this machine or the command, not the model.
-_ELSEWHERE = ("offline", "keep_intermediate", "models", "corpora", "phrasebook", "report")
+_ELSEWHERE = ("offline", "keep_intermediate", "models", "corpora", "phrasebook", "report", "release")
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
         mined = any(part.sources for part in model.parts)
         for block in BLOCKS:
             # Filters that are written apply to mined pairs too, which have other defaults.
-            if block == "report" or (block == "filters" and mined):
+            if block in ("report", "release") or (block == "filters" and mined):
                 continue
             written = merge(raw.get(block, {}), own.get(block, {}))
             # What was written, on top of what it resolves to: a resolved path is of this machine.

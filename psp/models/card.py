@@ -7,26 +7,30 @@ the lines above, by which a card that a person has edited is told from one that 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json
 from psp.core.version import __version__
+from psp.models import licence as licences
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
+from psp.models.scores import METRICS, model_index, scores
+from psp.text import markup
 from psp.text.languages import NAMES
 
 log = logging.getLogger(__name__)
 
 NAME = "README.md"
 SENTENCEPIECE = "sentencepiece"
-#: Models of another tokenizer have its kind in place of sentencepiece.
-TAGS = ("sentence-embeddings", "paraphrase", "bitext-mining", SENTENCEPIECE, "static-embeddings")
+BITEXT = "bitext-mining"
+#: Models of another tokenizer have its kind in place of sentencepiece; those of one language mine no bitext.
+TAGS = ("sentence-embeddings", "paraphrase", BITEXT, SENTENCEPIECE, "static-embeddings")
 #: By the kind of encoder, what a sentence's vector is the mean of; and by that of the tokenizer, of what.
 ENCODERS = {
     "lstm": "of the states of an LSTM that reads the vectors",
@@ -38,33 +42,59 @@ COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
 _SEAL = re.compile(r"<!-- written by psp; kept once it is edited: ([0-9a-f]{16}) -->\n?\Z")
 
 
+class Release(NamedTuple):
+    """What a card says of the place that it goes to."""
+
+    files: Mapping[str, str]
+    """The files beside the card that are no model's, and what they hold, in Markdown."""
+    repo: str | None = None
+    """The place on the Hub, ``user/name``, if it is known."""
+    base_model: str | None = None
+    """Of a smaller form: the place of the model that it was made of."""
+    licence_file: str | None = None
+    """The file with the licences of the data."""
+
+
 def card(
     config: Mapping[str, Any],
     *,
     licence: str | None = None,
     evaluation: Mapping[str, Any] | None = None,
     data: Mapping[str, Any] | None = None,
+    release: Release | None = None,
 ) -> str:
     """The text of a model card, in Markdown with the hub's front matter.
 
     Args:
         config: the model's config.json.
-        licence: of the model, an SPDX id; the config's ``licence`` where it is None, and not mentioned without either.
-        evaluation: eval.json; its figures become a table.
+        licence: of the model, an SPDX id; the config's ``licence`` where it is None. Without either, that of its data
+            (:mod:`psp.models.licence`), and not mentioned without data.
+        evaluation: eval.json; its figures become a table, and the hub's ``model-index``.
         data: data.json; its corpora become a table of sources and licences.
+        release: for a folder that goes to others with more than the model.
+
+    Raises:
+        PspError: there is ``data`` but no ``licence``, and license-expression is missing.
     """
+    given = licence or config.get("licence")
     parts = [
-        _front_matter(config, licence or config.get("licence")),
-        _what(config),
-        _loading(config),
+        _front_matter(config, given, evaluation, data, release),
+        _what(config, release),
+        _loading(config, release),
         _text(config),
-        _making(config),
+        _making(config, release),
     ]
     if evaluation is not None:
         parts.append(_figures(evaluation))
     if data is not None:
-        parts.append(_data(data))
-    text = "\n\n".join(parts) + "\n\n"
+        parts.append(_data(data, given))
+    if release is not None:
+        parts.append(_files(release))
+    return sealed("\n\n".join(parts) + "\n\n")
+
+
+def sealed(text: str) -> str:
+    """A card with its last line, by which it is known as unedited."""
     return f"{text}<!-- written by psp; kept once it is edited: {_checksum(text)} -->\n"
 
 
@@ -79,6 +109,7 @@ def write_with_scores(model_dir: Path, evaluation: Path, data: Path, out: Path) 
 
     Raises:
         DataError: a file cannot be read or written.
+        PspError: as :func:`card`.
     """
     text = card(read_json(model_dir / "config.json"), evaluation=read_json(evaluation), data=read_json(data))
     with atomic_text(out) as file:
@@ -93,6 +124,20 @@ def is_generated(text: str) -> bool:
     return seal is not None and seal[1] == _checksum(text[: seal.start()])
 
 
+def edited(folder: Path) -> bytes | None:
+    """The card in a model's folder, if a person wrote or edited it; None otherwise.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    path = folder / NAME
+    try:
+        text = path.read_bytes() if path.exists() else None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    return text if text is not None and not is_generated(text.decode("utf-8", "replace")) else None
+
+
 def write(folder: Path, text: str) -> bool:
     """Write a card into a model's folder, unless one is there that psp did not write or that was edited since.
 
@@ -103,11 +148,7 @@ def write(folder: Path, text: str) -> bool:
         DataError: it cannot be read or written.
     """
     path = folder / NAME
-    try:
-        there = path.read_bytes().decode("utf-8", "replace") if path.exists() else None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from error
-    if there is not None and not is_generated(there):
+    if edited(folder) is not None:
         log.warning("%s was edited by hand and is kept; remove it to have a new one", path)
         return False
     with atomic_text(path) as file:
@@ -127,7 +168,7 @@ def corpora(text: str) -> list[dict[str, str]]:
     _, _, rest = text.replace("\r\n", "\n").partition(f"\n| {' | '.join(COLUMNS)} |\n")
     rows = []
     for line in rest.split("\n")[1:]:  # after the rule below the names
-        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        cells = [markup.unmarked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         if len(cells) != len(COLUMNS):
             break
         rows.append(dict(zip(COLUMNS, cells, strict=True)))
@@ -138,13 +179,59 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
-    lines = ["---"]
+def _front_matter(
+    config: Mapping[str, Any],
+    given: str | None,
+    evaluation: Mapping[str, Any] | None,
+    data: Mapping[str, Any] | None,
+    release: Release | None,
+) -> str:
+    front: dict[str, Any] = {}
     if config.get("languages"):
-        # In quotation marks: Norwegian's code is YAML's word for false.
-        lines += ["language:", *(f"- {json.dumps(code)}" for code in config["languages"])]
-    if licence:
-        lines.append(f"license: {licence.lower()}")
+        front["language"] = list(config["languages"])
+    if given:
+        front |= licences.on_the_hub(given)
+    elif data is not None:
+        front |= together(data).metadata
+    if front.get("license") == "other" and release is not None and release.licence_file:
+        front["license_link"] = release.licence_file
+    front |= {"library_name": "psp", "pipeline_tag": "sentence-similarity", "tags": _tags(config)}
+    if data is not None:
+        # Their own names, as OPUS has them; most are no data set of the Hub's, which shows them without a link.
+        names = (re.sub(r"[^A-Za-z0-9._-]+", "-", corpus["corpus"]).strip("-.") for corpus in data["corpora"])
+        front["datasets"] = list(dict.fromkeys(name for name in names if name))
+    if evaluation is not None and (found := list(scores(evaluation))):
+        front["metrics"] = list(dict.fromkeys(METRICS[score.kind] for score in found))
+    if base := base_model(config, release):
+        front["base_model"] = base
+        if config["quantized_from"]["dtype"] != config.get("dtype", "float32"):
+            front["base_model_relation"] = "quantized"
+    if evaluation is not None and (index := model_index(_name(config, evaluation, release), evaluation)):
+        front["model-index"] = index
+    return f"---\n{markup.yaml(front)}---"
+
+
+def together(data: Mapping[str, Any]) -> licences.Licence:
+    """The licences of all corpora in data.json."""
+    return licences.together((corpus["corpus"], corpus["licence"]["declared"]) for corpus in data["corpora"])
+
+
+def base_model(config: Mapping[str, Any], release: Release | None = None) -> str | None:
+    """The place on the Hub of the model that a smaller form was made of; None if it is none, or the place unknown."""
+    if not (made_of := config.get("quantized_from")):
+        return None
+    found: str | None = (release.base_model if release else None) or made_of.get("model")
+    return found
+
+
+def _name(config: Mapping[str, Any], evaluation: Mapping[str, Any], release: Release | None) -> str:
+    if release is not None and release.repo:
+        return release.repo.rpartition("/")[2]
+    named: str | None = evaluation.get("model")
+    return named or "-".join(["psp", *(config.get("languages") or [])])
+
+
+def _tags(config: Mapping[str, Any]) -> list[str]:
     parts = _joined(config) or [dict(config)]
     encoders = dict.fromkeys((part.get("encoder") or {}).get("kind") for part in parts)
     others = {
@@ -153,18 +240,13 @@ def _front_matter(config: Mapping[str, Any], licence: str | None) -> str:
             kind if kind in (*ENCODERS, TRANSFORMER) else "static-embeddings" for kind in encoders
         ),
     }
+    if len(config.get("languages") or []) == 1:
+        others[BITEXT] = {}
     tags = [kind for tag in TAGS for kind in others.get(tag, [tag])]
-    lines += [
-        "library_name: psp",
-        "pipeline_tag: sentence-similarity",
-        "tags:",
-        *(f"- {tag}" for tag in dict.fromkeys(tags)),
-        "---",
-    ]
-    return "\n".join(lines)
+    return list(dict.fromkeys(tags))
 
 
-def _what(config: Mapping[str, Any]) -> str:
+def _what(config: Mapping[str, Any], release: Release | None) -> str:
     *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
     languages = f"{', '.join(names)} and {last}" if names else last
     table = ""
@@ -187,10 +269,20 @@ def _what(config: Mapping[str, Any]) -> str:
             f"A sentence's vector is the {_made_of(config)}: {dim:,} dimensions, {rows:,} "
             f"{parts.rpartition(' ')[2]}, numbers in {config.get('dtype', 'float32')}."
         )
+    # One language's vectors are not compared with another's.
+    across = ", within a language and across the languages above" * bool(names)
     return (
-        f"# Sentence embeddings for {languages}\n\n{how} Sentences that mean the same have a high cosine, within a "
-        f"language and across the languages above. No GPU is needed.{table}"
+        f"# Sentence embeddings for {languages}\n\n{how} Sentences that mean the same have a high "
+        f"cosine{across}. No GPU is needed.{_made_smaller(config, release)}{table}"
     )
+
+
+def _made_smaller(config: Mapping[str, Any], release: Release | None) -> str:
+    if not (made_of := config.get("quantized_from")):
+        return ""
+    base = base_model(config, release)
+    place = f"[{markup.markdown(base)}](https://huggingface.co/{base})" if base else "a larger model"
+    return f"\n\nIt was made of {place}, with {made_of['dim']:,} dimensions, numbers in {made_of['dtype']}."
 
 
 def _made_of(config: Mapping[str, Any]) -> str:
@@ -228,7 +320,9 @@ def _parts(config: Mapping[str, Any]) -> str:
     return PARTS.get(_kind(config), "pieces")
 
 
-def _loading(config: Mapping[str, Any]) -> str:
+def _loading(config: Mapping[str, Any], release: Release | None) -> str:
+    place = f"hf://{release.repo}" if release is not None and release.repo else None
+    load = f'"{place}"' if place else '"this/folder"'
     takes = "This takes psp, NumPy, sentencepiece and safetensors."
     if is_transformer(config):
         ours = config["encoder"].get("pooling") in ("lstm", "bilstm")
@@ -238,18 +332,18 @@ def _loading(config: Mapping[str, Any]) -> str:
             f'too{", with psp installed for its pooling" * ours}: `SentenceTransformer("this/folder"{argument})`.'
         )
     return (
-        """## How it is loaded
+        f"""## How it is loaded
 
 ```python
 import psp
 
-model = psp.load_model("this/folder")  # or "hf://user/name"
+model = psp.load_model({load}){"" if place else '  # or "hf://user/name"'}
 vectors = model.embed_raw_text(["a red car", "a car that is red"])  # float32 (2, dimensions)
 cosines = model.score_raw_text([("a red car", "a car that is red")])
 ```
 
 ```sh
-psp embed this/folder sentences.txt --out vectors.npy
+psp embed {place or "this/folder"} sentences.txt --out vectors.npy
 ```
 
 """
@@ -287,7 +381,7 @@ def _treatment(config: Mapping[str, Any]) -> str:
     return " ".join(said)
 
 
-def _making(config: Mapping[str, Any]) -> str:
+def _making(config: Mapping[str, Any], release: Release | None) -> str:
     recipe = config.get("recipe")
     said = f"Recipe: {recipe}. " if recipe else ""
     if _joined(config):
@@ -300,60 +394,84 @@ def _making(config: Mapping[str, Any]) -> str:
         paper = "*Training Effective Neural Sentence Encoders from Automatically Mined Paraphrases* (Dadas, SMC 2022)"
     sequence = (config.get("encoder") or {}).get("kind") in ENCODERS
     encoder = ", the encoder that of *ParaNMT-50M* (Wieting & Gimpel, ACL 2018)" if sequence else ""
+    where = (
+        " Where psp's workflow trained it, the folder above this one has all scores with their intervals "
+        "(`eval.json`), its speed (`speed.json`), and the source, licence and counts of its data (`data.json`)."
+    )
     return (
         f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
-        f"{paper}{encoder}. Where psp's workflow trained it, the "
-        "folder above this one has all scores with their intervals (`eval.json`), its speed (`speed.json`), and the "
-        "source, licence and counts of its data (`data.json`)."
+        f"{paper}{encoder}.{where if release is None else ''}"
     )
 
 
 def _figures(evaluation: Mapping[str, Any]) -> str:
-    lines = ["## Scores", "", "| test | figure | pairs | value | 95% interval |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {test} | {figure} | {pairs:,} | {value:.1f} | {_interval(interval)} |"
-        for test, figure, pairs, value, interval in _scores(evaluation)
-    ]
-    if len(lines) == 4:
+    found = list(scores(evaluation))
+    if not found:
         return "## Scores\n\nIt was evaluated on no test set."
-    return "\n".join([*lines, "", "Correlations are times 100. dev: models are chosen by this set, so it is no test."])
-
-
-def _scores(evaluation: Mapping[str, Any]) -> Iterator[tuple[str, str, int, float, list[float] | None]]:
-    """Test, figure, pairs, value and interval of what there is a value for."""
-    for year, figures in evaluation["sts"].items():
-        name = "STS 2012-2016, mean of the years" if year == "average" else f"STS {year}"
-        if figures["pearson_mean"] is not None:
-            yield name, "Pearson", figures["pairs"], figures["pearson_mean"], figures["pearson_mean_interval"]
-    for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
-        for name, figures in evaluation[part].items():
-            if figures["pearson"] is not None:
-                test = title.format(name) + (" (dev)" if figures.get("development") else "")
-                yield test, "Pearson", figures["pairs"], figures["pearson"], figures["pearson_interval"]
-    for directions in evaluation["tatoeba"].values():
-        for direction, figures in directions.items():
-            yield f"Tatoeba {direction}", "error, %", figures["pairs"], figures["error"], figures["interval"]
-    best = (evaluation.get("train") or {}).get("best")
-    if best and best["error"] is not None:
-        yield "pairs held out of the training data (dev)", "error, %", best["pairs_heldout"], best["error"], None
+    body = [
+        (
+            markup.markdown(score.test),
+            score.kind,
+            f"{score.pairs:,}",
+            f"{score.value:.1f}",
+            _interval(score.interval),
+        )
+        for score in found
+    ]
+    said = ["Correlations are times 100."]
+    if any(score.part == "sts" for score in found):
+        said.append(
+            "STS 2012 to 2016: Pearson is the mean over a year's data sets, Spearman that of all their pairs together "
+            "(2013 without SMT)."
+        )
+    said.append("dev: models are chosen by this set, so it is no test.")
+    table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
+    return f"## Scores\n\n{table}\n\n{' '.join(said)}"
 
 
 def _interval(ends: list[float] | None) -> str:
     return "-" if ends is None else f"{ends[0]:.1f} to {ends[1]:.1f}"
 
 
-def _data(data: Mapping[str, Any]) -> str:
-    lines = ["## Data", "", f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    for corpus in data["corpora"]:
-        address = corpus["source"]["address"]
-        cells = [
-            corpus["corpus"],
+def _data(data: Mapping[str, Any], given: str | None) -> str:
+    body = [
+        (
+            markup.markdown(corpus["corpus"]),
             "-".join(corpus["languages"]),
-            corpus["version"] or "-",
+            markup.markdown(corpus["version"] or "-"),
             f"{corpus['kept']:,}",
-            corpus["licence"]["declared"] or "none declared",
-            # The path of a file of one's own says nothing to others, and too much about oneself.
-            address if address.startswith(("https://", "http://")) else "not on the web",
-        ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, "", "Licences are those that the corpora declare, as far as psp's config knows them."])
+            markup.markdown(corpus["licence"]["declared"] or "none declared"),
+            public_address(corpus["source"]["address"]) or "not on the web",
+        )
+        for corpus in data["corpora"]
+    ]
+    said = "Licences are those that the corpora declare, as far as psp's config knows them."
+    if given is None:
+        found = together(data)
+        if found.expression:
+            said += f" Together: {markup.markdown(found.expression)}."
+        if found.undeclared:
+            names = ", ".join(map(markup.markdown, found.undeclared))
+            said += f" No licence is declared by {names}: find out what may be done with a model of such text."
+    return f"## Data\n\n{markup.rows(COLUMNS, body)}\n\n{said}"
+
+
+def public_address(address: str) -> str | None:
+    """A corpus's address as others can use it, safe in Markdown; None for one that is not on the web.
+
+    The path of a file of one's own says nothing to others, and too much about oneself; so do a name and a password.
+    """
+    if not address.startswith(("https://", "http://")):
+        return None
+    scheme, _, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{quote(host.rpartition('@')[2], safe=':.[]-')}{slash}{quote(path, safe=_SAFE)}"
+
+
+#: Of the characters that an address may hold, those that Markdown leaves alone.
+_SAFE = "/:?#@!&'(),;=%+-._"
+
+
+def _files(release: Release) -> str:
+    said = "\n".join(f"- `{name}`: {what}" for name, what in release.files.items())
+    return f"## Beside this card\n\n{said}"

@@ -18,7 +18,7 @@ from typing import Any
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.core.version import __version__
-from psp.models import card
+from psp.models import card, checksums
 from psp.models.files import CONFIG, HUB, file_names
 from psp.models.folder import KIND
 from psp.models.static import StaticModel, load
@@ -82,14 +82,18 @@ def push(
     revision: str | None = None,
     commit_message: str | None = None,
 ) -> str:
-    """Upload a model in one commit; create the repository if needed.
+    """Upload a model, or a release of one, in one commit; create the repository if needed.
+
+    A release (:mod:`psp.report.release`) is a folder with SHA256SUMS, and all files named there are uploaded with its
+    card. Of any other folder the model's own files are, and what else is in it stays here.
 
     The folder's model card is uploaded too (the workflow's rule ``card`` writes it with scores and data), or one
     without scores if there is none or the weights are newer. A generated card never replaces an edited card on the hub;
     an edited local card does.
 
     Args:
-        folder_or_model: the model; a folder must load, so that no damaged model is published.
+        folder_or_model: the model; a folder must load, and a release's checksums hold, so that no damaged model is
+            published.
         repo_id: ``user/name``.
         private: whether a new repository is private; None: the hub's default for this user.
         token: a token with write access (default: from HF_TOKEN or ``hf auth login``).
@@ -114,14 +118,17 @@ def push(
         else:
             folder = Path(folder_or_model)
             load(folder)
-        readme = _card(folder)
+        files = file_names(read_json(folder / CONFIG), folder / CONFIG)
+        if (folder / checksums.NAME).exists():
+            files, readme = _release(folder, files)
+        else:
+            readme = _card(folder)
         with _explained(hub, SCHEME + repo_id):
             api = hub.HfApi(token=token, library_name="psp", library_version=__version__)
             api.create_repo(repo_id, private=private, exist_ok=True)
             if revision is not None:
                 api.create_branch(repo_id, branch=revision, exist_ok=True)
             add = hub.CommitOperationAdd
-            files = file_names(read_json(folder / CONFIG), folder / CONFIG)
             operations = [add(name, str(folder / name)) for name in files]
             if card.is_generated(readme) and _edited(hub, api, repo_id, revision):
                 log.warning("%s%s: its README.md was edited there and is kept", SCHEME, repo_id)
@@ -153,6 +160,18 @@ def _card(folder: Path) -> str:
         if not card.is_generated(there) or path.stat().st_mtime >= weights.stat().st_mtime:
             return there
     return card.card(read_json(folder / CONFIG))
+
+
+def _release(folder: Path, own: list[str]) -> tuple[list[str], str]:
+    """The files of a release besides its card, and the card."""
+    named = checksums.check(folder)
+    if missing := [name for name in own if name not in named]:
+        raise DataError(f"does not name {', '.join(missing)}; make the folder again", folder / checksums.NAME)
+    try:
+        readme = (folder / card.NAME).read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise DataError("is missing from the release; make the folder again", folder / card.NAME) from None
+    return [*own, *(name for name in named if name not in own), checksums.NAME], readme
 
 
 def _edited(hub: ModuleType, api: Any, repo_id: str, revision: str | None) -> bool:

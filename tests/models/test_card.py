@@ -17,10 +17,21 @@ CONFIG = {
     "recipe": "psp",
     "psp_version": "0.1.0",
 }
-FIGURES = {"pearson": 71.25, "pearson_interval": [70.0, 72.5], "pairs": 1379}
-NONE = {"pearson": None, "pearson_interval": None, "pairs": 9, "why": "scores are all the same"}
+FIGURES = {
+    "pearson": 71.25, "pearson_interval": [70.0, 72.5], "spearman": 70.5678, "spearman_interval": [69.0, 71.5],
+    "pairs": 1379,
+}  # fmt: skip
+NONE = {
+    "pearson": None, "pearson_interval": None, "spearman": None, "spearman_interval": None, "pairs": 9,
+    "why": "scores are all the same",
+}  # fmt: skip
+YEAR = {
+    "pearson_mean": 65.04, "pearson_mean_interval": None, "pairs": 14000,
+    "spearman_concatenated": 64.5, "spearman_concatenated_interval": [64.0, 65.0], "pairs_concatenated": 13294,
+}  # fmt: skip
 EVALUATION = {
-    "sts": {"average": {"pearson_mean": 65.04, "pearson_mean_interval": None, "pairs": 14000}},
+    "model": "no",
+    "sts": {"2012": {**YEAR, "pairs": 3108, "pairs_concatenated": 3108}, "average": YEAR},
     "semeval2017": {"track5.en-en": {**FIGURES, "development": True}},
     "stsb": {"test": FIGURES, "dev": NONE},
     "files": {},
@@ -62,6 +73,8 @@ def test_the_hubs_front_matter():
     assert front(card.card(CONFIG, licence="CC-BY-4.0"))["license"] == "cc-by-4.0"
     assert front(card.card(CONFIG | {"licence": "MIT"}))["license"] == "mit"
     assert "language" not in front(card.card(CONFIG | {"languages": []}))
+    alone = card.card(CONFIG | {"languages": ["en"]})
+    assert "bitext-mining" not in front(alone)["tags"] and "have a high cosine. No GPU" in alone
 
 
 def test_what_it_says_of_the_model():
@@ -93,13 +106,18 @@ def test_what_others_read_off_a_card():
 def test_scores_and_data():
     text = card.card(CONFIG, evaluation=EVALUATION, data=DATA)
     rows = [line for line in text.split("\n") if line.startswith("|")]
-    assert rows[2:6] == [
+    assert rows[2:11] == [
+        "| STS 2012 | Pearson | 3,108 | 65.0 | - |",
+        "| STS 2012 | Spearman | 3,108 | 64.5 | 64.0 to 65.0 |",
         "| STS 2012-2016, mean of the years | Pearson | 14,000 | 65.0 | - |",
+        "| STS 2012-2016, mean of the years | Spearman | 13,294 | 64.5 | 64.0 to 65.0 |",
         "| SemEval-2017 track5.en-en (dev) | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
+        "| SemEval-2017 track5.en-en (dev) | Spearman | 1,379 | 70.6 | 69.0 to 71.5 |",
         "| STS Benchmark test | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
+        "| STS Benchmark test | Spearman | 1,379 | 70.6 | 69.0 to 71.5 |",
         "| Tatoeba nob-eng | error, % | 1,000 | 6.2 | 4.9 to 7.9 |",
     ]
-    assert rows[8:] == [
+    assert rows[13:] == [
         "| Books | en-no | v1 | 12,345 | CC0-1.0 | https://example.org/en-no.zip |",
         "| my\\|own | en-no | - | 12,345 | none declared | not on the web |",
     ]

@@ -14,7 +14,7 @@ import pytest
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
-from psp.models import card, hub
+from psp.models import card, checksums, hub
 from psp.models.folder import save_model
 from psp.models.model import Combination, Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
@@ -65,8 +65,8 @@ class User:
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
         }
 
-    def run(self, code: str, **environment: str) -> str:
-        """What the code's last expression is; a PspError is its class and message."""
+    def run(self, code: str, lines: int = 1, **environment: str) -> str | list[str]:
+        """What the code's last expression is; a PspError is its class and message. With ``lines``, the output."""
         *body, last = code.strip().split("\n")
         source = (
             "import json, logging\nfrom psp.models import hub\nfrom psp.core.errors import PspError\n"
@@ -84,6 +84,9 @@ class User:
         )
         assert done.returncode == 0, done.stderr
         self.said = done.stderr
+        if lines > 1:
+            assert done.stdout.count("\n") == lines
+            return done.stdout.splitlines()
         result: str = json.loads(done.stdout)
         assert "\n" not in result
         return result
@@ -205,6 +208,54 @@ def test_a_full_disk(folder, server, user):
     assert Model.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
 
 
+@pytest.fixture
+def released(folder):
+    """A release of the model: its files, others beside them, checksums."""
+    names = ["config.json", "model.safetensors", "sentencepiece.model", "croissant.json", ".eval_results/STS12.yaml"]
+    (folder / ".eval_results").mkdir()
+    for name in names[3:]:
+        (folder / name).write_text(f"[] # {name}")
+    checksums.write(folder, names)
+    return folder
+
+
+def test_a_release_goes_up_as_a_whole(released, server, user):
+    command = "from psp.cli.main import main\nmain(['push', {!r}, {!r}, '--private', '--message', 'the first'])"
+    out = user.run(command.format(str(released), REPO) + "\nNone", lines=2)
+    assert out == [f"{server.endpoint}/{REPO}/commit/{server.branches[REPO]['main']}", '"None"']
+    assert server.private[REPO] is True and server.messages == ["the first"]
+    there = server.files(REPO)
+    assert set(there) == {
+        "config.json", "model.safetensors", "sentencepiece.model", "croissant.json", ".eval_results/STS12.yaml",
+        "README.md", "SHA256SUMS", ".gitattributes",
+    }  # fmt: skip
+    assert all(there[name] == (released / name).read_bytes() for name in there if name != ".gitattributes")
+
+
+@pytest.mark.slow
+def test_a_smaller_form_of_a_model_on_the_hub_names_it(folder, server, user, tmp_path):
+    user.run(f"hub.push({str(folder)!r}, {REPO!r})")
+    arguments = ["quantize", f"hf://{REPO}@main", str(tmp_path / "small"), "--dtype", "int8"]
+    user.run(f"from psp.cli.main import main\nmain({arguments})\nNone", lines=2)
+    assert read_json(tmp_path / "small/config.json")["quantized_from"]["model"] == REPO
+    text = (tmp_path / "small/README.md").read_text()
+    assert f'base_model: "{REPO}"\nbase_model_relation: quantized\n' in text
+
+
+def test_a_release_that_was_changed_is_not_pushed(released, server, user):
+    push = f"hub.push({str(released)!r}, {REPO!r})"
+    (released / "croissant.json").write_text("{}")
+    assert f"{released}/croissant.json: was changed since SHA256SUMS was written" in user.run(push)
+    (released / "croissant.json").unlink()
+    assert "croissant.json: is missing, but SHA256SUMS names it" in user.run(push)
+    checksums.write(released, ["config.json", "model.safetensors"])
+    assert "SHA256SUMS: does not name sentencepiece.model" in user.run(push)
+    for line in ("x", f"{'0' * 64}  ../../secret", f"{'0' * 64}  /etc/passwd"):
+        (released / "SHA256SUMS").write_text(f"{line}\n")
+        assert "SHA256SUMS, line 1: not a SHA-256 and a file of this folder" in user.run(push)
+    assert not server.requests
+
+
 def test_a_damaged_folder_is_not_pushed(folder, server, user):
     weights = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(weights[:-8])
@@ -218,7 +269,7 @@ def test_the_card_on_the_hub(folder, server, user, tmp_path):
         return server.files(REPO)["README.md"].decode()
 
     # The folder's goes up.
-    figures = {"pearson": 71.25, "pearson_interval": [70.0, 72.5], "pairs": 1379}
+    figures = {"pearson": 71.25, "pearson_interval": [70.0, 72.5], "spearman": None, "pairs": 1379}
     evaluation = {"sts": {}, "semeval2017": {}, "stsb": {"test": figures}, "files": {}, "tatoeba": {}}
     (folder / "README.md").write_text(card.card(read_json(folder / "config.json"), evaluation=evaluation))
     user.run(f"hub.push({str(folder)!r}, {REPO!r})")

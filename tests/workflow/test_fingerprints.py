@@ -54,6 +54,7 @@ MAY_REACH = {
     # Pages show figures by the names that the evaluation has for them, and pairs from the store.
     "report": EVALUATE | PAIRS | {"report", "inference", "inference.search"},
     "report_several": EVALUATE | PAIRS | {"report", "inference", "inference.search"},
+    "release": MODEL | PAIRS | {"report"},  # it saves smaller forms of a model
 }
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",

@@ -16,12 +16,13 @@ import pytest
 import psp
 from psp.config.config import Config
 from tests.conftest import SWAHILI, opus_api, served
+from tests.models.conftest import TOKEN, Hub
 
 ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
-         "docs/polish.md", "docs/evaluation.md", "docs/running.md")  # fmt: skip
+         "docs/polish.md", "docs/evaluation.md", "docs/running.md", "docs/publishing.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -117,7 +118,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 26
+    assert len(commands) == 27
     for _, *arguments in commands:
         assert re.search(
             "^(evaluate|task|publish|report) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE
@@ -177,7 +178,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for side, names in enumerate((("news.en", "sets/tatoeba.fra-eng.eng"), ("news.fr", "sets/tatoeba.fra-eng.fra"))):
         for name in names:
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
-    elsewhere = ("psp languages", "psp serve", "psp watch")
+    elsewhere = ("psp languages", "psp serve", "psp watch", "psp push")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 18
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
@@ -205,6 +206,28 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
 def test_a_run_is_watched(finished):
     (command,) = [command for command in COMMANDS if command.startswith("psp watch")]
     run_psp(f"{command} --once", finished, finished.folder)  # without it, until Ctrl-C
+
+
+@pytest.mark.slow
+def test_a_release_is_pushed(compared, monkeypatch, tmp_path):
+    pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (the extra hub)")
+    (command,) = [command for command in COMMANDS if command.startswith("psp push")]
+    folder, repo = shlex.split(command)[2:4]
+    copy = compared.copy(tmp_path / "copy")
+    copy.run(folder)
+    hub = Hub()
+    for key, value in {
+        "ENDPOINT": hub.endpoint,
+        "TOKEN": TOKEN,
+        "HOME": tmp_path / "home",
+        "HUB_DISABLE_XET": "1",
+    }.items():
+        monkeypatch.setenv(f"HF_{key}", str(value))
+    try:
+        run_psp(command, copy, copy.folder)
+    finally:
+        hub.close()
+    assert {"croissant.json", "SHA256SUMS", "README.md"} <= hub.files(repo).keys() and hub.private[repo]
 
 
 def test_the_page_is_served(finished):

@@ -153,7 +153,7 @@ def test_no_name_breaks_the_file(model, tmp_path, read):
     text = write(folder, tmp_path / "out.py")
     names = read(text)
     assert names["FOLDER"] == str(folder) and names["model_meta"].name.endswith(folder.parent.name)
-    assert '#   x """  v1, CC0-1.0' in text
+    assert '#   x """U+0000 v1, CC0-1.0' in text
 
 
 def test_a_model_of_the_hub_keeps_its_name_and_commit(folder, tmp_path, read, monkeypatch):

@@ -1,0 +1,60 @@
+# The publishing kit: the model with its card, scores, data card, bill of materials and checksums.
+import hashlib
+
+
+def edited_card(wildcards):
+    """Return a hash of a model's card that a person has edited, so that another edit makes the release anew."""
+    from psp.models.card import edited
+
+    text = edited(Path(f"results/{wildcards.model}/model"))
+    return None if text is None else hashlib.sha256(text).hexdigest()
+
+
+rule release:
+    input:
+        model=trained,
+        evaluate="results/{model}/eval.json",
+        data="results/{model}/data.json",
+        # An edited card is taken from the model's folder, where this one would be otherwise.
+        card="results/{model}/card.md",
+        report="results/{model}/report.html",
+    output:
+        directory("results/{model}/release"),
+    log:
+        "results/{model}/logs/release.log",
+    benchmark:
+        "results/{model}/benchmarks/release.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(2000),
+        runtime=runtime(30),
+    params:
+        repo=setting("release", "repo"),
+        form=None,
+        edited=edited_card,
+        code=fingerprint("psp.report.release"),
+    message:
+        "Writing the release of {wildcards.model}"
+    script:
+        "../workflow_scripts/release.py"
+
+
+# The same of a smaller form, such as release-int8, with its own scores.
+use rule release as release_smaller with:
+    input:
+        model=trained,
+        evaluate="results/{model}/quantized.json",
+        data="results/{model}/data.json",
+    output:
+        directory("results/{model}/release-{form}"),
+    log:
+        "results/{model}/logs/release-{form}.log",
+    benchmark:
+        "results/{model}/benchmarks/release-{form}.tsv"
+    wildcard_constraints:
+        form=r"(float32|float16|int8)(-[1-9][0-9]*)?",
+    params:
+        form=lambda wildcards: wildcards.form,
+        edited=None,
+    message:
+        "Writing the release of {wildcards.model} as {wildcards.form}"
