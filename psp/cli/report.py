@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -25,4 +24,4 @@ def run(options: argparse.Namespace) -> None:
         from psp.report import several
 
         several.write(options.folders, options.out)
-    logging.getLogger("psp").info("wrote %s, %.1f MB", options.out, options.out.stat().st_size / 1e6)
+    print(f"{options.out}: a page of {', '.join(map(str, options.folders))}, {options.out.stat().st_size / 1e6:.1f} MB")
