@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import yaml
 from markupsafe import Markup
 
 from psp.core.machine import versions
@@ -28,6 +29,8 @@ from psp.report.run import STORE, Run, kept_pairs
 from psp.report.verdict import judged, verdict
 from psp.text.languages import NAMES, name_of_set
 
+#: How a config is written.
+YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
 #: Distributions whose versions shape a model or its scores.
 PACKAGES = ("numpy", "sentencepiece", "torch", "numba", "scipy", "fasttext-community", "snakemake")
 #: Pairs shown of each corpus, and of each reason for dropping.
@@ -82,7 +85,7 @@ def view(run: Run, config: str | None = None, quoted: Sequence[Quoted] | None = 
         "speed": _speed(run),
         "size": _size(run),
         "settings": _settings(run),
-        "config": config and _unhomed(config),
+        "config": config and yaml.safe_dump(without_paths(yaml.safe_load(config)), **YAML),
         "versions": versions(PACKAGES),
         "trained_by": (run.config or {}).get("psp_version"),
     }
@@ -358,9 +361,15 @@ def public(address: str) -> str:
     return address if urlsplit(address).scheme in ("http", "https") else f"a local file, {address.rpartition('/')[2]}"
 
 
-def _unhomed(config: str) -> str:
-    """A config's text without the user's home folder in its paths."""
-    return re.sub(rf"{re.escape(str(Path.home()))}(?=/)", "~", config) if str(Path.home()) != "/" else config
+def without_paths(value: Any) -> Any:
+    """A config whose absolute paths are shortened to their last part, which is all that others need to know."""
+    if isinstance(value, Mapping):
+        return {key: without_paths(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [without_paths(child) for child in value]
+    if isinstance(value, str) and (match := re.match(r"(file://)?/", value)):
+        return f"{match[1] or ''}/.../{value.rpartition('/')[2]}"
+    return value
 
 
 # ----------------------------------------------------------------------------------------------------------- training

@@ -3,11 +3,12 @@
 import re
 
 import pytest
+import yaml
 
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.report.quoted import Quoted
-from psp.report.report import view, write
+from psp.report.report import view, without_paths, write
 from psp.report.run import Run
 from tests.report.conftest import rewrite
 
@@ -41,6 +42,23 @@ def test_texts_of_corpora_are_shown_as_text(results):
 def test_local_paths_stay_on_this_machine(results):
     text = page_of(results)
     assert "/home/me" not in text and "a local file, made.zip" in text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("/home/me/my data/pairs.tsv", "/.../pairs.tsv"),
+        ("file:///srv/opus/{corpus}/{pair}.txt.zip", "file:///.../{pair}.txt.zip"),
+        ("https://a.org/b/c.zip", None),
+        ("${PSP_DATA}/eval/set.tsv", None),
+        ("data/x.tsv", None),
+    ],
+)
+def test_a_config_is_shown_without_absolute_paths(results, written, shown):
+    config = {"models": {"fr": {"corpora": [{"path": written}], "seed": 1}}}
+    assert without_paths(config)["models"]["fr"] == {"corpora": [{"path": shown or written}], "seed": 1}
+    text = page_of(results, config=yaml.safe_dump(config))
+    assert (shown or written) in text and (shown is None or written not in text)
 
 
 def test_scores_and_differences_are_those_of_the_files(results):
