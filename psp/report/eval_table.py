@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,13 +63,30 @@ class Score:
     interval: Sequence[float] | None
 
     @property
+    def short(self) -> str:
+        """The test's name where there is little room: a SemEval track by its languages, Tatoeba's sets by direction."""
+        if self.path[0] == "tatoeba":
+            return direction(self.path[-1])
+        return re.sub(r"\btrack\d\.", "", self.test)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a score on the whole of a test set, by its first figure."""
+        return self.key in ("pearson", "pearson_mean", "error") and self.path[-1] != "without_semeval2017_en"
+
+    @property
     def is_error(self) -> bool:
         """Whether less is better."""
         return self.key == "error"
 
 
+def direction(key: str) -> str:
+    """A direction of Tatoeba in words: ``fra-eng`` is French → English."""
+    return " → ".join("English" if iso3 == "eng" else name_of_set(iso3) for iso3 in key.split("-"))
+
+
 def scores(evaluation: Body) -> Iterator[Score]:
-    """Yield the lines of the table, one for each figure of each test."""
+    """Yield the lines of the table, one for each figure of each test; in the order of eval.json."""
     for path, test, key in _rows(evaluation):
         found = _at(evaluation, path)
         pairs = found["pairs_heldout" if path == _HELDOUT else "pairs_concatenated" if key in _WITHOUT_SMT else "pairs"]

@@ -110,7 +110,7 @@ def _scores(run: Run) -> dict[str, Any] | None:
     main: list[list[Any]] = []
     further: list[list[Any]] = []
     for row in rows:
-        cells: list[Any] = [_short(row.test), row.figure, row.pairs, page.scored(row.value, row.interval)]
+        cells: list[Any] = [row.short, row.figure, row.pairs, page.scored(row.value, row.interval)]
         for name in systems:
             value, interval = eval_table.score_at(others[name], row.path, row.key)
             difference = run["compare"]["differences"][name].get(row.name)
@@ -122,14 +122,14 @@ def _scores(run: Run) -> dict[str, Any] | None:
         head += [name, f"{name} − {run.name}"]
     drawn = [
         {
-            "name": _short(row.test),
+            "name": row.short,
             "system": name,
             "value": value,
             "low": interval and interval[0],
             "high": interval and interval[1],
         }
         for row in rows
-        if row.key in ("pearson", "pearson_mean") and len(row.path) == 2  # not the same without some pairs
+        if row.is_whole and not row.is_error
         for name, body in [(run.name, run["eval"]), *others.items()][:SYSTEMS]
         for value, interval in [eval_table.score_at(body, row.path, row.key)]
         if value is not None
@@ -143,11 +143,6 @@ def _scores(run: Run) -> dict[str, Any] | None:
         "compared": bool(systems),
         "resamples": conditions["resamples"],
     }
-
-
-def _short(test: str) -> str:
-    """A test's name without the number of a SemEval track, which its languages tell as well."""
-    return re.sub(r"\btrack\d\.", "", test)
 
 
 def _difference(found: Mapping[str, Any] | None, *, is_error: bool) -> Any:
@@ -192,8 +187,7 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
     bodies |= {name: run["compare"]["systems"][name] for name in _systems(run) if name not in BASELINES}
     for iso3, directions in tatoeba.items():
         for direction, figures in directions.items():
-            source, _, target = direction.partition("-")
-            way = f"{_of(source)} → {_of(target)}"
+            way = eval_table.direction(direction)
             cells: list[Any] = [name_of_set(iso3), way, figures["pairs"]]
             for name, body in bodies.items():
                 found = body["tatoeba"].get(iso3, {}).get(direction)
@@ -207,11 +201,6 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
         "table": page.table(head, rows, numbers=range(2, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
     }
-
-
-def _of(iso3: str) -> str:
-    """The language of a side of Tatoeba's sets, one of which is always English."""
-    return "English" if iso3 == "eng" else name_of_set(iso3)
 
 
 def _tasks(run: Run) -> Markup | None:
@@ -475,7 +464,6 @@ def _examples(run: Run) -> dict[str, Any] | None:
         return page.table(head, cells, numbers=(3, 4)) if cells else None
 
     def directed(direction: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
-        source, _, target = direction.partition("-")
         wrong = [
             [
                 page.foreign(row["query"]),
@@ -491,7 +479,7 @@ def _examples(run: Run) -> dict[str, Any] | None:
             for row in rows["right"]
         ]
         return (
-            f"{_of(source)} → {_of(target)}",
+            eval_table.direction(direction),
             page.table(["sentence", "found", "cosine", "translation", "cosine"], wrong, numbers=(2, 4))
             if wrong
             else None,

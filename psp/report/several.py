@@ -59,12 +59,14 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
                 *(page.scored(found.get(key)) for key, _, _ in shown),
             ]
         )
-        for row in eval_table.scores(evaluation) if evaluation else ():
-            if row.value is None or row.key not in ("pearson", "pearson_mean", "error") or row.interval is None:
-                continue
-            low, high = row.interval
-            one = {"name": row.test, "system": label, "value": row.value, "low": low, "high": high}
-            (errors if row.is_error else drawn).append(one)
+        by_test = sorted(
+            eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.path != ("sts", "average")
+        )
+        for row in by_test:
+            if row.is_whole and row.interval is not None:
+                low, high = row.interval
+                one = {"name": row.short, "system": label, "value": row.value, "low": low, "high": high}
+                (errors if row.is_error else drawn).append(one)
         average = evaluation.get("sts", {}).get("average")
         if run.size is not None and average and average["pearson_mean"] is not None:
             ends = average["pearson_mean_interval"] or (None, None)
