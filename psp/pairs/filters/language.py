@@ -171,6 +171,12 @@ class LanguageFilter(Filter):
     def _by_evidence(self, column: list[str], own: str, partner: str) -> list[int]:
         return [evidence.row for evidence in self.weigh(column, own, partner) if self._against(evidence)]
 
+    def top(self, column: Sequence[str]) -> list[str | None]:
+        """The most probable label of each text, as ``method: evidence`` passes it to lid.176; None if it has none."""
+        self.load()
+        labels, _ = self._model.predict(list(map(as_identified, column)))
+        return [found[0].removeprefix(PREFIX) if len(found) else None for found in labels]
+
     def weigh(self, column: Sequence[str], own: str, partner: str) -> Iterator[Evidence]:
         """Yield the evidence for and against each text whose most probable label is not ``own``."""
         self.load()

@@ -1,0 +1,190 @@
+"""Do the two sides of a corpus belong together? Told from words alone: no encoder, no dictionary, any two languages.
+
+Words that stand for one another occur in the same pairs. How often, is counted in the samples of all corpora of two
+languages; then each pair is compared with itself after its target was exchanged for another of the same length. In
+correct pairs, the own target has more words that go with the source's: in the supplied corpora of five languages in 95
+to 100 of 100 pairs. Where nothing belongs together, in 50.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import PspError
+from psp.pairs.filters.language import as_identified
+from psp.pairs.inspect.reading import Sampled
+from psp.text.words import words
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+#: Fewer pairs of two languages, in all corpora together, say too little about which words go together.
+LEAST_PAIRS = 1000
+#: Pairs of a corpus that are compared with exchanged ones.
+COMPARED = 1000
+#: Words of a side that are looked at, and characters of a word: the beginning says as much as the whole, and
+#: inflected forms count together.
+MOST_WORDS, PREFIX = 60, 5
+#: In what is written without spaces, two characters in a row are a word.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
+)
+
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Fit(NamedTuple):
+    """How well the words of pairs fit.
+
+    Attributes:
+        pairs: the number of pairs compared.
+        own: the share whose own target fits better than an exchanged one of the same length; ties count half.
+        before, after: the share that fits the target of the pair before, or after, better than its own by half.
+        scores: for each pair compared, how well its words fit, 0 to 1.
+        worst: pairs that fit worst, as indices of the sample.
+    """
+
+    pairs: int
+    own: float
+    before: float
+    after: float
+    scores: Array
+    worst: list[int]
+
+    @property
+    def doubtful(self) -> float:
+        """The share of pairs that fit no better than exchanged ones: these win half of the comparisons."""
+        return min(max(2 * (1 - self.own), 0.0), 1.0)
+
+
+def pieces(text: str) -> list[str]:
+    """The words of a text, distinct and sorted, as they are compared: the beginnings of words in lower case."""
+    found: list[str] = []
+    for word in words(as_identified(text), marks=False)[:MOST_WORDS]:
+        if _UNSPACED.search(word):
+            found += [word[place : place + 2] for place in range(min(len(word) - 1, MOST_WORDS))] or [word]
+        else:
+            found.append(word[:PREFIX])
+    return sorted(set(found[:MOST_WORDS]))
+
+
+class _Column(NamedTuple):
+    """Words of texts as flat indices and offsets."""
+
+    words: Indices
+    starts: Indices
+
+    @classmethod
+    def of(cls, texts: Sequence[str], known: dict[str, int], *, grow: bool = True) -> _Column:
+        found: list[int] = []
+        starts = [0]
+        for text in texts:
+            if grow:
+                found += [known.setdefault(word, len(known)) for word in pieces(text)]
+            else:
+                found += [known.get(word, -1) for word in pieces(text)]
+            starts.append(len(found))
+        return cls(np.array(found, np.int64), np.array(starts, np.int64))
+
+    def take(self, rows: Indices) -> _Column:
+        sizes = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes) + np.repeat(self.starts[:-1][rows], sizes)
+        return _Column(self.words[places], starts)
+
+    def matrix(self, words: int) -> sparse.csr_matrix:
+        from scipy import sparse
+
+        ones = np.ones(len(self.words), np.float32)
+        return sparse.csr_matrix((ones, self.words, self.starts), shape=(len(self.starts) - 1, words))
+
+
+class Words:
+    """Which words of two languages go together, counted in pairs.
+
+    Args:
+        pairs: those of all corpora in these languages.
+    """
+
+    def __init__(self, pairs: Sequence[Sampled]) -> None:
+        try:
+            import scipy  # noqa: F401
+        except ModuleNotFoundError:
+            raise PspError("inspecting a corpus needs scipy: pip install 'psp[train]'") from None
+        self._source: dict[str, int] = {}
+        self._target: dict[str, int] = {}
+        self.enough = len(pairs) >= LEAST_PAIRS
+        if not self.enough:
+            return
+        one = _Column.of([pair.source for pair in pairs], self._source)
+        other = _Column.of([pair.target for pair in pairs], self._target)
+        self._pairs = len(pairs)
+        self._in_source = np.bincount(one.words, minlength=len(self._source)).astype(np.float64)
+        self._in_target = np.bincount(other.words, minlength=len(self._target)).astype(np.float64)
+        both = (one.matrix(len(self._source)).T @ other.matrix(len(self._target))).tocoo()
+        # What was seen together once proves nothing, and is nine tenths of all.
+        often = both.data > 1
+        keys = both.row[often].astype(np.int64) * len(self._target) + both.col[often]
+        order = np.argsort(keys)
+        self._keys, self._counts = keys[order], both.data[often][order].astype(np.float64)
+
+    def fit(self, pairs: Sequence[Sampled]) -> Fit | None:
+        """Compare pairs, which were among those counted, with exchanged ones; None if there are too few to say.
+
+        A pair's own occurrence does not count for it.
+        """
+        chosen = [index for index, pair in enumerate(pairs) if pair.source and pair.target][:COMPARED]
+        if not self.enough or len(chosen) < 2 or not len(self._keys):
+            return None
+        some = [pairs[index] for index in chosen]
+        source = _Column.of([pair.source for pair in some], self._source, grow=False)
+        own = _Column.of([pair.target for pair in some], self._target, grow=False)
+        # Each target goes to a pair whose target is about as long: the length must not tell.
+        order = np.argsort([len(pair.target) for pair in some], kind="stable")
+        exchanged = np.empty(len(some), np.int64)
+        exchanged[order] = np.roll(order, min(7, len(some) // 2))
+        scores = self._score(source, own, own=True)
+        other = self._score(source, own.take(exchanged), own=False)
+        beside = [
+            self._score(source, _Column.of(column, self._target, grow=False), own=False)
+            for column in ([pair.before for pair in some], [pair.after for pair in some])
+        ]
+        wins = float((scores > other).mean() + (scores == other).mean() / 2)
+        before, after = (float((found > 1.5 * scores + 0.02).mean()) for found in beside)
+        worst = np.lexsort((np.arange(len(some)), scores - other)).tolist()
+        return Fit(len(some), wins, before, after, scores, [chosen[index] for index in worst])
+
+    def _score(self, source: _Column, target: _Column, *, own: bool) -> Array:
+        """For each pair, the mean over the target's words, rare ones more, of the best association with a source word.
+
+        The association of two words is the cosine of their occurrences, less what chance gives.
+        """
+        rows = len(source.starts) - 1
+        sizes, others = np.diff(source.starts), np.diff(target.starts)
+        links = sizes * others
+        begins = np.repeat(np.cumsum(links) - links, links)
+        place = np.arange(int(links.sum())) - begins
+        width = np.repeat(others, links)
+        ones = source.words[np.repeat(source.starts[:-1], links) + place // np.maximum(width, 1)]
+        at = np.repeat(target.starts[:-1], links) + place % np.maximum(width, 1)
+        twos = target.words[at]
+        keys = np.where(twos >= 0, ones * len(self._target) + twos, -1)
+        found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        together = np.where(self._keys[found] == keys, self._counts[found], 0) - own
+        in_source, in_target = self._in_source[ones] - 1, self._in_target[twos] - own
+        chance = in_source * in_target / self._pairs
+        norm = np.sqrt(np.maximum(in_source * in_target, 1))
+        strength = np.where(together > 1, np.maximum(together - 0.5 - chance, 0) / norm, 0)
+        best = np.zeros(len(target.words))
+        np.maximum.at(best, at, strength)
+        weight = np.log(self._pairs / np.maximum(self._in_target[target.words], 1))
+        weight[target.words < 0] = np.log(self._pairs)
+        row = np.repeat(np.arange(rows), others)
+        total = np.bincount(row, weight, rows)
+        return np.bincount(row, best * weight, rows) / np.maximum(total, 1e-9)

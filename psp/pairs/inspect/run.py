@@ -1,0 +1,187 @@
+"""Inspect the corpora of a model: from their files to one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from psp.core.progress import Progress
+from psp.corpora import open_corpus
+from psp.pairs.filters.language import LanguageFilter
+from psp.pairs.inspect import content, findings
+from psp.pairs.inspect.alignment import Fit, Words
+from psp.pairs.inspect.reading import Counts, Sampled, TestSentences, read
+from psp.text.segment import Segmenter
+
+#: Length ratios beyond this many times the median are counted.
+BEYOND = 3
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One corpus to look at; the attributes are those of :class:`psp.config.corpus_entries.Part`."""
+
+    label: str
+    opus: str
+    kind: str
+    languages: tuple[str, str]
+    names: tuple[str, str]
+    filters: Mapping[str, Any]
+    file: Path
+
+
+def inspect(
+    model: str,
+    corpora: Sequence[Corpus],
+    *,
+    pairs: int,
+    samples: int,
+    lid: Path | str,
+    tests: Mapping[str, Sequence[tuple[str, str, str]]],
+    segmenters: Mapping[str, Segmenter],
+    seed: int,
+    warn_pairs: int,
+    encoder: str | None = None,
+    encoded: int = 0,
+) -> dict[str, Any]:
+    """Look at a model's corpora.
+
+    Args:
+        model: its name.
+        corpora: all that are read from files.
+        pairs: pairs of each corpus in the sample.
+        samples: pairs of each corpus in the report.
+        lid: fastText's lid.176.
+        tests: by the names that the filter ``decontaminate`` has for them (``sets``), all sentences of the test sets,
+            with the name of each set.
+        segmenters: by language.
+        seed: of the sample.
+        warn_pairs: fewer pairs to train on are too few.
+        encoder: tells how similar the sides of pairs are; None for none.
+        encoded: pairs of each corpus that it embeds.
+
+    Returns:
+        What schema ``inspect`` describes. The same for the same input.
+
+    Raises:
+        DataError: a file cannot be read, or a filter fails on a pair.
+        ConfigError: a filter's settings are wrong.
+        PspError: a package is missing.
+    """
+    sentences = TestSentences([test for some in tests.values() for test in some])
+    read_so_far: list[tuple[Corpus, Counts, list[Sampled], list[dict[str, Any]]]] = []
+    for corpus in corpora:
+        counter = sentences.counter()
+        rows = open_corpus(
+            corpus.kind, corpus.file, corpus.opus, corpus.names, max_bad_rows=corpus.filters["max_bad_rows"]
+        )
+        counts, sample = read(rows, size=pairs, seed=seed, what=corpus.label, tests=counter)
+        # An empty side is counted, and no text.
+        sample = [pair for pair in sample if pair.source and pair.target]
+        read_so_far.append((corpus, counts, sample, counter.result()))
+    fits = _fits([(corpus, sample) for corpus, _, sample, _ in read_so_far])
+    found = []
+    with Progress("inspecting", "corpora", len(corpora)) as bar:
+        for (corpus, counts, sample, tested), fit in zip(read_so_far, fits, strict=True):
+            batch = content.batch_of(sample, corpus.languages, segmenters)
+            own = {key: some for key, some in tests.items() if key in corpus.filters["decontaminate"]["sets"]}
+            resources = {"lid": lid, "tests": [test for some in own.values() for test in some]}
+            language = LanguageFilter({"enabled": True}, corpus.languages, resources)
+            text = corpus.kind == "text"
+            taken, kept = content.filtered(
+                sample, batch, corpus.filters, corpus.languages, resources, corpus=corpus.label, text=text
+            )
+            sides = [
+                {
+                    **content.side(texts, tokens, code, language),
+                    "characters": counts.lengths(place),
+                    "duplicates": counts.duplicates[name].share,
+                    "repeated": counts.repeated[place] / max(counts.pairs, 1),
+                }
+                for place, (name, texts, tokens, code) in enumerate(
+                    zip(
+                        ("source", "target"),
+                        (batch.source, batch.target),
+                        (batch.source_tokens, batch.target_tokens),
+                        corpus.languages,
+                        strict=True,
+                    )
+                )
+            ]
+            beyond, telling = counts.beyond(BEYOND)
+            blocks = counts.blocks
+            found.append(
+                {
+                    "label": corpus.label,
+                    "kind": corpus.kind,
+                    "languages": list(corpus.languages),
+                    "rows": counts.rows,
+                    "bad_rows": counts.bad_rows,
+                    "empty": counts.empty,
+                    "sampled": len(sample),
+                    "kept": kept,
+                    "duplicates": counts.duplicates["pair"].share,
+                    "sides": sides[:1] if text else sides,
+                    "pairs": None
+                    if text
+                    else {
+                        "copies": content.copies(sample),
+                        "numbers": content.agreement(sample),
+                        "ratios": {"pairs": telling, "beyond": beyond},
+                        "blocks": {
+                            "count": blocks.blocks,
+                            "off": blocks.off,
+                            "moves": {str(move): count for move, count in sorted(blocks.moves.items())},
+                            "run": {"line": blocks.run[0], "lines": blocks.run[1]} if blocks.run[1] else None,
+                        },
+                        "words": _words(fit, sample),
+                        "similarity": content.similarity(sample, batch, encoder, encoded)
+                        if encoder and sample
+                        else None,
+                    },
+                    "tests": tested,
+                    "decontaminated": corpus.filters["decontaminate"]["enabled"],
+                    "warn_share": corpus.filters["warn_share"],
+                    "filters": taken,
+                    "samples": [
+                        content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]
+                    ],
+                }
+            )
+            bar.add()
+    report = {
+        "format": 1,
+        "model": model,
+        "settings": {"pairs": pairs, "encoder": encoder, "encoded": encoded if encoder else None, "seed": seed},
+        "warn_pairs": warn_pairs,
+        "corpora": found,
+    }
+    return {**report, "findings": findings.find(report)}
+
+
+def _fits(corpora: Sequence[tuple[Corpus, list[Sampled]]]) -> list[Fit | None]:
+    """How well the words of each corpus's pairs fit; which go together is counted over all corpora of two languages."""
+    found: list[Fit | None] = [None] * len(corpora)
+    for languages in dict.fromkeys(corpus.languages for corpus, _ in corpora):
+        some = [
+            place for place, (one, _) in enumerate(corpora) if one.languages == languages and one.kind != "text"
+        ]
+        words = Words([pair for place in some for pair in corpora[place][1]])
+        for place in some:
+            found[place] = words.fit(corpora[place][1])
+    return found
+
+
+def _words(fit: Fit | None, sample: Sequence[Sampled]) -> dict[str, Any] | None:
+    if fit is None:
+        return None
+    return {
+        "pairs": fit.pairs,
+        "own": fit.own,
+        "doubtful": fit.doubtful,
+        "before": fit.before,
+        "after": fit.after,
+        "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]],
+    }
