@@ -180,11 +180,11 @@ def files_of(encoder):
 OF_COMBINATION = re.compile(
     r"(model/|systems/|tasks/)|(eval|compare|quantized|examples)\.json$|eval\.safetensors$|report\.html$"
 )
-OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.")
+OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.")
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
-    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples)\.json$"
-    r"|eval\.safetensors$|(data|card)\.md$|report\.html$|release$"
+    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect)\.json$"
+    r"|eval\.safetensors$|(data|card)\.md$|(report|inspect)\.html$|release$"
 )
 
 
@@ -230,7 +230,7 @@ def check_targets(arguments):
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json, card.md, report.html and release only"
+                "compare.json, variants.json, data.json, inspect.html, card.md, report.html and release only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
@@ -242,6 +242,11 @@ def check_targets(arguments):
             tuning = CONFIG.tuning(name)
             if match[1]:
                 tuning.settings({}, match[1])
+        if file.startswith("inspect."):
+            if missing := missing_encoder(asked_for["inspect"]["encoder"]):
+                raise ConfigError(
+                    f"{missing}, but models.{name}.inspect.encoder names it; correct its path"
+                )
         if match := re.match(r"systems/([^/]+)/", file):
             CONFIG.system(name, match[1])
         if match := re.fullmatch(r"(?:systems/[^/]+/)?tasks/([^/]+)\.json", file):

@@ -1,8 +1,8 @@
 """The ``psp`` command: everything outside the workflow.
 
-``plan``, ``pin`` and ``languages`` read the config; ``watch`` follows a run; ``pivot`` mines pairs and ``train`` trains
-a model without the workflow; ``show`` prints a model's scores, and ``report`` writes them as a
-page; ``info``, ``embed``, ``score``, ``search``, ``mine``,
+``plan``, ``pin`` and ``languages`` read the config; ``inspect`` looks at a model's corpora; ``watch`` follows a run;
+``pivot`` mines pairs and ``train`` trains a model without the workflow; ``show`` prints a model's scores, and
+``report`` writes them as a page; ``info``, ``embed``, ``score``, ``search``, ``mine``,
 ``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code,
 ``export`` converts to other libraries' formats, ``push`` puts a model on the Hugging Face Hub.
 """
@@ -21,6 +21,7 @@ from psp.cli import (
     export,
     import_checkpoint,
     info,
+    inspect,
     languages,
     mine,
     pin,
@@ -43,6 +44,7 @@ from psp.core.version import __version__
 #: In the order of the help.
 COMMANDS = (
     plan,
+    inspect,
     pin,
     languages,
     pivot,

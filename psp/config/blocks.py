@@ -12,6 +12,7 @@ from typing import Any
 from psp.core.settings import NAME, Section, choice, flag, listing, number, table, text, whole
 from psp.corpora import download
 from psp.models.lstm import KINDS as LSTMS
+from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
@@ -224,6 +225,21 @@ STORE = Section(
     },
 )
 
+
+INSPECT = Section(
+    "results/<model>/inspect.html: what the corpora hold, looked at before training",
+    {
+        "pairs": whole(5000, at_least=100, help="pairs of each corpus to look at, chosen at random"),
+        "samples": whole(10, at_least=1, at_most=1000, help="pairs of each corpus to show"),
+        "encoder": text(
+            None,
+            at_least=1,
+            null=True,
+            help=f"an encoder that compares the sides of pairs: {KINDS}; it must know all languages; null for none",
+        ),
+        "encoded": whole(1000, at_least=20, help="pairs of each corpus that it embeds"),
+    },
+)
 
 DEVELOPMENT = Section(
     "the data for model selection, never a test set",

@@ -42,7 +42,7 @@ from psp.training.tune import Tuning, tunable
 
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
-    "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.",
+    "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
     "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
@@ -143,6 +143,7 @@ class Config(Downloads):
         files = settings["evaluate"]["files"]
         settings["evaluate"] = {**settings["evaluate"], "files": {name: _path(file) for name, file in files.items()}}
         settings["train"] = {**settings["train"], "init_from": _path(settings["train"]["init_from"])}
+        settings["inspect"] = {**settings["inspect"], "encoder": _path(settings["inspect"]["encoder"])}
         settings["development"] = _chosen_on(settings["development"], languages, where)
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"] and not contextual:

@@ -41,7 +41,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
-    "tune", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
+    "tune", "inspect", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -209,6 +209,7 @@ def sections() -> dict[str, Section | Setting]:
         "transformer": transformer.SECTION,
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
+        "inspect": blocks.INSPECT,
         "development": blocks.DEVELOPMENT,
         "evaluate": evaluate.SECTION,
         "compare": systems.SECTION,

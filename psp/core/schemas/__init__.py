@@ -50,6 +50,7 @@ PLACES = {
     r"[^/]+/variants\.json": "variants",
     r"[^/]+/model/config\.json": "model",
     r"[^/]+/data\.json": "data",
+    r"[^/]+/inspect\.json": "inspect",
     r"[^/]+/eval\.json": "eval",
     r"[^/]+/systems/[^/]+/eval\.json": "eval",
     r"[^/]+/(systems/[^/]+/)?tasks/[^/]+\.json": "task",

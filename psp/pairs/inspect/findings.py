@@ -1,1 +1,260 @@
-def find(report): return []
+"""What a person should look at before training, each with its figure and the threshold that it passed.
+
+The thresholds were measured on real corpora (:data:`LIMITS`): sound ones stay well below them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from psp.pairs.data_warnings import few
+from psp.text.languages import NAMES
+
+
+class Limit(NamedTuple):
+    """A threshold: the largest value that is not reported, and how many it must be measured on."""
+
+    most: float
+    least: int
+
+
+#: By what is reported. In brackets what was measured on the 59 supplied archives of en with ar, de, fr, pl, tr and zh
+#: (5,000 pairs of each): the largest value among the sound ones, and that of Quran en-tr, in which several verses
+#: stand beside each of their parts.
+LIMITS = {
+    # Pairs with a length ratio beyond 3 times the median (0.004; 0.077).
+    "ratio": Limit(0.02, 100),
+    # Blocks of 50 lines whose lengths fit better when one side is moved (0.005; 0.087).
+    "blocks": Limit(0.025, 20),
+    # Pairs whose words fit no better than those of another pair of that length (0.12).
+    "words": Limit(0.25, 200),
+    # Pairs whose words fit the target of the line before, or after, better by half (0.11).
+    "beside": Limit(0.25, 200),
+    # Pairs with numbers on both sides, but not the same (0.26 in zh, which writes 10,000 otherwise).
+    "numbers": Limit(0.4, 50),
+    # Longer texts that lid.176 takes for another language than theirs (0.05).
+    "language": Limit(0.3, 50),
+    # The share of texts with Arabic vowel marks (0.012 in five of six corpora, 1 in the Quran).
+    "vowels": Limit(0.1, 50),
+    "copies": Limit(0.1, 100),
+    "duplicates": Limit(0.3, 100),
+    "empty": Limit(0.02, 100),
+    "bad_rows": Limit(0.001, 100),
+    # Sentences of a test set that are in training.
+    "tests": Limit(0.01, 1),
+    # Pairs with a cosine below that of the most similar twentieth of exchanged pairs.
+    "similarity": Limit(0.3, 100),
+}
+
+MOST_SETS, MOST_SAMPLES = 3, 3  # in a finding
+
+
+def find(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The findings of a report, those that may cost most first.
+
+    Returns:
+        For each ``kind`` (a key of :data:`LIMITS`, ``filter``, ``label`` or ``pairs``), ``corpus`` (None for the whole
+        model), ``value`` and ``limit`` (None where nothing is counted), ``text`` and ``samples``.
+    """
+    found = [one for corpus in report["corpora"] for one in _of_corpus(corpus, report)]
+    found += _labels(report)
+    expected = round(
+        sum((one["rows"] - one["bad_rows"]) * one["kept"] * (1 - one["duplicates"]) for one in report["corpora"])
+    )
+    if said := few(expected, report["warn_pairs"]):
+        found.append(_finding("pairs", None, expected, report["warn_pairs"], f"by this sample, {said}"))
+    return sorted(found, key=lambda one: _ORDER.index(one["kind"]))
+
+
+_ORDER = [
+    "words", "beside", "ratio", "blocks", "similarity", "label", "language", "filter", "numbers", "vowels", "copies", "tests",
+    "duplicates", "empty", "bad_rows", "pairs",
+]  # fmt: skip
+
+
+def _finding(
+    kind: str,
+    corpus: str | None,
+    value: float | None,
+    limit: float | None,
+    text: str,
+    samples: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    some = [dict(one) for one in samples[:MOST_SAMPLES]]
+    return {"kind": kind, "corpus": corpus, "value": value, "limit": limit, "text": text, "samples": some}
+
+
+def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    label, pairs = corpus["label"], corpus["rows"] - corpus["bad_rows"]
+    if corpus["pairs"] is not None:
+        yield from _alignment(corpus)
+    for name, count, whole, said in (
+        ("bad_rows", corpus["bad_rows"], corpus["rows"], "rows have the wrong columns"),
+        ("empty", corpus["empty"], pairs, "pairs have an empty side"),
+    ):
+        if _passes(name, share := count / max(whole, 1), whole):
+            yield _finding(name, label, share, LIMITS[name].most, f"{count:,} of {whole:,} {said}")
+    if _passes("duplicates", corpus["duplicates"], pairs):
+        yield _finding(
+            "duplicates", label, corpus["duplicates"], LIMITS["duplicates"].most,
+            f"{_percent(corpus['duplicates'])} of the pairs are duplicates; they are removed, and "
+            f"{pairs * (1 - corpus['duplicates']):,.0f} of {pairs:,} are left",
+        )  # fmt: skip
+    yield from _languages(corpus)
+    for judge in corpus["filters"]:
+        if judge["on"] and judge["taken"] is not None and judge["taken"] > corpus["warn_share"]:
+            first = max(judge["reasons"], key=lambda reason: reason["share"])["name"]
+            yield _finding(
+                "filter", label, judge["taken"], corpus["warn_share"],
+                f"the {judge['name']} filter would take {_percent(judge['taken'])} of the pairs, most as `{first}`; "
+                "look at what it takes before you let it",
+                judge["samples"],
+            )  # fmt: skip
+    yield from _tests(corpus)
+    others = [
+        one["vowelled"] for other in report["corpora"] for one in other["sides"]
+        if other is not corpus and one["vowelled"] is not None
+    ]  # fmt: skip
+    for name, one in zip(("source", "target"), corpus["sides"], strict=False):
+        least = LIMITS["vowels"].least
+        if one["vowelled"] is not None and corpus["sampled"] >= least and _passes("vowels", one["vowelled"], least):
+            rest = f", in the other corpora {_percent(max(others))} at most" if others else ""
+            yield _finding(
+                "vowels", label, one["vowelled"], LIMITS["vowels"].most,
+                f"{_percent(one['vowelled'])} of the {name} texts are written with vowel marks{rest}: their words are "
+                "other words to a tokenizer than those of usual text, and encoders that score pairs misjudge them "
+                "(such pairs may be correct all the same)",
+                corpus["samples"],
+            )  # fmt: skip
+
+
+def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    label, pairs = corpus["label"], corpus["pairs"]
+    words = pairs["words"]
+    if words is not None and _passes("words", words["doubtful"], words["pairs"]):
+        yield _finding(
+            "words", label, words["doubtful"], LIMITS["words"].most,
+            f"in {_percent(words['doubtful'])} of the pairs, the words of the two sides fit no better than those of "
+            "pairs put together at random: they are hardly translations of one another; leave the corpus out, or align "
+            "it again",
+            words["worst"],
+        )  # fmt: skip
+    place = "before" if words is not None and words["before"] > words["after"] else "after"
+    if words is not None and _passes("beside", words[place], words["pairs"]):
+        yield _finding(
+            "beside", label, words[place], LIMITS["beside"].most,
+            f"in {_percent(words[place])} of the pairs, the words of the source fit the target of the line {place} far "
+            "better than their own: one side seems to be shifted by a line, from some place on",
+            words["worst"],
+        )  # fmt: skip
+    ratio = pairs["ratios"]
+    if _passes("ratio", ratio["beyond"], ratio["pairs"]):
+        most = math.ceil(3 * max(ratio["usual"], 1 / ratio["usual"]))
+        repeated = max(corpus["sides"], key=lambda side: side["repeated"])["repeated"]
+        again = f"; in {_percent(repeated)} a side is that of the pair before, repeated" if repeated > 0.02 else ""
+        yield _finding(
+            "ratio", label, ratio["beyond"], LIMITS["ratio"].most,
+            f"{_percent(ratio['beyond'])} of the pairs have a side three times as long as usual beside the other"
+            f"{again}: passages beside a part of them. `filters: {{ratio: {{characters: {most}}}}}` would leave out the "
+            "worst",
+            ratio["samples"],
+        )  # fmt: skip
+    blocks = pairs["blocks"]
+    if blocks["count"] and _passes("blocks", blocks["off"] / blocks["count"], blocks["count"]):
+        run, move = blocks["run"], max(blocks["moves"].items(), key=lambda item: (item[1], item[0]))[0]
+        yield _finding(
+            "blocks", label, blocks["off"] / blocks["count"], LIMITS["blocks"].most,
+            f"in {blocks['off']:,} of {blocks['count']:,} blocks of 50 lines, the lengths of the sides fit better when "
+            f"the target is moved, most often by {abs(int(move))} line{'s' if abs(int(move)) > 1 else ''}; the longest "
+            f"such stretch has {run['lines']:,} lines from line {run['line']:,} on: there a side is shifted, or lines "
+            "were joined",
+            blocks["samples"],
+        )  # fmt: skip
+    numbers = pairs["numbers"]
+    if numbers["same"] is not None and _passes("numbers", 1 - numbers["same"], numbers["pairs"]):
+        yield _finding(
+            "numbers", label, 1 - numbers["same"], LIMITS["numbers"].most,
+            f"of the pairs with numbers on both sides, {_percent(1 - numbers['same'])} have different ones; in "
+            "translations most are the same",
+        )  # fmt: skip
+    if _passes("copies", pairs["copies"], corpus["sampled"]):
+        yield _finding(
+            "copies", label, pairs["copies"], LIMITS["copies"].most,
+            f"{_percent(pairs['copies'])} of the pairs are copies: both sides are the same text",
+        )  # fmt: skip
+    similar = pairs["similarity"]
+    if similar is not None and _passes("similarity", similar["alike"], similar["pairs"]):
+        yield _finding(
+            "similarity", label, similar["alike"], LIMITS["similarity"].most,
+            f"{similar['encoder']} finds {_percent(similar['alike'])} of the pairs no more similar than pairs put "
+            f"together at random (median cosine {similar['own'][2]:.2f}): they are no translations, or it cannot read "
+            "this text",
+        )  # fmt: skip
+
+
+def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for name, one in zip(("source", "target"), corpus["sides"], strict=False):
+        labels = one["labels"]
+        if labels["own"] is None or not _passes("language", 1 - labels["own"], labels["texts"]):
+            continue
+        yield _finding(
+            "language", corpus["label"], 1 - labels["own"], LIMITS["language"].most,
+            f"lid.176 takes only {_percent(labels['own'])} of the longer {name} texts for {_named(one['language'])}, "
+            f"and {_found(labels)}: is `{one['language']}` the right code, and the corpus in that language?",
+            corpus["samples"],
+        )  # fmt: skip
+
+
+def _labels(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Languages that lid.176 has no label for, each once."""
+    sides: dict[str, list[Mapping[str, Any]]] = {}
+    for corpus in report["corpora"]:
+        for one in corpus["sides"]:
+            if one["labels"]["label"] is None:
+                sides.setdefault(one["language"], []).append(one["labels"])
+    for language, labels in sides.items():
+        longest = max(labels, key=lambda one: one["texts"])
+        yield _finding(
+            "label", None, None, None,
+            f"lid.176 has no label for {_named(language)}: the language filter can only drop lines that are clearly in "
+            f"the other side's language"
+            + (f". It takes {_found(longest)}" if longest["found"] else "")
+            + "; with `language: {method: top}` it would throw all of them away",
+        )  # fmt: skip
+
+
+def _tests(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Test sets that stay in training, since no filter takes their sentences."""
+    left = [
+        one for one in corpus["tests"]
+        if not one["removed"] and one["found"] > LIMITS["tests"].most * one["sentences"]
+    ]  # fmt: skip
+    if left:
+        left.sort(key=lambda one: (-one["found"] / one["sentences"], one["set"]))
+        named = ", ".join(f"{_percent(one['found'] / one['sentences'])} of {one['set']}" for one in left[:MOST_SETS])
+        more = f" and some of {len(left) - MOST_SETS} more sets" if len(left) > MOST_SETS else ""
+        yield _finding(
+            "tests", corpus["label"], left[0]["found"] / left[0]["sentences"], LIMITS["tests"].most,
+            f"sentences of test sets are among the pairs, and no filter takes them: {named}{more}; scores on them "
+            "will be too good. Write `filters: {decontaminate: {enabled: true}}`, with the set among its `sets`",
+        )  # fmt: skip
+
+
+def _passes(kind: str, value: float, count: int) -> bool:
+    return count >= LIMITS[kind].least and value > LIMITS[kind].most
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%" if share >= 0.1 or share == 0 else f"{100 * share:.1f}%"
+
+
+def _named(code: str) -> str:
+    return f"{code} ({NAMES[code]})" if code in NAMES else code
+
+
+def _found(labels: Mapping[str, Any]) -> str:
+    """What lid.176 takes texts for, in words."""
+    shown = [f"{_percent(one['share'])} for {_named(one['name'])}" for one in labels["found"][:2]]
+    return " and ".join(shown) or "the others for many languages"

@@ -34,6 +34,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Shorter texts say little by their lengths, in characters.
 TELLING = 20
 _BIN, _BINS = 0.02, 1000  # of the histogram of logarithms of length ratios, from -10 to 10
+_MIDDLES = (np.arange(_BINS) - _BINS / 2 + 0.5) * _BIN
 
 Sizes = npt.NDArray[np.int64]
 
@@ -263,17 +264,23 @@ class Counts:
         """Rows with two columns."""
         return self.rows - self.bad_rows
 
-    def beyond(self, times: float) -> tuple[float, int]:
-        """The share of pairs whose length ratio is more than this many times the median, or less than 1 over it.
+    @property
+    def usual(self) -> float:
+        """The median of the logarithms of the length ratios, of pairs whose lengths tell (:data:`TELLING`)."""
+        below = np.cumsum(self.ratios)
+        return float(_MIDDLES[int(np.searchsorted(below, max(below[-1] / 2, 1)))]) if below[-1] else 0.0
 
-        Of pairs with a side of at least :data:`TELLING` characters, whose number comes second.
-        """
+    def beyond(self, times: float) -> tuple[float, int]:
+        """The share of pairs whose length ratio is this many times the median, or 1 over it; and of how many pairs."""
         count = int(self.ratios.sum())
-        if not count:
-            return 0.0, 0
-        values = (np.arange(_BINS) - _BINS / 2 + 0.5) * _BIN
-        median = values[int(np.searchsorted(np.cumsum(self.ratios), count / 2))]
-        return float(self.ratios[np.abs(values - median) > math.log(times)].sum() / count), count
+        far = np.abs(_MIDDLES - self.usual) > math.log(times)
+        return float(self.ratios[far].sum() / max(count, 1)), count
+
+    def is_beyond(self, pair: Sampled, times: float) -> bool:
+        """Whether a pair is one of them, but for those at the edge."""
+        if max(len(pair.source), len(pair.target)) < TELLING:
+            return False
+        return abs(math.log1p(len(pair.target)) - math.log1p(len(pair.source)) - self.usual) > math.log(times)
 
     def lengths(self, side: int) -> dict[str, Any]:
         """Quantiles and a histogram of a side's lengths in characters."""

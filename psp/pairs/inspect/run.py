@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,11 +89,17 @@ def inspect(
             batch = content.batch_of(sample, corpus.languages, segmenters)
             own = {key: some for key, some in tests.items() if key in corpus.filters["decontaminate"]["sets"]}
             resources = {"lid": lid, "tests": [test for some in own.values() for test in some]}
+            removed = {test[0] for some in own.values() for test in some}
+            if not corpus.filters["decontaminate"]["enabled"]:
+                removed = set()
             language = LanguageFilter({"enabled": True}, corpus.languages, resources)
             text = corpus.kind == "text"
             taken, kept = content.filtered(
                 sample, batch, corpus.filters, corpus.languages, resources, corpus=corpus.label, text=text
             )
+            similarity = None
+            if encoder and sample and not text:
+                similarity = content.similarity(sample, batch, encoder, encoded)
             sides = [
                 {
                     **content.side(texts, tokens, code, language),
@@ -110,8 +117,6 @@ def inspect(
                     )
                 )
             ]
-            beyond, telling = counts.beyond(BEYOND)
-            blocks = counts.blocks
             found.append(
                 {
                     "label": corpus.label,
@@ -124,25 +129,8 @@ def inspect(
                     "kept": kept,
                     "duplicates": counts.duplicates["pair"].share,
                     "sides": sides[:1] if text else sides,
-                    "pairs": None
-                    if text
-                    else {
-                        "copies": content.copies(sample),
-                        "numbers": content.agreement(sample),
-                        "ratios": {"pairs": telling, "beyond": beyond},
-                        "blocks": {
-                            "count": blocks.blocks,
-                            "off": blocks.off,
-                            "moves": {str(move): count for move, count in sorted(blocks.moves.items())},
-                            "run": {"line": blocks.run[0], "lines": blocks.run[1]} if blocks.run[1] else None,
-                        },
-                        "words": _words(fit, sample),
-                        "similarity": content.similarity(sample, batch, encoder, encoded)
-                        if encoder and sample
-                        else None,
-                    },
-                    "tests": tested,
-                    "decontaminated": corpus.filters["decontaminate"]["enabled"],
+                    "pairs": None if text else _pairs(counts, sample, fit, similarity),
+                    "tests": [{**one, "removed": one["set"] in removed} for one in tested],
                     "warn_share": corpus.filters["warn_share"],
                     "filters": taken,
                     "samples": [
@@ -172,6 +160,36 @@ def _fits(corpora: Sequence[tuple[Corpus, list[Sampled]]]) -> list[Fit | None]:
         for place in some:
             found[place] = words.fit(corpora[place][1])
     return found
+
+
+def _pairs(
+    counts: Counts, sample: Sequence[Sampled], fit: Fit | None, similarity: dict[str, Any] | None
+) -> dict[str, Any]:
+    """What tells whether the sides of a corpus belong together."""
+    beyond, telling = counts.beyond(BEYOND)
+    blocks = counts.blocks
+    line, lines = blocks.run
+    far = [pair for pair in sample if counts.is_beyond(pair, BEYOND)]
+    inside = sorted((pair for pair in sample if line <= pair.row < line + lines), key=lambda pair: pair.row)
+    return {
+        "copies": content.copies(sample),
+        "numbers": content.agreement(sample),
+        "ratios": {
+            "pairs": telling,
+            "usual": math.exp(counts.usual),
+            "beyond": beyond,
+            "samples": list(map(content.shown, far[: content.SHOWN])),
+        },
+        "blocks": {
+            "count": blocks.blocks,
+            "off": blocks.off,
+            "moves": {str(move): count for move, count in sorted(blocks.moves.items())},
+            "run": {"line": line, "lines": lines} if lines else None,
+            "samples": list(map(content.beside, inside[: content.SHOWN])),
+        },
+        "words": _words(fit, sample),
+        "similarity": similarity,
+    }
 
 
 def _words(fit: Fit | None, sample: Sequence[Sampled]) -> dict[str, Any] | None:

@@ -1,0 +1,94 @@
+# Look at a model's corpora before anything is trained.
+def corpora_of(wildcards):
+    """Return the file of each corpus: a download, or the user's own."""
+    parts = downloads(model(wildcards)).files
+    return [part.path or download(part.download) for part in parts]
+
+
+def sets_of(wildcards):
+    """Return all sets on which the model is scored, those for choosing it included."""
+    entry = downloads(model(wildcards))
+    archive = CONFIG.sts_development(entry)
+    return {
+        **evaluated(wildcards),
+        "development": entry["development"]["sts"],
+        "archive": download(archive) if archive else None,
+    }
+
+
+def files_of_sets(wildcards):
+    sets = sets_of(wildcards)
+    own = [] if sets["archive"] else [sets["development"]]
+    return sorted({*evaluated_files(wildcards, sets), *filter(None, own)})
+
+
+def similarity_encoders(wildcards):
+    """Return the files of the encoders: that of the block `inspect`, and those of filters if they are no model's."""
+    entry = model(wildcards)
+    named = [entry["inspect"]["encoder"]]
+    for part in entry.files:
+        wanted = part.filters["similarity"]
+        if wanted["enabled"] and not wanted["encoder"].startswith("results/"):
+            named.append(wanted["encoder"])
+    return sorted({file for name in filter(None, named) for file in files_of(name)})
+
+
+def custom_of_all(wildcards):
+    """Return fingerprints of the user's own filters."""
+    try:
+        return {
+            part.label: custom.fingerprint(part.filters["custom"])
+            for part in model(wildcards).files
+        }
+    except PspError as error:
+        raise WorkflowError(failures.tell(error))
+
+
+rule inspect:
+    input:
+        corpora=corpora_of,
+        tests=files_of_sets,
+        lid=download(CONFIG.lid()),
+        encoder=similarity_encoders,
+    output:
+        json="results/{model}/inspect.json",
+        html="results/{model}/inspect.html",
+    log:
+        "results/{model}/logs/inspect.log",
+    benchmark:
+        "results/{model}/benchmarks/inspect.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(120),
+    params:
+        parts=lambda wildcards: [
+            {
+                **{
+                    name: getattr(part, name)
+                    for name in ("label", "opus", "kind", "languages", "names")
+                },
+                "filters": dict(part.filters),
+            }
+            for part in model(wildcards).files
+        ],
+        tests=sets_of,
+        custom=custom_of_all,
+        segment=setting("segment"),
+        languages=attribute("languages"),
+        settings=setting("inspect"),
+        warn_pairs=setting("mix", "warn_pairs"),
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.pairs.inspect.run",
+            "psp.report.inspect",
+            "psp.corpora",
+            "psp.pairs.filters.*",
+            "psp.text.segment",
+            "psp.evaluation.scored",
+            "psp.models.combined",
+        ),
+    message:
+        "Inspecting the corpora of {wildcards.model}"
+    script:
+        "../workflow_scripts/inspect.py"
