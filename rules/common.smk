@@ -180,7 +180,9 @@ def files_of(encoder):
 OF_COMBINATION = re.compile(
     r"(model/|systems/|tasks/)|(eval|compare|quantized|examples)\.json$|eval\.safetensors$|report\.html$"
 )
-OF_JOINT = re.compile(rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.")
+OF_JOINT = re.compile(
+    rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\."
+)
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
     r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect)\.json$"

@@ -2,9 +2,9 @@
 
 ``plan``, ``pin`` and ``languages`` read the config; ``inspect`` looks at a model's corpora; ``watch`` follows a run;
 ``pivot`` mines pairs and ``train`` trains a model without the workflow; ``show`` prints a model's scores, and
-``report`` writes them as a page; ``info``, ``embed``, ``score``, ``search``, ``mine``,
-``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts models of the published code,
-``export`` converts to other libraries' formats, ``push`` puts a model on the Hugging Face Hub.
+``report`` writes them as a page; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``, ``combine`` and
+``serve`` use a model; ``import-checkpoint`` converts models of the published code, ``export`` converts to other
+libraries' formats, ``push`` puts a model on the Hugging Face Hub.
 """
 
 from __future__ import annotations

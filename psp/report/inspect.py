@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
+from psp.core.files import write_json
 from psp.pairs.data_warnings import shortened
+from psp.report import page
 from psp.report.layout import layout
 
 #: What the columns of the table say.
-COLUMNS = ("corpus", "pairs", "filters keep", "duplicates", "copies", "words fit", "ratio", "own language")
+COLUMNS = ("corpus", "pairs", "filters keep", "duplicates", "copies", "words fit", "odd lengths", "own language")
 
 
 def as_text(report: Mapping[str, Any]) -> str:
@@ -33,11 +38,16 @@ def as_text(report: Mapping[str, Any]) -> str:
 def headline(finding: Mapping[str, Any]) -> str:
     """A finding as a sentence, with its corpus and its threshold."""
     where = f"{finding['corpus']}: " if finding["corpus"] else ""
+    limit = bound(finding)
+    return f"{where}{finding['text']}" + (f" (threshold: {limit})" if limit else "")
+
+
+def bound(finding: Mapping[str, Any]) -> str:
+    """The threshold that a finding passed; empty without one."""
     limit = finding["limit"]
     if limit is None:
-        return f"{where}{finding['text']}"
-    bound = f"{limit:,}" if limit > 1 else percent(limit)
-    return f"{where}{finding['text']} (threshold: {bound})"
+        return ""
+    return f"{limit:,}" if limit > 1 else percent(limit)
 
 
 def sample_line(sample: Mapping[str, Any]) -> str:
@@ -88,5 +98,159 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
         DataError: the disk is full, or a folder is not writable.
     """
     write_json(json, report)
-    with atomic_text(html) as file:
-        file.write(page(report))
+    found, settings = report["findings"], report["settings"]
+    page.write(
+        "inspect.html",
+        html,
+        name=report["model"],
+        verdict=_verdict(report),
+        findings=[{**finding, "bound": bound(finding)} for finding in found],
+        table=page.table(*_split(table(report)), numbers=range(1, len(COLUMNS) - 1)),
+        corpora=list(map(_section, report["corpora"])),
+        again=f"psp inspect {report['model']}",
+        conditions=f"Samples of up to {settings['pairs']:,} pairs of each corpus, chosen by a hash of the line's "
+        f"number and the seed {settings['seed']}; numbers of pairs, lengths in characters, duplicates, ratios and "
+        "test sentences are counted in all pairs. The config's block `inspect` has the settings.",
+    )
+
+
+def _split(rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    return rows[0], rows[1:]
+
+
+def _verdict(report: Mapping[str, Any]) -> str:
+    corpora, found = report["corpora"], report["findings"]
+    total = sum(corpus["rows"] - corpus["bad_rows"] for corpus in corpora)
+    named = len({finding["corpus"] for finding in found if finding["corpus"]})
+    said = (
+        f"{_many(len(found), 'thing')} to look at, in {_many(named, 'corpus', 'corpora')}"
+        if named
+        else (f"{_many(len(found), 'thing')} to look at" if found else "Nothing stands out")
+    )
+    return f"{said}. {_many(total, 'pair')} of {_many(len(corpora), 'corpus', 'corpora')}."
+
+
+def _many(count: int, one: str, more: str = "") -> str:
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
+
+
+def _section(corpus: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page says of one corpus."""
+    taken = corpus["filters"]
+    rows = [
+        [
+            one["name"] if one["on"] else f"{one['name']} (off)",
+            percent(one["taken"]) if one["taken"] is not None else f"not run: {one['why']}",
+            names(one["reasons"]),
+        ]
+        for one in taken
+    ]
+    sets = [
+        [one["set"], one["sentences"], one["found"], one["pairs"], "yes" if one["removed"] else "no"]
+        for one in corpus["tests"]
+        if one["found"]
+    ]
+    words = (corpus["pairs"] or {}).get("words")
+    return {
+        "label": corpus["label"],
+        "about": _about(corpus),
+        "sides": _sides(corpus["sides"]),
+        "together": _together(corpus["pairs"]),
+        "paired": corpus["pairs"] is not None,
+        "samples": corpus["samples"],
+        "worst": words["worst"] if words else [],
+        "filters": page.table(["filter", "would take", "as"], rows, numbers=[1]),
+        "taken": [one for one in taken if one["samples"]],
+        "tests": page.table(["set", "sentences", "in the corpus", "pairs with one", "a filter takes them"], sets,
+                            numbers=[1, 2, 3])
+        if sets
+        else None,
+    }  # fmt: skip
+
+
+def _about(corpus: Mapping[str, Any]) -> str:
+    said = [
+        f"{corpus['rows']:,} lines",
+        f"{corpus['bad_rows']:,} of them no pairs" if corpus["bad_rows"] else "",
+        f"{corpus['empty']:,} with an empty side" if corpus["empty"] else "",
+        f"{percent(corpus['duplicates'])} duplicates",
+        f"{corpus['sampled']:,} pairs in the sample, of which the filters keep {percent(corpus['kept'])}",
+    ]
+    return ", ".join(filter(None, said)) + "."
+
+
+def _sides(sides: Sequence[Mapping[str, Any]]) -> Markup:
+    def row(side: Mapping[str, Any]) -> list[Any]:
+        labels = side["labels"]
+        known = labels["label"] or "no label"
+        return [
+            side["language"],
+            _histogram(side["characters"]["histogram"]),
+            _quantiles(side["characters"]["quantiles"]),
+            _quantiles(side["words"]),
+            names(side["scripts"]),
+            f"{names(labels['found'])} (own: {known}; of {labels['texts']:,} texts)",
+            percent(side["digits"]),
+            None if side["vowelled"] is None else percent(side["vowelled"]),
+            percent(side["duplicates"]),
+        ]
+
+    head = ["side", "lengths", "characters", "words", "scripts", "lid.176 says", "digits", "vowel marks", "duplicates"]
+    return page.table(head, map(row, sides), numbers=[6, 7, 8])
+
+
+def _quantiles(values: Sequence[int]) -> str:
+    return f"{values[2]:,} ({values[0]:,} to {values[4]:,})" if values else "–"
+
+
+def _histogram(counts: Sequence[int]) -> Markup:
+    """Bars for texts of up to 9, 19, 39 ... characters."""
+    most = max(*counts, 1)
+    bars = Markup("").join(
+        Markup('<rect x="{}" y="{}" width="9" height="{}"/>').format(10 * place, 24 - height, height)
+        for place, count in enumerate(counts)
+        if (height := round(24 * count / most, 1))
+    )
+    said = ", ".join(
+        f"from {start}: {count:,}" for start, count in zip((0, 10, 20, 40, 80, 160, 320, 640), counts, strict=True)
+    )
+    return Markup(
+        '<svg viewBox="0 0 80 24" width="80" height="24" fill="currentColor" role="img" aria-label="{0}">'
+        "<title>{0}</title>{1}</svg>"
+    ).format(f"texts by characters: {said}", bars)
+
+
+def _together(pairs: Mapping[str, Any] | None) -> list[str]:
+    """How the sides of a corpus go together, one sentence a measure."""
+    if pairs is None:
+        return []
+    words, ratios, blocks, numbers = pairs["words"], pairs["ratios"], pairs["blocks"], pairs["numbers"]
+    said = [f"{percent(pairs['copies'])} are copies."]
+    if words:
+        said.append(
+            f"Words: {percent(words['own'])} of {words['pairs']:,} pairs fit their own target better than another of "
+            f"its length (chance: 50%); {percent(words['before'])} and {percent(words['after'])} fit the target of "
+            "the line before or after far better."
+        )
+    else:
+        said.append("Words: too few pairs to tell which belong together.")
+    said.append(
+        f"Lengths: the target has usually {ratios['usual']:.2f} times the source's characters; "
+        f"{percent(ratios['beyond'])} of {ratios['pairs']:,} pairs are beyond three times that, or a third."
+    )
+    if blocks["count"]:
+        said.append(
+            f"Order: in {blocks['off']:,} of {blocks['count']:,} blocks of 50 lines the lengths fit better with the "
+            "target moved by up to 3 lines."
+        )
+    else:
+        said.append("Order: no block of 50 lines has lengths that vary, as in a file sorted by length.")
+    if numbers["same"] is not None:
+        said.append(f"Numbers: the same in {percent(numbers['same'])} of {numbers['pairs']:,} pairs that have some.")
+    if similar := pairs["similarity"]:
+        said.append(
+            f"{similar['encoder']}: median cosine {similar['own'][2]:.2f}, of exchanged pairs "
+            f"{similar['exchanged'][2]:.2f}; {percent(similar['alike'])} of {similar['pairs']:,} pairs are no more "
+            "similar than those."
+        )
+    return said

@@ -69,8 +69,8 @@ def find(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 _ORDER = [
-    "words", "beside", "ratio", "blocks", "similarity", "label", "language", "filter", "numbers", "vowels", "copies", "tests",
-    "duplicates", "empty", "bad_rows", "pairs",
+    "words", "beside", "ratio", "blocks", "similarity", "label", "language", "filter", "numbers", "vowels", "copies",
+    "tests", "duplicates", "empty", "bad_rows", "pairs",
 ]  # fmt: skip
 
 
@@ -157,8 +157,8 @@ def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _finding(
             "ratio", label, ratio["beyond"], LIMITS["ratio"].most,
             f"{_percent(ratio['beyond'])} of the pairs have a side three times as long as usual beside the other"
-            f"{again}: passages beside a part of them. `filters: {{ratio: {{characters: {most}}}}}` would leave out the "
-            "worst",
+            f"{again}: passages beside a part of them. `filters: {{ratio: {{characters: {most}}}}}` would leave out "
+            "the worst",
             ratio["samples"],
         )  # fmt: skip
     blocks = pairs["blocks"]

@@ -227,7 +227,7 @@ class TestCounter:
             self._pairs.update({name for key in found for name in self._names[key]})
 
     def result(self) -> list[dict[str, Any]]:
-        """For each set its distinct ``sentences``, those ``found`` in the corpus, and the corpus's ``pairs`` with one."""
+        """For each set its distinct ``sentences``, those ``found``, and the corpus's ``pairs`` with one."""
         found = Counter(name for key in self._found for name in self._names[key])
         return [
             {"set": name, "sentences": len(keys), "found": found[name], "pairs": self._pairs[name]}

@@ -133,9 +133,7 @@ def inspect(
                     "tests": [{**one, "removed": one["set"] in removed} for one in tested],
                     "warn_share": corpus.filters["warn_share"],
                     "filters": taken,
-                    "samples": [
-                        content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]
-                    ],
+                    "samples": [content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]],
                 }
             )
             bar.add()
@@ -153,9 +151,7 @@ def _fits(corpora: Sequence[tuple[Corpus, list[Sampled]]]) -> list[Fit | None]:
     """How well the words of each corpus's pairs fit; which go together is counted over all corpora of two languages."""
     found: list[Fit | None] = [None] * len(corpora)
     for languages in dict.fromkeys(corpus.languages for corpus, _ in corpora):
-        some = [
-            place for place, (one, _) in enumerate(corpora) if one.languages == languages and one.kind != "text"
-        ]
+        some = [place for place, (one, _) in enumerate(corpora) if one.languages == languages and one.kind != "text"]
         words = Words([pair for place in some for pair in corpora[place][1]])
         for place in some:
             found[place] = words.fit(corpora[place][1])
