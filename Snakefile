@@ -4,9 +4,9 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The stages, one rule file each:
-#   download (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store (-> teach)
-#   (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed, curve; data;
-#   card, report, release
+#   download (-> inspect) (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store
+#   (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed,
+#   curve; data; card, report, release
 
 
 configfile: "config/config.yaml"

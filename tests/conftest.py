@@ -355,3 +355,23 @@ def opus_api(entries: list[dict[str, Any]]) -> Iterator[Api]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def write_pair_file(path: Path, rows: Iterable[tuple[str, str]]) -> Path:
+    """Write pairs as lines of a user's own file."""
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8")
+    return path
+
+
+def write_lid(path: Path) -> Path:
+    """Train a classifier in fastText's format that knows ``en`` and ``fr`` by the words of the small corpus."""
+    import fasttext
+
+    text = path.with_suffix(".lines")
+    text.write_text("".join(f"__label__en {a}\n__label__fr {b}\n" for a, b in PAIRS), encoding="utf-8")
+    fasttext.FastText.eprint = lambda *_: None
+    model = fasttext.train_supervised(
+        str(text), dim=4, epoch=20, lr=1, bucket=1000, minn=2, maxn=3, thread=1, verbose=0
+    )
+    model.save_model(str(path))
+    return path

@@ -36,6 +36,7 @@ from psp.evaluation.task import evaluate_model_task
 from psp.evaluation.variants import gather
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
+from psp.pairs.inspect.run import Corpus, inspect
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
@@ -43,12 +44,13 @@ from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary
 from psp.report.data import Source, report
+from psp.report.inspect import write as write_inspect
 from psp.text.segment import Segmenter
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
 from psp.training.tune import Tuning, tunable, winner
-from tests.conftest import PAIRS, SENTENCES
+from tests.conftest import PAIRS, SENTENCES, write_lid, write_pair_file
 
 ROOT = Path(__file__).parents[2]
 LABEL = "Small.en-fr"
@@ -93,6 +95,25 @@ def write_pairs(folder: Path) -> None:
     mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
     out, report, dropped = (folder / f"neardup{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv"))
     remove_near_duplicates(folder / "mix.tsv", out, report, dropped, labels=[LABEL], threshold=0.8)
+
+
+def write_inspected(folder: Path, scratch: Path) -> None:
+    """A corpus of pairs with test sentences and an encoder, and text; with findings."""
+    rows = [*PAIRS * 5, *((a, a) for a, _ in PAIRS), ("", "vide")]
+    write_pair_file(scratch / "pairs.tsv", rows)
+    (scratch / "text.txt").write_text("".join(f"{a}\n" for a, _ in PAIRS))
+    block = block_of("filters")
+    corpora = [
+        Corpus("Own.en-fr", "Own", "local", ("en", "fr"), ("en", "fr"), block, scratch / "pairs.tsv"),
+        Corpus("Text.en", "Text", "text", ("en", "en"), ("en", "en"), filters.for_text(block), scratch / "text.txt"),
+    ]
+    vectors = scratch / "vectors.txt"
+    vectors.write_text("cat 0.5 1\nchat 0.5 1\ndog 1 0\n")
+    report = inspect(
+        "fr", corpora, pairs=1000, samples=2, lid=write_lid(scratch / "lid.ftz"), segmenters={}, seed=1,
+        tests={"files": [("files/own", PAIRS[0][0], "another")]}, warn_pairs=5000, encoder=str(vectors), encoded=50,
+    )  # fmt: skip
+    write_inspect(report, folder / "inspect.json", folder / "inspect.html")
 
 
 def write_filtered(
@@ -233,6 +254,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     write_downloads(results, scratch)
     phrasebook.generate(results / "phrasebook", pairs=1000, seed=1)
     write_pairs(results / "fr/pairs")
+    write_inspected(results / "fr", scratch)
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
     write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")

@@ -23,6 +23,7 @@ EVALUATE = MODEL | {"config", "evaluation", "evaluation.tasks"}
 MAY_REACH = {
     "phrasebook": STREAM | {"corpora", "corpora.phrasebook"},
     "filter": FILTER | MODEL | {"evaluation"},  # test sets are read there; the similarity filter takes a model
+    "inspect": FILTER | MODEL | {"pairs.inspect", "evaluation", "evaluation.tasks", "report"},
     "pivot": PAIRS | {"models"},  # an encoder may compare translations
     "publish": PAIRS | {"models", "report"},
     "dedupe": PAIRS,

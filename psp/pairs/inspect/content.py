@@ -36,12 +36,13 @@ SHOWN = 5
 def batch_of(pairs: Sequence[Sampled], languages: tuple[str, str], segmenters: Mapping[str, Segmenter]) -> Batch:
     """The pairs as filters get them."""
     source, target = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    tokens = [
+    source_tokens, target_tokens = (
         list(map(segmenters[language].segment, column)) if language in segmenters else column
         for language, column in zip(languages, (source, target), strict=True)
-    ]
+    )
     scores = [pair.score for pair in pairs if pair.score is not None]
-    return Batch(source, target, *tokens, scores if pairs and len(scores) == len(pairs) else None)
+    scored = pairs and len(scores) == len(pairs)
+    return Batch(source, target, source_tokens, target_tokens, scores if scored else None)
 
 
 def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: LanguageFilter) -> dict[str, Any]:
@@ -177,13 +178,16 @@ def filtered(
     found: list[dict[str, Any]] = []
     kept = np.array([bool(one and other) for one, other in zip(batch.source, batch.target, strict=True)], np.bool_)
     for name in names():
-        block = settings.get(name)
+        if name not in settings:
+            continue
+        block = settings[name]
         on = bool(block.get("enabled", True)) if isinstance(block, Mapping) else bool(block)
         entry = {"name": name, "on": on, "taken": None, "why": None, "reasons": [], "samples": []}
         if not on and (name in _NOT_OFF or (text and Filter.classes[name].compares)):
             continue
-        if name == "similarity" and str(block["encoder"]).startswith("results/"):
-            found.append({**entry, "why": f"its encoder, {block['encoder']}, may not be trained yet"})
+        encoder = block["encoder"] if isinstance(block, Mapping) and name == "similarity" else None
+        if encoder is not None and encoder.startswith("results/"):
+            found.append({**entry, "why": f"its encoder, {encoder}, may not be trained yet"})
             continue
         try:
             judge = build({name: block if on or not isinstance(block, Mapping) else {**block, "enabled": True}},

@@ -65,7 +65,7 @@ def find(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     )
     if said := few(expected, report["warn_pairs"]):
         found.append(_finding("pairs", None, expected, report["warn_pairs"], f"by this sample, {said}"))
-    return sorted(found, key=lambda one: _ORDER.index(one["kind"]))
+    return sorted(found, key=lambda one: (_ORDER.index(one["kind"]), -(one["value"] or 0)))
 
 
 _ORDER = [

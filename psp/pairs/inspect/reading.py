@@ -371,7 +371,7 @@ def _count(counts: Counts, source: list[str], target: list[str], before: tuple[s
     counts.empty += int(((sizes[0] == 0) | (sizes[1] == 0)).sum())
     for held, found in zip(counts.sizes, sizes, strict=True):
         held += np.bincount(np.minimum(found, LONGEST), minlength=LONGEST + 1)
-    telling = np.maximum(*sizes) >= TELLING
+    telling = (np.maximum(*sizes) >= TELLING) & (np.minimum(*sizes) > 0)
     ratios = (np.log1p(sizes[1]) - np.log1p(sizes[0]))[telling]
     counts.ratios += np.bincount(
         np.clip(np.floor(ratios / _BIN).astype(np.int64) + _BINS // 2, 0, _BINS - 1), minlength=_BINS

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from psp.core.progress import Progress
 from psp.corpora import open_corpus
@@ -72,7 +72,7 @@ def inspect(
         PspError: a package is missing.
     """
     sentences = TestSentences([test for some in tests.values() for test in some])
-    read_so_far: list[tuple[Corpus, Counts, list[Sampled], list[dict[str, Any]]]] = []
+    looked_at: list[_LookedAt] = []
     for corpus in corpora:
         counter = sentences.counter()
         rows = open_corpus(
@@ -81,60 +81,12 @@ def inspect(
         counts, sample = read(rows, size=pairs, seed=seed, what=corpus.label, tests=counter)
         # An empty side is counted, and no text.
         sample = [pair for pair in sample if pair.source and pair.target]
-        read_so_far.append((corpus, counts, sample, counter.result()))
-    fits = _fits([(corpus, sample) for corpus, _, sample, _ in read_so_far])
+        looked_at.append(_LookedAt(corpus, counts, sample, counter.result()))
     found = []
     with Progress("inspecting", "corpora", len(corpora)) as bar:
-        for (corpus, counts, sample, tested), fit in zip(read_so_far, fits, strict=True):
-            batch = content.batch_of(sample, corpus.languages, segmenters)
-            own = {key: some for key, some in tests.items() if key in corpus.filters["decontaminate"]["sets"]}
-            resources = {"lid": lid, "tests": [test for some in own.values() for test in some]}
-            removed = {test[0] for some in own.values() for test in some}
-            if not corpus.filters["decontaminate"]["enabled"]:
-                removed = set()
-            language = LanguageFilter({"enabled": True}, corpus.languages, resources)
-            text = corpus.kind == "text"
-            taken, kept = content.filtered(
-                sample, batch, corpus.filters, corpus.languages, resources, corpus=corpus.label, text=text
-            )
-            similarity = None
-            if encoder and sample and not text:
-                similarity = content.similarity(sample, batch, encoder, encoded)
-            sides = [
-                {
-                    **content.side(texts, tokens, code, language),
-                    "characters": counts.lengths(place),
-                    "duplicates": counts.duplicates[name].share,
-                    "repeated": counts.repeated[place] / max(counts.pairs, 1),
-                }
-                for place, (name, texts, tokens, code) in enumerate(
-                    zip(
-                        ("source", "target"),
-                        (batch.source, batch.target),
-                        (batch.source_tokens, batch.target_tokens),
-                        corpus.languages,
-                        strict=True,
-                    )
-                )
-            ]
+        for one, fit in zip(looked_at, _fits(looked_at), strict=True):
             found.append(
-                {
-                    "label": corpus.label,
-                    "kind": corpus.kind,
-                    "languages": list(corpus.languages),
-                    "rows": counts.rows,
-                    "bad_rows": counts.bad_rows,
-                    "empty": counts.empty,
-                    "sampled": len(sample),
-                    "kept": kept,
-                    "duplicates": counts.duplicates["pair"].share,
-                    "sides": sides[:1] if text else sides,
-                    "pairs": None if text else _pairs(counts, sample, fit, similarity),
-                    "tests": [{**one, "removed": one["set"] in removed} for one in tested],
-                    "warn_share": corpus.filters["warn_share"],
-                    "filters": taken,
-                    "samples": [content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]],
-                }
+                _described(one, fit, samples, lid=lid, tests=tests, segmenters=segmenters, similar=(encoder, encoded))
             )
             bar.add()
     report = {
@@ -147,14 +99,85 @@ def inspect(
     return {**report, "findings": findings.find(report)}
 
 
-def _fits(corpora: Sequence[tuple[Corpus, list[Sampled]]]) -> list[Fit | None]:
+class _LookedAt(NamedTuple):
+    """A corpus after reading it."""
+
+    corpus: Corpus
+    counts: Counts
+    sample: list[Sampled]
+    tests: list[dict[str, Any]]
+
+
+def _described(
+    one: _LookedAt,
+    fit: Fit | None,
+    samples: int,
+    *,
+    lid: Path | str,
+    tests: Mapping[str, Sequence[tuple[str, str, str]]],
+    segmenters: Mapping[str, Segmenter],
+    similar: tuple[str | None, int],
+) -> dict[str, Any]:
+    """What the report says of one corpus."""
+    corpus, counts, sample = one.corpus, one.counts, one.sample
+    text = corpus.kind == "text"
+    batch = content.batch_of(sample, corpus.languages, segmenters)
+    decontaminate = corpus.filters["decontaminate"]
+    own = [test for key, some in tests.items() if key in decontaminate["sets"] for test in some]
+    removed = {name for name, *_ in own} if decontaminate["enabled"] else set()
+    taken, kept = content.filtered(
+        sample,
+        batch,
+        corpus.filters,
+        corpus.languages,
+        {"lid": lid, "tests": own},
+        corpus=corpus.label,
+        text=text,
+    )
+    encoder, encoded = similar
+    compared = content.similarity(sample, batch, encoder, encoded) if encoder and sample and not text else None
+    language = LanguageFilter({"enabled": True}, corpus.languages, {"lid": lid})
+    columns = [("source", batch.source, batch.source_tokens), ("target", batch.target, batch.target_tokens)]
+    sides = [
+        {
+            **content.side(texts, tokens, corpus.languages[place], language),
+            "characters": counts.lengths(place),
+            "duplicates": counts.duplicates[name].share,
+            "repeated": counts.repeated[place] / max(counts.pairs, 1),
+        }
+        for place, (name, texts, tokens) in enumerate(columns[:1] if text else columns)
+    ]
+    return {
+        "label": corpus.label,
+        "kind": corpus.kind,
+        "languages": list(corpus.languages),
+        "rows": counts.rows,
+        "bad_rows": counts.bad_rows,
+        "empty": counts.empty,
+        "sampled": len(sample),
+        "kept": kept,
+        "duplicates": counts.duplicates["pair"].share,
+        "sides": sides,
+        "pairs": None if text else _pairs(counts, sample, fit, compared),
+        "tests": [{**found, "removed": found["set"] in removed} for found in one.tests],
+        "warn_share": corpus.filters["warn_share"],
+        "filters": taken,
+        "samples": [content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]],
+    }
+
+
+def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
     """How well the words of each corpus's pairs fit; which go together is counted over all corpora of two languages."""
     found: list[Fit | None] = [None] * len(corpora)
-    for languages in dict.fromkeys(corpus.languages for corpus, _ in corpora):
-        some = [place for place, (one, _) in enumerate(corpora) if one.languages == languages and one.kind != "text"]
-        words = Words([pair for place in some for pair in corpora[place][1]])
-        for place in some:
-            found[place] = words.fit(corpora[place][1])
+    for languages in dict.fromkeys(one.corpus.languages for one in corpora):
+        places = [
+            place
+            for place, one in enumerate(corpora)
+            if one.corpus.languages == languages and one.corpus.kind != "text"
+        ]
+        words = Words([pair for place in places for pair in corpora[place].sample])
+        for place in places:
+            found[place] = words.fit(corpora[place].sample)
     return found
 
 
