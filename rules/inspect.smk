@@ -52,7 +52,11 @@ rule inspect:
         encoder=similarity_encoders,
     output:
         json="results/{model}/inspect.json",
-        html="results/{model}/inspect.html",
+        html=report(
+            "results/{model}/inspect.html",
+            category="{model}",
+            labels={"page": "corpora"},
+        ),
     log:
         "results/{model}/logs/inspect.log",
     benchmark:
@@ -79,6 +83,7 @@ rule inspect:
         settings=setting("inspect"),
         warn_pairs=setting("mix", "warn_pairs"),
         seed=attribute("seed"),
+        templates=lambda wildcards: templates(wildcards),
         code=fingerprint(
             "psp.pairs.inspect.run",
             "psp.report.inspect",

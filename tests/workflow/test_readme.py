@@ -121,7 +121,7 @@ def test_snakemake_commands_can_be_planned(project):
     assert len(commands) == 27
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|task|publish|report) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE
+            "^(evaluate|task|publish|report|inspect) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE
         )
 
 
@@ -178,7 +178,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for side, names in enumerate((("news.en", "sets/tatoeba.fra-eng.eng"), ("news.fr", "sets/tatoeba.fra-eng.fra"))):
         for name in names:
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
-    elsewhere = ("psp languages", "psp serve", "psp watch", "psp push")
+    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 18
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
