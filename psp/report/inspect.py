@@ -21,7 +21,7 @@ def as_text(report: Mapping[str, Any]) -> str:
     """The findings, and a table of the corpora; the page has the rest."""
     total = sum(corpus["rows"] - corpus["bad_rows"] for corpus in report["corpora"])
     lines = [
-        f"{report['model']}: {total:,} pairs of {len(report['corpora'])} corpora, up to "
+        f"{report['model']}: {_many(total, 'pair')} of {_many(len(report['corpora']), 'corpus', 'corpora')}, up to "
         f"{report['settings']['pairs']:,} random ones of each looked at",
         "",
     ]

@@ -20,9 +20,9 @@ class Limit(NamedTuple):
     least: int
 
 
-#: By what is reported. In brackets what was measured on 63 archives of en with ar, de, fr, pl, tr and zh (5,000 pairs of
-#: each): the largest value among the sound ones, and that of Quran en-tr, in which several verses
-#: stand beside each of their parts.
+#: By what is reported. In brackets what was measured on 63 archives of en with ar, de, fr, pl, tr and zh (5,000 pairs
+#: of each): the largest value among the sound ones, and that of Quran en-tr, in which several verses stand beside each
+#: of their parts.
 LIMITS = {
     # Pairs with a length ratio beyond 3 times the median (0.004; 0.079).
     "ratio": Limit(0.02, 100),
@@ -201,7 +201,7 @@ def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             continue
         yield _finding(
             "language", corpus["label"], 1 - labels["own"], LIMITS["language"].most,
-            f"lid.176 takes only {_percent(labels['own'])} of the longer {name} texts for {_named(one['language'])}, "
+            f"lid.176 takes {_percent(labels['own'])} of the longer {name} texts for {_named(one['language'])}, "
             f"and {_found(labels)}: is `{one['language']}` the right code, and the corpus in that language?",
             corpus["samples"],
         )  # fmt: skip
