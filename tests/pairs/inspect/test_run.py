@@ -142,3 +142,21 @@ def test_random_lines_beside_right_ones_are_among_the_worst(tmp_path, classifier
             for place, (source, target) in enumerate(rows)]  # fmt: skip
     worst = look(tmp_path, classifier, Own=rows)["corpora"][0]["pairs"]["words"]["worst"]
     assert {pair["row"] - 1 for pair in worst} <= wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("language", "expected"), [("tr", {"ratio", "blocks"}), ("ar", {"vowels"}), ("fr", set()), ("zh", set())]
+)
+def test_of_the_quran_the_turkish_is_misaligned_and_the_arabic_vowelled(language, expected, psp_data):
+    pair = "-".join(sorted(("en", language)))
+    parts = [
+        Corpus(name, name, "opus", ("en", language), ("en", language), settings(), path)
+        for name in ("Quran", "XNLI", "GameTexts")
+        for path in sorted(psp_data.glob(f"opus/{name}/*/moses/{pair}.txt.zip"))
+    ]
+    lid = psp_data / "lid/lid.176.ftz"
+    report = inspect(language, parts, pairs=2000, samples=3, lid=lid, tests={}, segmenters={}, seed=1, warn_pairs=0)
+    for name, wanted in (("Quran", expected), ("XNLI", set()), ("GameTexts", set())):
+        # Without a segmenter, the length filter takes most Chinese.
+        assert set(kinds(report, name)) - {"filter"} == wanted
