@@ -23,11 +23,13 @@ from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, batches
 from psp.evaluation.speed.worker import Worker
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.model import Combination, Model
 from psp.pairs.store import write_store
 from psp.report.speed_chart import draw, picture
 from psp.report.speed_table import markdown
+from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.sentencepiece import load_sentencepiece
+from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True}
@@ -58,7 +60,7 @@ def measured(trained, tmp_path_factory):
     folder = tmp_path_factory.mktemp("measured")
     (folder / "exports/onnx").mkdir(parents=True)
     (folder / "exports/onnx/model.onnx").write_bytes(b"half a graph")
-    (folder / "exports/onnx/config.json").write_text("{}")
+    (folder / "exports/onnx/config.json").write_text('{"parts": [{"lower_case": true}]}')
     result = measure_speed(
         *trained,
         folder / "speed.json",
@@ -218,14 +220,46 @@ def test_a_store_of_another_model_is_refused(trained, tmp_path):
     assert not (tmp_path / "speed.json").exists()
 
 
+@pytest.mark.parametrize("together", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_combination_is_measured_whole(trained, together, tmp_path):
+    """On the pairs of its first model, or on those that all parts were trained on together."""
+    pytest.importorskip("onnxruntime")
+    runs = sorted({run for pair in PAIRS for side in pair for run in trigrams(side.lower())})
+    tokenizer = TrigramTokenizer([(run, 2) for run in runs])
+    table = np.random.default_rng(2).standard_normal((len(tokenizer), 4)).astype(np.float32)
+    first, second = Model.load(trained[0]), Model(table, tokenizer, CONFIG)
+    Combination([first, second], [1, 0.5]).save(tmp_path / "model")
+    pairs = trained[1]
+    if together:
+        pairs = store(tmp_path, PartsTokenizer([first.tokenizer, second.tokenizer], CONFIG))
+    peers = ["StaticEmbedding", "ONNX export", "EmbeddingBag, GPU"]
+    result = measure_speed(
+        tmp_path / "model", pairs, tmp_path / "speed.json", sentences=100, repeats=1, own=[], peers=peers
+    )
+    schemas.check(result, "speed")
+    sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
+    ids = [part.ids(sentences)[0] for part in (first, second)]
+    assert result["conditions"]["mean_pieces"] == pytest.approx(sum(map(len, ids)) / 100, abs=1e-3)
+    assert result["conditions"]["vocab_size"] == first.vocab_size + len(tokenizer)
+    assert result["conditions"]["rows_in_use"] == sum(len(np.unique(one)) for one in ids)
+    assert {row["name"] for row in result["systems"]} == {NUMPY, "ONNX export"}
+    for row in result["systems"]:
+        assert (row["dim"], row["agreement"]) == (12, 1.0) and row["forward"] is not None
+        read = row["forward"]["median"] * (len(ids[0]) * 8 + len(ids[1]) * 4) * 4 / 100
+        assert row["gathered"] == pytest.approx(read, rel=1e-3)
+    reasons = {one["name"]: one["why"] for one in result["missing"]}
+    assert "has one vocabulary, and a combination of models several" in reasons["StaticEmbedding"]
+    assert "a combination" in reasons["EmbeddingBag, GPU"]
+
+
 @pytest.fixture
 def task(trained, tmp_path):
     """What the processes are given."""
     texts = [source for source, _ in PAIRS]
     (tmp_path / "texts.json").write_text(json.dumps(texts))
     ids, offsets = Model.load(trained[0]).ids(texts)
-    np.save(tmp_path / "ids.npy", ids)
-    np.save(tmp_path / "offsets.npy", offsets)
+    np.save(tmp_path / "ids.0.npy", ids)
+    np.save(tmp_path / "offsets.0.npy", offsets)
     return {"folder": str(trained[0]), "task": str(tmp_path)}
 
 
@@ -281,21 +315,23 @@ def test_a_process_that_dies_says_why(tmp_path):
             process.ask("load")
 
 
-@given(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 7))
-def test_batches_are_sorted_and_whole(lengths, size):
-    offsets = np.cumsum([0, *lengths])
-    texts = [f"{i} of {length}" for i, length in enumerate(lengths)]
-    of_texts, of_ids = batches(texts, np.arange(offsets[-1]), offsets, size)
-    assert [len(batch) for batch in of_texts] == [len(ends) - 1 for _, ends in of_ids]
+@given(st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=2), max_size=40), st.integers(1, 2), st.integers(1, 7))
+def test_batches_are_sorted_and_whole(lengths, parts, size):
+    """Each sentence with its ids by each part; sorted by their number by all parts."""
+    lengths = [own[:parts] for own in lengths]
+    offsets = [np.cumsum([0, *(own[part] for own in lengths)]) for part in range(parts)]
+    texts = [f"{i} of {sum(own)}" for i, own in enumerate(lengths)]
+    of_texts, of_ids = batches(texts, [(np.arange(ends[-1]), ends) for ends in offsets], size)
     assert all(len(batch) == size for batch in of_texts[:-1])
-    seen = [int(length) for _, ends in of_ids for length in np.diff(ends)]
-    assert seen == sorted(lengths)
     flat = [text for batch in of_texts for text in batch]
-    assert sorted(flat) == sorted(texts) and [int(text.split()[-1]) for text in flat] == seen
-    for batch, (ids, ends) in zip(of_texts, of_ids, strict=True):
-        for text, first, last in zip(batch, ends, ends[1:], strict=False):
-            start = offsets[int(text.split()[0])]
-            assert ids[first:last].tolist() == list(range(start, start + last - first))
+    assert sorted(flat) == sorted(texts)
+    assert [int(text.split()[-1]) for text in flat] == sorted(map(sum, lengths))
+    for batch, streams in zip(of_texts, of_ids, strict=True):
+        assert [len(ends) - 1 for _, ends in streams] == [len(batch)] * parts
+        for (ids, ends), own in zip(streams, offsets, strict=True):
+            for text, first, last in zip(batch, ends, ends[1:], strict=False):
+                number = int(text.split()[0])
+                assert ids[first:last].tolist() == list(range(own[number], own[number + 1]))
 
 
 def test_the_config_names_the_peers():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,22 @@ import numpy as np
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
 from psp.core.version import __version__
 from psp.evaluation.speed.process import THREAD_VARIABLES
+from psp.evaluation.speed.systems import Ids
+from psp.models.combined import parts_of
 from psp.models.static import StaticModel
 
 
 def conditions(
     model: StaticModel,
     texts: list[str],
-    ids: np.ndarray,
+    streams: Sequence[Ids],
     *,
     batch_size: int,
     repeats: int,
     load_before: list[float] | None,
 ) -> dict[str, Any]:
-    """Collect the conditions, as in speed.json."""
-    rows = len(np.unique(ids))
+    """Collect the conditions, as in speed.json; ``streams`` are the texts' ids and offsets by each part of the model."""
+    parts = parts_of(model)
     return {
         "cpu": processor(),
         "gpu": gpu(),
@@ -36,10 +39,10 @@ def conditions(
         "batch_size": batch_size,
         "repeats": repeats,
         "dim": model.dim,
-        "vocab_size": model.vocab_size,
-        "rows_in_use": rows,
-        "mean_pieces": round(len(ids) / len(texts), 3),
+        "vocab_size": sum(part.vocab_size for part in parts),
+        "rows_in_use": sum(len(np.unique(ids)) for ids, _ in streams),
+        "mean_pieces": round(sum(len(ids) for ids, _ in streams) / len(texts), 3),
         "mean_characters": round(sum(map(len, texts)) / len(texts), 3),
-        "segmented": bool(model.config.get("segment")),
+        "segmented": any(bool(part.config.get("segment")) for part in parts),
         "versions": {"psp": __version__, "python": platform.python_version(), **versions()},
     }

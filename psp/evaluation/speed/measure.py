@@ -34,11 +34,14 @@ from psp.evaluation.speed.process import Broken, Process
 from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing
 from psp.models.exports import export
+from psp.models.combined import parts_of
 from psp.models.files import CONFIG
 from psp.models.folder import model_name
 from psp.models.similarity import cosines
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, load
 from psp.pairs.store import Store
+from psp.text.parts_tokenizer import PartsTokenizer
+from psp.text.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +70,8 @@ def measure_speed(
     text. A small store may have fewer than requested: the actual number is written, and none is used twice.
 
     Args:
-        model_dir: the model.
-        store: its training pairs.
+        model_dir: the model, which may be a combination.
+        store: its training pairs; for models joined after training, those of the first.
         out: path of the JSON file.
         sentences: maximum number of sentences.
         batch_size: batch size in the paper's protocol.
@@ -86,14 +89,15 @@ def measure_speed(
         DataError: the model or the store is missing or damaged, or they do not match.
         PspError: psp itself could not be measured.
     """
-    model = StaticModel.load(model_dir, accelerate=False)
+    model = load(model_dir, accelerate=False)
     with Store(store) as pairs:
-        pairs.check_vocabulary(model.tokenizer)
+        tokenizer = _tokenizer(model, pairs)
+        pairs.check_vocabulary(tokenizer)
         count = min(max(sentences // 2, 1), len(pairs))
         block = pairs.read(0, count)
         source = f"the first {count:,} of {len(pairs):,} pairs of its training data: {', '.join(pairs.corpora)}"
-    texts = [text for side in (block.source, block.target) for text in model.tokenizer.decode(side)]
-    ids, offsets = model.ids(texts)
+    texts = [text for side in (block.source, block.target) for text in tokenizer.decode(side)]
+    streams = [part.ids(texts) for part in parts_of(model)]
     chosen = {REFERENCE, *own, *peers}
     specs = [spec for spec in SYSTEMS if spec.name in chosen]
     absent = [{"name": spec.name, "why": why} for spec in specs if (why := missing(spec, model)) is not None]
@@ -102,8 +106,9 @@ def measure_speed(
     with tempfile.TemporaryDirectory(prefix="psp-speed-") as scratch:
         task = Path(scratch)
         (task / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
-        np.save(task / "ids.npy", ids)
-        np.save(task / "offsets.npy", offsets)
+        for number, (ids, offsets) in enumerate(streams):
+            np.save(task / f"ids.{number}.npy", ids)
+            np.save(task / f"offsets.{number}.npy", offsets)
         folders = _folders(model, specs, task, exports, absent)
         cores = usable_cores()
         parts = [cores[:1], cores] if len(cores) > 1 else [cores]
@@ -116,9 +121,12 @@ def measure_speed(
                 rows += measured.run(repeats, batch_size, seconds)
                 memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
             processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
-    mean_pieces = len(ids) / len(texts)
+    # The numbers of the embeddings that a sentence's vector is made of, on average.
+    gathered = sum(
+        len(ids) * part.table.dim for part, (ids, _) in zip(parts_of(model), streams, strict=True)
+    ) / len(texts)
     for row in rows:
-        _add_gathered(row, model, mean_pieces, memory)
+        _add_gathered(row, gathered, memory)
     result = {
         "format": FORMAT,
         "model": model_name(model_dir),
@@ -129,7 +137,7 @@ def measure_speed(
         "missing": _once(absent),
         "processes": processes,
         "memory": memory,
-        "conditions": conditions(model, texts, ids, batch_size=batch_size, repeats=repeats, load_before=before),
+        "conditions": conditions(model, texts, streams, batch_size=batch_size, repeats=repeats, load_before=before),
     }
     write_json(out, result)
     for row in rows:
@@ -142,6 +150,14 @@ def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:
     passes = [round(value, 1) for value in values]
     median = round(statistics.median(passes), 1)
     return {"median": median, "min": min(passes), "max": max(passes), "passes": passes, "unit": unit}
+
+
+def _tokenizer(model: StaticModel, pairs: Store) -> Tokenizer:
+    """Return the tokenizer of a store: the model's; of a combination's parts the first, or all if trained together."""
+    tokenizers = [part.tokenizer for part in parts_of(model)]
+    if pairs.attributes.get("tokenizer") == PartsTokenizer.kind and len(tokenizers) > 1:
+        return PartsTokenizer(tokenizers)
+    return tokenizers[0]
 
 
 class _Part:
@@ -324,24 +340,25 @@ def _folders(
 
 
 def exported(form: str, model: StaticModel, folder: Path) -> None:
-    """Write an export as its system loads it; the ONNX system also needs to know whether to lower-case text.
+    """Write an export as its system loads it; the ONNX system also needs to know which parts lower-case text.
 
     Raises:
         PspError: the model cannot be exported to this format, or a library is missing.
     """
     export(form, model, folder, [])
     if form == "onnx":
-        write_json(folder / CONFIG, model.config)
+        parts = [{"lower_case": part.tokenizer.lower_case} for part in parts_of(model)]
+        write_json(folder / CONFIG, {"parts": parts})
 
 
-def _add_gathered(row: dict[str, Any], model: StaticModel, mean_pieces: float, memory: list[dict[str, Any]]) -> None:
+def _add_gathered(row: dict[str, Any], numbers: float, memory: list[dict[str, Any]]) -> None:
     """Add the bytes of embeddings that the forward pass reads per second, also as a share of the copying speed."""
     row["gathered"] = row["of_copy"] = None
     if row["dtype"] is None or row["forward"] is None:
         return
     size = np.dtype(row["dtype"]).itemsize
     copy = next(one["copy"]["median"] for one in memory if one["cores"] == row["cores"])
-    row["gathered"] = round(row["forward"]["median"] * mean_pieces * model.dim * size)
+    row["gathered"] = round(row["forward"]["median"] * numbers * size)
     row["of_copy"] = round(row["gathered"] / copy, 3)
 
 

@@ -15,12 +15,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from psp.core.files import read_json
-from psp.models.files import CONFIG, SENTENCEPIECE
-from psp.models.static import BATCH, StaticModel
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.models.combined import CombinedModel, parts_of
+from psp.models.files import CONFIG, SENTENCEPIECE, VOCABULARY
+from psp.models.static import BATCH, StaticModel, load
+from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Flat ids and offsets of a batch of sentences, as in psp.models.static.
 Ids = tuple[np.ndarray, np.ndarray]
+#: The same by each part of a combination; of any other model, by itself alone.
+Streams = list[Ids]
 #: Runs the forward pass over all batches.
 Forward = Callable[[], None]
 
@@ -88,6 +91,8 @@ PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 def missing(spec: Spec, model: StaticModel | None = None) -> str | None:
     """Return why a system cannot be measured here, beside a model; None if it can."""
+    if spec.kind == "bag" and isinstance(model, CombinedModel):
+        return "it takes one embedding matrix, and this model is a combination"
     if spec.kind == "bag" and model is not None and model.sequence is not None:
         return f"it takes means, and this model is {model.sequence.called}"
     for name in spec.needs:
@@ -107,7 +112,7 @@ class System(Protocol):
     def embed(self, texts: list[str]) -> np.ndarray:
         """Embed texts, float (n, dim), in order."""
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         """Prepare batches for the paper's protocol (not timed), or return why it does not support that."""
 
 
@@ -121,15 +126,24 @@ class Psp:
         self._folder, self._threads, self._accelerate = folder, cores, spec.accelerate
 
     def load(self) -> None:
-        self.model = StaticModel.load(self._folder, threads=self._threads, accelerate=self._accelerate)
+        self.model = load(self._folder, threads=self._threads, accelerate=self._accelerate)
 
     def embed(self, texts: list[str]) -> np.ndarray:
         return self.model.embed_raw_text(texts)
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def split(self, texts: list[str]) -> None:
+        """Make ids of texts."""
+        for part in parts_of(self.model):
+            part.ids(texts)
+
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
+        model = self.model
+
         def run() -> None:
-            for flat, offsets in ids:
-                self.model.pool(flat, offsets)
+            for streams in ids:
+                vectors = [part.pool(*one) for part, one in zip(parts_of(model), streams, strict=True)]
+                if isinstance(model, CombinedModel):
+                    model.join(vectors)
 
         return run
 
@@ -155,7 +169,7 @@ class _Torch:
         vectors: np.ndarray = self.model.encode(texts, batch_size=self._batch, show_progress_bar=False)
         return vectors
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         prepare = getattr(self.model, "preprocess", None) or self.model.tokenize  # its name before version 6
         batches = [prepare(batch) for batch in texts]
 
@@ -195,18 +209,20 @@ class Model2Vec:
         )
         return vectors
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         return "model2vec has no entry for ids"
 
 
 class Onnx:
-    """The ONNX export after sentencepiece, as its README.md describes."""
+    """The ONNX export after its tokenizers, as its README.md describes."""
 
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
         onnxruntime = importlib.import_module("onnxruntime")
         self._folder = folder
         # As the export's README.md says: lower-cased, and nothing else.
-        self._reading = {"lower_case": bool(read_json(folder / CONFIG).get("lower_case"))}
+        self._reading = [{"lower_case": bool(part["lower_case"])} for part in read_json(folder / CONFIG)["parts"]]
+        several = len(self._reading) > 1
+        self._ends = [f"_{number}" if several else "" for number in range(len(self._reading))]
         self._options = onnxruntime.SessionOptions()
         self._options.intra_op_num_threads = cores
         self._session = onnxruntime.InferenceSession
@@ -216,25 +232,31 @@ class Onnx:
         self.session = self._session(
             str(self._folder / "model.onnx"), self._options, providers=["CPUExecutionProvider"]
         )
-        self.tokenizer = SentencepieceTokenizer(self._folder / SENTENCEPIECE, self._reading)
+        self.tokenizers = []
+        for end, reading in zip(self._ends, self._reading, strict=True):
+            files = [self._folder / f"{end[1:]}.{name}".removeprefix(".") for name in (SENTENCEPIECE, VOCABULARY)]
+            self.tokenizers.append(as_tokenizer(next(filter(Path.exists, files), files[0]), reading))
 
     def embed(self, texts: list[str]) -> np.ndarray:
         vectors = []
         step = TEXTS_OF_A_BATCH["onnx"]
         for start in range(0, len(texts), step):
-            encoded = self.tokenizer.encode(texts[start : start + step], self._cores)
-            vectors.append(self._run(encoded.ids, encoded.offsets))
+            encoded = [tokenizer.encode(texts[start : start + step], self._cores) for tokenizer in self.tokenizers]
+            vectors.append(self._run([(one.ids, one.offsets) for one in encoded]))
         return np.concatenate(vectors)
 
-    def _run(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        (vectors,) = self.session.run(None, {"ids": ids.astype(np.int64), "offsets": offsets.astype(np.int64)})
+    def _run(self, streams: Streams) -> np.ndarray:
+        inputs = {}
+        for end, (ids, offsets) in zip(self._ends, streams, strict=True):
+            inputs |= {f"ids{end}": ids.astype(np.int64), f"offsets{end}": offsets.astype(np.int64)}
+        (vectors,) = self.session.run(None, inputs)
         made: np.ndarray = vectors
         return made
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         def run() -> None:
-            for flat, offsets in ids:
-                self._run(flat, offsets)
+            for streams in ids:
+                self._run(streams)
 
         return run
 
@@ -255,7 +277,7 @@ class Use:
         vectors: np.ndarray = self.model.encode(texts)
         return vectors
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         return "it has no entry for ids"
 
 
@@ -284,9 +306,9 @@ class Bag:
             made: np.ndarray = self.bag(flat, ends).cpu().numpy()
             return made
 
-    def forward(self, texts: list[list[str]], ids: list[Ids]) -> Forward | str:
+    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
         def run() -> None:
-            for flat, offsets in ids:
+            for ((flat, offsets),) in ids:
                 self._run(flat, offsets)
 
         return run
@@ -308,14 +330,21 @@ def named(name: str) -> Spec:
     return next(spec for spec in SYSTEMS if spec.name == name)
 
 
-def batches(texts: Sequence[str], ids: np.ndarray, offsets: np.ndarray, size: int) -> tuple[list[list[str]], list[Ids]]:
-    """Batch the sentences by number of pieces, shortest first: as texts, and as flat ids and offsets."""
-    lengths = np.diff(offsets)
-    order = np.argsort(lengths, kind="stable")
+def batches(texts: Sequence[str], streams: Sequence[Ids], size: int) -> tuple[list[list[str]], list[Streams]]:
+    """Batch the sentences by number of pieces of all parts, shortest first: as texts, and as each part's ids."""
+    lengths = [np.diff(offsets) for _, offsets in streams]
+    order = np.argsort(np.sum(lengths, axis=0), kind="stable")
     of_texts, of_ids = [], []
     for start in range(0, len(order), size):
         chosen = order[start : start + size]
         of_texts.append([texts[i] for i in chosen])
-        flat = np.concatenate([ids[offsets[i] : offsets[i + 1]] for i in chosen])
-        of_ids.append((flat, np.concatenate([[0], np.cumsum(lengths[chosen])])))
+        of_ids.append(
+            [
+                (
+                    np.concatenate([ids[offsets[i] : offsets[i + 1]] for i in chosen]),
+                    np.concatenate([[0], np.cumsum(own[chosen])]),
+                )
+                for (ids, offsets), own in zip(streams, lengths, strict=True)
+            ]
+        )
     return of_texts, of_ids

@@ -33,7 +33,7 @@ class Worker:
     Args:
         name: its name in :data:`psp.evaluation.speed.systems.SYSTEMS`.
         folder: the model that it loads.
-        task: a folder with texts.json, ids.npy and offsets.npy.
+        task: a folder with texts.json, and ids.0.npy and offsets.0.npy, of each part of a combination from 0.
         cores: the cores that it is bound to.
     """
 
@@ -77,11 +77,14 @@ class Worker:
 
     def prepare(self, batch_size: int) -> dict[str, Any]:
         """Prepare the batches of the paper's protocol."""
-        ids, offsets = np.load(self._task / "ids.npy"), np.load(self._task / "offsets.npy")
-        if self._chosen is not None:
-            parts = [ids[offsets[i] : offsets[i + 1]] for i in self._chosen]
-            ids, offsets = np.concatenate(parts), np.cumsum([0, *map(len, parts)])
-        of_texts, of_ids = batches(self.texts, ids, offsets, batch_size)
+        streams = []
+        for number in range(len(list(self._task.glob("ids.*.npy")))):
+            ids, offsets = (np.load(self._task / f"{name}.{number}.npy") for name in ("ids", "offsets"))
+            if self._chosen is not None:
+                parts = [ids[offsets[i] : offsets[i + 1]] for i in self._chosen]
+                ids, offsets = np.concatenate(parts), np.cumsum([0, *map(len, parts)])
+            streams.append((ids, offsets))
+        of_texts, of_ids = batches(self.texts, streams, batch_size)
         forward = self.system.forward(of_texts, of_ids)
         splits = isinstance(self.system, Psp)
         if isinstance(forward, str):
@@ -112,7 +115,7 @@ class Worker:
 
         def run() -> None:
             for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
-                system.model.ids(self.texts[start : start + TEXTS_OF_A_CALL])
+                system.split(self.texts[start : start + TEXTS_OF_A_CALL])
 
         return _timed(run)
 
