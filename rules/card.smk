@@ -1,9 +1,19 @@
 # The model card, with scores and training data: card.md, copied to README.md in the model folder.
+def carded(wildcards):
+    """Return the models whose data the card tells: its parts, if they are only joined."""
+    entry = model(wildcards)
+    if entry.combined and entry.joint is None:
+        return [CONFIG.model(part) for part, _ in entry.combined]
+    return [entry]
+
+
 rule card:
     input:
         model=trained,
         evaluate="results/{model}/eval.json",
-        data="results/{model}/data.json",
+        data=lambda wildcards: [
+            f"results/{one.name}/data.json" for one in carded(wildcards)
+        ],
     output:
         "results/{model}/card.md",
     log:

@@ -178,7 +178,8 @@ def files_of(encoder):
 
 #: What there is of a combination of models, and of one that is trained.
 OF_COMBINATION = re.compile(
-    r"(model/|systems/|tasks/)|(eval|compare|quantized|examples)\.json$|eval\.safetensors$|report\.html$"
+    r"(model/|systems/|tasks/)|(eval|compare|quantized|speed|examples)\.json$|eval\.safetensors$"
+    r"|card\.md$|speed\.png$|report\.html$"
 )
 OF_JOINT = re.compile(
     rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\."
@@ -226,8 +227,8 @@ def check_targets(arguments):
         if asked_for.combined and not there_is.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} joins {' and '.join(part for part, _ in asked_for.combined)}, and has "
-                "model/, eval.json, tasks/, compare.json, quantized.json and report.html only; ask for the same file of "
-                "one of those"
+                "model/, eval.json, tasks/, compare.json, quantized.json, speed.json, card.md and report.html only; ask "
+                "for the same file of one of those"
             )
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(

@@ -1,8 +1,9 @@
-# Measure the model's embedding speed beside other systems.
+# Measure the model's embedding speed beside other systems, on its training pairs; of joined models, on the first's.
 rule speed:
     input:
         model=trained,
-        store="results/{model}/store.h5",
+        store=lambda wildcards: stored(wildcards)
+        or f"results/{parts_of(wildcards)[0]}/store.h5",
     output:
         json="results/{model}/speed.json",
         chart="results/{model}/speed.png",

@@ -9,6 +9,6 @@ with job(snakemake.log[0]):
     write_with_scores(
         Path(snakemake.input.model[0]).parent,
         Path(snakemake.input.evaluate),
-        Path(snakemake.input.data),
+        [Path(path) for path in snakemake.input.data],
         Path(snakemake.output[0]),
     )

@@ -18,7 +18,7 @@ from psp.models import lstm
 from psp.training.settings import JOINT, OF_PART
 
 #: Blocks that such an entry may have.
-BLOCKS = ("evaluate", "compare", "quantize", "report")
+BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
 OF_ONE = (*OF_MODELS, "init_vectors", "tune")

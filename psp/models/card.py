@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -20,7 +20,7 @@ from psp.core.version import __version__
 from psp.models import licence as licences
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
-from psp.models.scores import METRICS, model_index, scores
+from psp.models.scores import METRICS, SPEARMAN, Score, model_index, scores
 from psp.text import markup
 from psp.text.languages import NAMES
 
@@ -60,7 +60,7 @@ def card(
     *,
     licence: str | None = None,
     evaluation: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     release: Release | None = None,
 ) -> str:
     """The text of a model card, in Markdown with the hub's front matter.
@@ -69,25 +69,30 @@ def card(
         config: the model's config.json.
         licence: of the model, an SPDX id; the config's ``licence`` where it is None. Without either, that of its data
             (:mod:`psp.models.licence`), and not mentioned without data.
-        evaluation: eval.json; its figures become a table, and the hub's ``model-index``.
-        data: data.json; its corpora become a table of sources and licences.
+        evaluation: eval.json; its figures become a table, and the hub's ``model-index``. Those of a combination stand
+            beside its parts'.
+        data: data.json; its corpora become a table of sources and licences. Of a combination of models trained apart,
+            that of each part.
         release: for a folder that goes to others with more than the model.
 
     Raises:
         PspError: there is ``data`` but no ``licence``, and license-expression is missing.
     """
     given = licence or config.get("licence")
+    jointly, names = _jointly(config, data), [part["model"] for part in (evaluation or {}).get("parts", [])]
+    models = None if data is None else [data] if isinstance(data, Mapping) else list(data)
+    whole = models and {"corpora": [corpus for one in models for corpus in one["corpora"]]}
     parts = [
-        _front_matter(config, given, evaluation, data, release),
-        _what(config, release),
+        _front_matter(config, given, evaluation, whole, release),
+        _what(config, release, jointly, names),
         _loading(config, release),
-        _text(config),
-        _making(config, release),
+        _text(config, names),
+        _making(config, release, jointly),
     ]
     if evaluation is not None:
         parts.append(_figures(evaluation))
-    if data is not None:
-        parts.append(_data(data, given))
+    if models and whole:
+        parts.append(_data(models, whole, given))
     if release is not None:
         parts.append(_files(release))
     return sealed("\n\n".join(parts) + "\n\n")
@@ -98,20 +103,22 @@ def sealed(text: str) -> str:
     return f"{text}<!-- written by psp; kept once it is edited: {_checksum(text)} -->\n"
 
 
-def write_with_scores(model_dir: Path, evaluation: Path, data: Path, out: Path) -> None:
+def write_with_scores(model_dir: Path, evaluation: Path, data: Sequence[Path], out: Path) -> None:
     """Write the card of a model that the workflow made, and copy it into the model's folder.
 
     Args:
         model_dir: the model's folder; a card in it that a person has edited stays.
         evaluation: eval.json.
-        data: data.json.
+        data: data.json; those of its parts, in their order, if it joins models that were trained apart.
         out: where the card goes.
 
     Raises:
         DataError: a file cannot be read or written.
         PspError: as :func:`card`.
     """
-    text = card(read_json(model_dir / "config.json"), evaluation=read_json(evaluation), data=read_json(data))
+    found = [read_json(path) for path in data]
+    told = found[0] if len(found) == 1 else found
+    text = card(read_json(model_dir / "config.json"), evaluation=read_json(evaluation), data=told)
     with atomic_text(out) as file:
         file.write(text)
     write(model_dir, text)
@@ -164,15 +171,16 @@ def licence(text: str) -> str | None:
 
 
 def corpora(text: str) -> list[dict[str, str]]:
-    """The rows of a card's table of corpora, by :data:`COLUMNS`; none without such a table."""
-    _, _, rest = text.replace("\r\n", "\n").partition(f"\n| {' | '.join(COLUMNS)} |\n")
-    rows = []
-    for line in rest.split("\n")[1:]:  # after the rule below the names
-        cells = [markup.unmarked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if len(cells) != len(COLUMNS):
-            break
-        rows.append(dict(zip(COLUMNS, cells, strict=True)))
-    return rows
+    """The rows of a card's tables of corpora, by :data:`COLUMNS`, each once; none without such a table."""
+    _, *tables = text.replace("\r\n", "\n").split(f"\n| {' | '.join(COLUMNS)} |\n")
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for rest in tables:
+        for line in rest.split("\n")[1:]:  # after the rule below the names
+            cells = [markup.unmarked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if len(cells) != len(COLUMNS):
+                break
+            rows.setdefault(tuple(cells), dict(zip(COLUMNS, cells, strict=True)))
+    return list(rows.values())
 
 
 def _checksum(text: str) -> str:
@@ -246,17 +254,33 @@ def _tags(config: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(tags))
 
 
-def _what(config: Mapping[str, Any], release: Release | None) -> str:
+def _jointly(config: Mapping[str, Any], data: Any) -> bool:
+    """Whether a combination's parts were trained together, as far as one can tell: then it has data of its own."""
+    encoder = config.get("encoder") or {}
+    return isinstance(data, Mapping) or encoder.get("kind") == "add" or encoder.get("scaled") is False
+
+
+def _what(config: Mapping[str, Any], release: Release | None, jointly: bool, part_names: Sequence[str]) -> str:
     *names, last = [NAMES.get(code, code) for code in config.get("languages") or []] or ["unknown languages"]
     languages = f"{', '.join(names)} and {last}" if names else last
     table = ""
     if joined := _joined(config):
-        how = (
-            f"A sentence's vector joins the vectors of {len(joined)} models that were trained apart, "
-            f"{config['dim']:,} dimensions in all. Each of them is scaled to length 1 and multiplied by the square "
-            "root of its weight, so that a cosine is the mean of theirs by these weights."
+        parted = (
+            f"{len(joined)} {'encoders that were trained together' if jointly else 'models that were trained apart'}"
         )
-        table = _table_of_parts(joined)
+        if config["encoder"].get("kind") == "add":
+            how = f"A sentence's vector is the sum of the vectors of {parted}: {config['dim']:,} dimensions."
+        elif config["encoder"].get("scaled") is False:
+            how = (
+                f"A sentence's vector joins the vectors of {parted}, as they are: {config['dim']:,} dimensions in all."
+            )
+        else:
+            how = (
+                f"A sentence's vector joins the vectors of {parted}, {config['dim']:,} dimensions in all. Each of them "
+                "is scaled to length 1 and multiplied by the square root of its weight, so that a cosine is the mean "
+                "of theirs by these weights."
+            )
+        table = _table_of_parts(joined, part_names)
     elif is_transformer(config):
         pooling, longest = (config["encoder"].get(key, "unknown") for key in ("pooling", "max_length"))
         how = (
@@ -298,14 +322,19 @@ def _joined(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts
 
 
-def _table_of_parts(parts: list[dict[str, Any]]) -> str:
+def _part(number: int, names: Sequence[str]) -> str:
+    """What a combination's part is called: by its number, and by its model's name if it is known."""
+    return f"{number} ({markup.markdown(names[number])})" if names else str(number)
+
+
+def _table_of_parts(parts: list[dict[str, Any]], names: Sequence[str]) -> str:
     lines = [
         "| part | weight | vector | vocabulary | dimensions | numbers | languages |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {number} | {part['weight']:g} | {_made_of(part)} | {part['vocab_size']:,} | {vector_dim(part):,} | "
-        f"{part.get('dtype', 'float32')} | {', '.join(part['languages']) or 'unknown'} |"
+        f"| {_part(number, names)} | {part['weight']:g} | {_made_of(part)} | {part['vocab_size']:,} | "
+        f"{vector_dim(part):,} | {part.get('dtype', 'float32')} | {', '.join(part['languages']) or 'unknown'} |"
         for number, part in enumerate(parts)
     ]
     return "\n\n" + "\n".join(lines)
@@ -351,9 +380,9 @@ psp embed {place or "this/folder"} sentences.txt --out vectors.npy
     )
 
 
-def _text(config: Mapping[str, Any]) -> str:
+def _text(config: Mapping[str, Any], names: Sequence[str]) -> str:
     if joined := _joined(config):
-        said = "\n".join(f"- Part {number}: {_treatment(part)}" for number, part in enumerate(joined))
+        said = "\n".join(f"- Part {_part(number, names)}: {_treatment(part)}" for number, part in enumerate(joined))
         return f"## How text is treated\n\nEach part treats it in its own way.\n\n{said}"
     return "## How text is treated\n\n" + _treatment(config)
 
@@ -381,13 +410,17 @@ def _treatment(config: Mapping[str, Any]) -> str:
     return " ".join(said)
 
 
-def _making(config: Mapping[str, Any], release: Release | None) -> str:
+def _making(config: Mapping[str, Any], release: Release | None, jointly: bool) -> str:
     recipe = config.get("recipe")
     said = f"Recipe: {recipe}. " if recipe else ""
     if _joined(config):
+        version = config.get("psp_version", __version__)
+        how = "together, with one loss for the whole vector" if jointly else "apart"
+        last = f"with psp {version}" if jointly else f"and joined by psp {version}"
         return (
-            f"## How it was made\n\n{said}Its parts were trained apart, by the method of *Paraphrastic Representations "
-            f"at Scale* (Wieting et al., EMNLP 2022), and joined by psp {config.get('psp_version', __version__)}."
+            f"## How it was made\n\n{said}Its parts were trained {how}, by the method of *Paraphrastic Representations "
+            f"at Scale* (Wieting et al., EMNLP 2022), {last}. Joining encoders is the idea of *ParaNMT-50M* (Wieting & "
+            "Gimpel, ACL 2018)."
         )
     paper = "*Paraphrastic Representations at Scale* (Wieting et al., EMNLP 2022)"
     if is_transformer(config):
@@ -426,14 +459,70 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
         )
     said.append("dev: models are chosen by this set, so it is no test.")
     table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
-    return f"## Scores\n\n{table}\n\n{' '.join(said)}"
+    return f"## Scores\n\n{table}\n\n{' '.join(said)}{_figures_of_parts(evaluation, found)}"
+
+
+def _figures_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> str:
+    """A combination's figures beside those of its parts; nothing for any other model."""
+    if not (parts := evaluation.get("parts")):
+        return ""
+    body = [
+        (markup.markdown(score.test), score.kind, f"{score.value:.1f}", *(_beside(part, key) for part in parts))
+        for score in found
+        if (key := _key(score)) is not None and all(key in part["scores"] for part in parts)
+    ]
+    names = (markup.markdown(part["model"]) for part in parts)
+    head = ("test", "figure", markup.markdown(evaluation["model"]), *names)
+    return (
+        "\n\nBeside the models that it was made of, each with its difference and the 95% interval of that, by the paired "
+        f"bootstrap; an interval that holds 0 separates nothing:\n\n{markup.rows(head, body)}"
+    )
+
+
+def _key(score: Score) -> str | None:
+    """The name of a score in comparisons; None if models are not compared by it."""
+    if score.part == "sts":
+        name = "sts" if score.set == "average" else None
+    else:
+        name = f"{score.part}/{score.set}"
+    return name if name is None or score.kind != SPEARMAN else f"{name}/spearman"
+
+
+def _beside(part: Mapping[str, Any], key: str) -> str:
+    """A part's figure and how much it is above the whole's."""
+    value, found = part["scores"][key], part["differences"].get(key)
+    if value is None:
+        return "-"
+    if found is None or found["difference"] is None or found["interval"] is None:
+        return f"{value:.1f}"
+    low, high = found["interval"]
+    return f"{value:.1f} ({found['difference']:+.1f}: {low:+.1f} to {high:+.1f})"
 
 
 def _interval(ends: list[float] | None) -> str:
     return "-" if ends is None else f"{ends[0]:.1f} to {ends[1]:.1f}"
 
 
-def _data(data: Mapping[str, Any], given: str | None) -> str:
+def _data(models: Sequence[Mapping[str, Any]], whole: Mapping[str, Any], given: str | None) -> str:
+    """The corpora of a model, or of each of several, whose corpora together are ``whole``."""
+    tables = [_table_of_corpora(data) for data in models]
+    if len(set(tables)) == 1:
+        body = "All its parts were trained on the same.\n\n" * (len(models) > 1) + tables[0]
+    else:
+        heads = (f"### {markup.markdown(data['model'])}" for data in models)
+        body = "\n\n".join(f"{head}\n\n{own}" for head, own in zip(heads, tables, strict=True))
+    said = "Licences are those that the corpora declare, as far as psp's config knows them."
+    if given is None:
+        found = together(whole)
+        if found.expression:
+            said += f" Together: {markup.markdown(found.expression)}."
+        if found.undeclared:
+            names = ", ".join(map(markup.markdown, found.undeclared))
+            said += f" No licence is declared by {names}: find out what may be done with a model of such text."
+    return f"## Data\n\n{body}\n\n{said}"
+
+
+def _table_of_corpora(data: Mapping[str, Any]) -> str:
     body = [
         (
             markup.markdown(corpus["corpus"]),
@@ -445,15 +534,7 @@ def _data(data: Mapping[str, Any], given: str | None) -> str:
         )
         for corpus in data["corpora"]
     ]
-    said = "Licences are those that the corpora declare, as far as psp's config knows them."
-    if given is None:
-        found = together(data)
-        if found.expression:
-            said += f" Together: {markup.markdown(found.expression)}."
-        if found.undeclared:
-            names = ", ".join(map(markup.markdown, found.undeclared))
-            said += f" No licence is declared by {names}: find out what may be done with a model of such text."
-    return f"## Data\n\n{markup.rows(COLUMNS, body)}\n\n{said}"
+    return markup.rows(COLUMNS, body)
 
 
 def public_address(address: str) -> str | None:

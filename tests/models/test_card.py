@@ -129,6 +129,70 @@ def test_scores_and_data():
     assert "| pairs held out of the training data (dev) | error, % | 1,500 | 12.5 | - |" in text
 
 
+def combination(**encoder):
+    parts = [CONFIG | {"dim": dim, "weight": weight} for dim, weight in ((1024, 1), (512, 0.5))]
+    return CONFIG | {"dim": 1536, "encoder": {"kind": "concat", "parts": parts} | encoder}
+
+
+def of_parts(*scores):
+    """eval.json of a combination, by STS mean and error of each part."""
+    parts = []
+    for name, sts, error in scores:
+        difference = {"difference": sts - 65.04, "interval": [sts - 66, sts - 64]}
+        parts.append(
+            {
+                "model": name,
+                "weight": 1,
+                "scores": {"sts": sts, "stsb/test": None, "tatoeba/nob-eng": error},
+                "differences": {"sts": difference, "tatoeba/nob-eng": {"difference": None, "interval": None}},
+            }
+        )
+    return EVALUATION | {"model": "both", "parts": parts}
+
+
+def test_a_combination_has_its_parts_names_scores_and_data():
+    evaluation = of_parts(("one", 64.0, 7.0), ("two", 60.04, 8.0))
+    other = {"model": "two", "corpora": [corpus("Bible", "https://example.org/bible.zip", "CC-BY-4.0", "v2")]}
+    parts = [DATA | {"model": "one"}, other]
+    text = card.card(combination(), evaluation=evaluation, data=parts, licences="CC-BY-4.0 AND CC0-1.0")
+    rows = [line for line in text.split("\n") if line.startswith("|")]
+    for row in (
+        "| 0 (one) | 1 | mean of the vectors of its sentencepiece pieces | 50,000 | 1,024 | float32 | en, no |",
+        "| 1 (two) | 0.5 | mean of the vectors of its sentencepiece pieces | 50,000 | 512 | float32 | en, no |",
+        "| test | figure | both | one | two |",
+        "| STS 2012-2016, mean of the years | Pearson | 65.0 | 64.0 (-1.0: -2.0 to +0.0) | 60.0 (-5.0: -6.0 to -4.0) |",
+        "| STS Benchmark test | Pearson | 71.2 | - | - |",
+        "| Tatoeba nob-eng | error, % | 6.2 | 7.0 | 8.0 |",
+    ):
+        assert row in rows, row
+    assert "- Part 1 (two): " in text and "2 models that were trained apart" in text
+    assert text.index("### one") < text.index("| Books |") < text.index("### two") < text.index("| Bible |")
+    assert "Those of all parts together: CC-BY-4.0 AND CC0-1.0." in text
+    assert [row["corpus"] for row in card.corpora(text)] == ["Books", "my|own", "Bible"]
+    same = card.card(combination(), evaluation=evaluation, data=[parts[0], parts[0] | {"model": "two"}])
+    assert "### " not in same and same.count("| Books |") == 1 and "All its parts were trained on the same" in same
+    assert "none can be named for all parts together" in same
+    alone = card.card(combination())
+    assert "| 1 | 0.5 | mean" in alone and "- Part 1: " in alone and "## Data" not in alone
+
+
+@pytest.mark.parametrize(
+    ("encoder", "said"),
+    [
+        ({}, "joins the vectors of 2 encoders that were trained together, 1,536 dimensions in all. Each of them"),
+        ({"scaled": False}, "joins the vectors of 2 encoders that were trained together, as they are: 1,536"),
+        ({"kind": "add"}, "is the sum of the vectors of 2 encoders that were trained together: 1,536 dimensions"),
+    ],
+)
+def test_parts_that_were_trained_together(encoder, said):
+    text = card.card(combination(**encoder), evaluation=of_parts(("one", 64.0, 7.0), ("two", 60.0, 8.0)), data=DATA)
+    assert f"A sentence's vector {said}" in text and "apart" not in text
+    assert "Its parts were trained together, with one loss for the whole vector" in text
+    assert "together:" not in text[text.index("## Data") :]
+    if encoder:  # the folder alone says so
+        assert "trained together" in card.card(combination(**encoder))
+
+
 def test_the_same_model_has_the_same_card(tmp_path):
     assert card.card(CONFIG, evaluation=EVALUATION) == card.card(dict(CONFIG), evaluation=EVALUATION)
     assert card.write(tmp_path, card.card(CONFIG)) and card.write(tmp_path, card.card(CONFIG))

@@ -46,6 +46,10 @@ models:
 each = pytest.mark.parametrize("kind", KINDS)
 
 
+def model_dim(folder):
+    return psp.load_model(folder / "model").dim
+
+
 def targets(kind):
     names = ("eval.json", "data.json", "card.md", "compare.json", "quantized.json", "variants.json")
     return [f"results/{kind}s/{name}" for name in names]
@@ -173,22 +177,34 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     workflow = made.copy(tmp_path / "copy")
     with (workflow.folder / "tiny.yaml").open("a") as file:
         file.write("\n  both: {encoder: {concat: [demo, trigrams], weights: [1, 0.5]}}\n")
-    names = ("eval.json", "compare.json", "quantized.json")
-    targets = [f"results/both/{name}" for name in names]
+        file.write("speed: {sentences: 100, repeats: 1, peers: []}\n")
+    names = ("eval.json", "compare.json", "quantized.json", "speed.json")
+    targets = [f"results/both/{name}" for name in (*names, "card.md")]
     jobs = workflow.jobs("--", *targets)
-    assert jobs == {"combine_both": 1, "evaluate_combined": 1, "system": 1, "compare": 1, "quantize": 1}
+    made_of = {"combine_both": 1, "evaluate_combined": 1, "system": 1, "compare": 1, "quantize": 1}
+    assert jobs == {**made_of, "speed": 1, "card": 1}  # what they are made of is there
     workflow.run("--", *targets)
     folder = workflow.folder / "results/both"
     for name in names:
         schemas.check(read_json(folder / name), schemas.at(f"both/{name}"))
     assert sorted(path.name for path in (folder / "model").iterdir()) == [
-        "0.sentencepiece.model", "1.vocabulary.txt", "config.json", "model.safetensors"
+        "0.sentencepiece.model", "1.vocabulary.txt", "README.md", "config.json", "model.safetensors"
     ]  # fmt: skip
     model = psp.load_model(folder / "model")
     parts = [psp.load_model(workflow.folder / f"results/{name}/model") for name in ("demo", "trigrams")]
     pair = [("The red car is near the house.", "The house is red.")]
     (whole,), *scores = (one.score_raw_text(pair) for one in (model, *parts))
     assert whole == pytest.approx((scores[0][0] + 0.5 * scores[1][0]) / 1.5, abs=1e-6)
+
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert (folder / "model/README.md").read_text(encoding="utf-8") == card
+    assert "| 0 (demo) | 1 | mean of the vectors of its sentencepiece pieces |" in card
+    assert "| 1 (trigrams) | 0.5 | mean of the vectors of its character trigrams |" in card
+    assert "| test | figure | both | demo | trigrams |" in card
+    assert "All its parts were trained on the same." in card and "Those of all parts together: CC0-1.0." in card
+    speed = read_json(folder / "speed.json")
+    assert speed["model"] == "both" and speed["conditions"]["dim"] == model_dim(folder) == speed["systems"][0]["dim"]
+    assert speed["source"].startswith("the first 50 of")
 
     evaluation = read_json(folder / "eval.json")
     assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
@@ -217,8 +233,8 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     refused = workflow.run("--dry-run", "--", "results/both/store.h5", check=False)
     assert refused.returncode != 0
     assert (
-        "both joins demo and trigrams, and has model/, eval.json, tasks/, compare.json and quantized.json only"
-        in refused.output
+        "both joins demo and trigrams, and has model/, eval.json, tasks/, compare.json, quantized.json, speed.json and "
+        "card.md only" in refused.output
     )
     workflow.edit("tiny.yaml", "weights: [1, 0.5]", "weights: [1, 1]")
     assert {"combine_both", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")
@@ -232,9 +248,9 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
         file.write("  sum: {encoder: {add: [words, trigrams], joint: true}, train: {epochs: 1}}\n")
     names = ("eval.json", "compare.json", "quantized.json")
     targets = [f"results/{name}/{file}" for name in ("joint", "sum") for file in names]
-    targets.append("results/joint/data.json")
+    targets += ["results/joint/data.json", "results/joint/card.md", "results/sum/card.md"]
     jobs = workflow.jobs("--", *targets)
-    together = {"train_joint": 1, "train_sum": 1, "store": 2, "evaluate_combined": 2, "data": 1}
+    together = {"train_joint": 1, "train_sum": 1, "store": 2, "evaluate_combined": 2, "data": 2, "card": 2}
     assert jobs.items() >= {**together, "system": 2, "compare": 2, "quantize": 2, "mix": 2}.items()
     assert not jobs.keys() & {"train", "train_vocabulary", "subword", "vocabulary", "evaluate"}  # those are made
     workflow.run("--notemp", "--", *targets)
@@ -247,6 +263,10 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
         assert evaluation["files"]["phrasebook"]["pearson"] > 10
         assert [part["weight"] for part in evaluation["parts"]] == [1, 1]
         assert psp.load_model(folder / "model").dim == dim
+        card = (folder / "card.md").read_text(encoding="utf-8")
+        how = {"joint": "joins the vectors of", "sum": "is the sum of the vectors of"}[name]
+        assert f"A sentence's vector {how} 2 encoders that were trained together" in card
+        assert "Its parts were trained together, with one loss" in card and "trained apart" not in card
     with Store(workflow.folder / "results/joint/store.h5") as store:
         assert store.attributes["tokenizer"] == "parts"
         assert len(store) == read_json(workflow.folder / "results/demo/train/train.json")["store_pairs"]

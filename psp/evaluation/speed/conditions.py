@@ -26,7 +26,7 @@ def conditions(
     repeats: int,
     load_before: list[float] | None,
 ) -> dict[str, Any]:
-    """Collect the conditions, as in speed.json; ``streams`` are the texts' ids and offsets by each part of the model."""
+    """Collect the conditions, as in speed.json; ``streams`` are the texts' ids and offsets by each part."""
     parts = parts_of(model)
     return {
         "cpu": processor(),

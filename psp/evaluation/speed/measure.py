@@ -33,8 +33,8 @@ from psp.evaluation.speed.conditions import conditions
 from psp.evaluation.speed.process import Broken, Process
 from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing
-from psp.models.exports import export
 from psp.models.combined import parts_of
+from psp.models.exports import export
 from psp.models.files import CONFIG
 from psp.models.folder import model_name
 from psp.models.similarity import cosines
@@ -122,9 +122,9 @@ def measure_speed(
                 memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
             processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
     # The numbers of the embeddings that a sentence's vector is made of, on average.
-    gathered = sum(
-        len(ids) * part.table.dim for part, (ids, _) in zip(parts_of(model), streams, strict=True)
-    ) / len(texts)
+    gathered = sum(len(ids) * part.table.dim for part, (ids, _) in zip(parts_of(model), streams, strict=True)) / len(
+        texts
+    )
     for row in rows:
         _add_gathered(row, gathered, memory)
     result = {

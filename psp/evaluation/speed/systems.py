@@ -246,7 +246,7 @@ class Onnx:
         return np.concatenate(vectors)
 
     def _run(self, streams: Streams) -> np.ndarray:
-        inputs = {}
+        inputs: dict[str, np.ndarray] = {}
         for end, (ids, offsets) in zip(self._ends, streams, strict=True):
             inputs |= {f"ids{end}": ids.astype(np.int64), f"offsets{end}": offsets.astype(np.int64)}
         (vectors,) = self.session.run(None, inputs)
