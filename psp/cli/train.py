@@ -1,4 +1,8 @@
-"""``psp train``: train a model on prepared pairs, without the workflow."""
+"""``psp train``: train a model on prepared pairs, without the workflow.
+
+Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Everything that takes more than
+pairs and a vocabulary is the workflow's: transformers, teachers, encoders trained together.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,12 @@ from typing import Any
 
 from psp.core.errors import ConfigError
 
+#: The kinds of encoder that the command trains.
+MEANS, LSTMS = ("subword", "word", "trigram"), ("lstm", "blstm")
+#: Those that it does not.
+_OTHERS = ("transformer", "teacher", "concat", "add", "joint")
+_WORKFLOW = "by the workflow alone: write it into a config, as docs/training.md and docs/transformers.md show"
+
 
 def add(command: Any) -> None:
     """Add the command's parser."""
@@ -19,7 +29,38 @@ def add(command: Any) -> None:
     added.add_argument(
         "pairs", type=Path, metavar="PAIRS", help="a store.h5, or text with tab-separated source and target per line"
     )
-    added.add_argument("--sentencepiece", required=True, type=Path, metavar="MODEL", help="the sentencepiece model")
+    added.add_argument(
+        "--encoder",
+        metavar="KIND",
+        help="subword, word, trigram, lstm or blstm (default: subword, or what --vocabulary holds)",
+    )
+    added.add_argument("--sentencepiece", type=Path, metavar="MODEL", help="the sentencepiece model, for subwords")
+    added.add_argument(
+        "--vocabulary",
+        type=Path,
+        metavar="FILE",
+        help="the vocabulary.txt of words or trigrams (default: collected from the text)",
+    )
+    added.add_argument(
+        "--collect",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="size, min_count or split of a vocabulary collected from text, as in the config's vocabulary block",
+    )
+    added.add_argument(
+        "--lstm",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="settings of an LSTM, as in the config's lstm block; it reads words, or subwords with --sentencepiece",
+    )
+    added.add_argument("--init-from", type=Path, metavar="FOLDER", help="a model: start from its embeddings")
+    added.add_argument(
+        "--init-vectors", type=Path, metavar="FILE", help="word vectors in text format: start from those of known words"
+    )
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the model folder to write")
     added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
     added.add_argument("--languages", help="for text: the columns' languages (en,fr), or en for paraphrases")
@@ -54,7 +95,15 @@ def run(options: argparse.Namespace) -> None:
     from psp.training.finished import check_unfinished
     from psp.training.settings import TrainSettings, When
 
-    settings = TrainSettings.from_mapping(_settings("--set", options.set))  # before the slow imports
+    kind, tokens = _encoder(options)
+    given = _settings("--set", options.set)
+    if "teacher" in given:
+        raise ConfigError(f"--set teacher: a teacher's vectors are made {_WORKFLOW}")
+    if tokens == "trigram":
+        given.setdefault("init_spelling", 0)  # no two trigrams share a run of three characters
+    settings = TrainSettings.from_mapping(given)  # before the slow imports
+    encoder = _lstm(kind, options.lstm)
+    collect = _collected(options.collect)
     checkpoints = When.from_mapping(_settings("--checkpoint", options.checkpoint))
     out: Path = options.out.absolute()
     train_dir = options.train_dir or out.with_name(f"{out.name}-train")
@@ -72,9 +121,10 @@ def run(options: argparse.Namespace) -> None:
     from psp.training.loop import train
 
     development = Development.load(None, options.development) if options.development else None
+    vocabulary = options.sentencepiece or options.vocabulary or _collect(options.pairs, tokens, collect, train_dir)
     report = train(
         options.pairs,
-        options.sentencepiece,
+        vocabulary,
         out,
         train_dir,
         settings,
@@ -82,10 +132,13 @@ def run(options: argparse.Namespace) -> None:
         threads=options.threads,
         model_config={
             "languages": _train_languages(options.pairs, options.languages),
-            "lower_case": _lower_case(options.sentencepiece),
+            "lower_case": _lower_case(vocabulary),
             "segment": {},
         },
+        init_from=options.init_from,
+        init_vectors=options.init_vectors,
         checkpoints=checkpoints,
+        encoder=encoder,
         # Do not resume with other code or other validation data: the result would belong to neither.
         identity={
             "code": fingerprint("psp.training.loop", "psp.evaluation.development"),
@@ -132,8 +185,82 @@ def _train_languages(pairs: Path, asked: str | None) -> list[str]:
         return store.languages
 
 
-def _lower_case(sentencepiece_model: Path) -> bool:
+def _lower_case(vocabulary: Path) -> bool:
     """Tell whether the model lower-cases its input: no piece has a capital, so the training text had none."""
-    from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+    from psp.text.tokenizer_kinds import as_tokenizer
 
-    return all(piece == piece.lower() for piece in SentencepieceTokenizer(sentencepiece_model).pieces())
+    return all(piece == piece.lower() for piece in as_tokenizer(vocabulary).pieces())
+
+
+def _encoder(options: argparse.Namespace) -> tuple[str, str]:
+    """The kind of encoder, and what its tokenizer splits text into, checked against the vocabulary that is given."""
+    from psp.text.vocabulary import kind_of
+
+    kind, vocabulary, lstm = options.encoder, options.vocabulary, options.encoder in LSTMS
+    if options.sentencepiece and vocabulary:
+        raise ConfigError("--sentencepiece and --vocabulary: a model has one vocabulary; leave out one of them")
+    if kind is not None and kind not in (*MEANS, *LSTMS):
+        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join((*MEANS, *LSTMS))}"
+        raise ConfigError(f"--encoder {kind}: {why}")
+    if vocabulary is not None and not vocabulary.is_file():
+        raise ConfigError(f"--vocabulary {vocabulary}: no such file; leave it out to collect one from the text")
+    held = None if vocabulary is None else kind_of(vocabulary)
+    if vocabulary is not None and held is None:
+        raise ConfigError(f"--vocabulary {vocabulary}: holds no words or trigrams; write --sentencepiece for subwords")
+    tokens = held or ("subword" if options.sentencepiece or not kind else "word" if lstm else kind)
+    if kind in MEANS and kind != tokens:
+        file = "--sentencepiece" if options.sentencepiece else f"--vocabulary {vocabulary}"
+        raise ConfigError(f"--encoder {kind}: {file} holds {tokens}s; name a vocabulary of {kind}s, or another encoder")
+    if lstm and tokens == "trigram":
+        raise ConfigError(f"--encoder {kind}: an LSTM reads words or subwords, and {vocabulary} holds trigrams")
+    if tokens == "subword" and not options.sentencepiece:
+        raise ConfigError("--sentencepiece: is missing; name the model, or write --encoder word or trigram without it")
+    if options.lstm and not lstm:
+        raise ConfigError("--lstm: is for --encoder lstm and blstm; leave it out")
+    if options.collect and (options.sentencepiece or vocabulary):
+        raise ConfigError("--collect: is for a vocabulary that is collected from text; leave it out")
+    if options.init_from and options.init_vectors:
+        raise ConfigError("--init-from and --init-vectors: training starts from one of them; leave out the other")
+    if options.init_vectors and tokens != "word":
+        raise ConfigError(f"--init-vectors: are vectors of words, and this model reads {tokens}s; leave it out")
+    if not (options.sentencepiece or vocabulary) and _is_store(options.pairs):
+        raise ConfigError(
+            f"{options.pairs} holds ids of a vocabulary: name its file by --vocabulary; the workflow has it beside the "
+            "store, as vocabulary.txt"
+        )
+    return kind or tokens, tokens
+
+
+def _is_store(pairs: Path) -> bool:
+    from psp.pairs.text_pairs import is_store
+
+    return is_store(pairs)
+
+
+def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
+    """The encoder as psp.training.loop.train takes it; None for a mean."""
+    from psp.training.settings import checked_encoder
+
+    return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if kind in LSTMS else None
+
+
+def _collected(assignments: list[str]) -> dict[str, Any]:
+    from psp.pairs.vocabulary import SECTION
+
+    found = _settings("--collect", assignments)
+    for key, value in found.items():
+        if key not in SECTION.keys:
+            raise ConfigError(f"vocabulary.{key}: no such key; allowed are {', '.join(SECTION.keys)}")
+        if not SECTION[key].allows(value):
+            raise ConfigError(f"vocabulary.{key}: {value!r} is not allowed; allowed is {SECTION[key].allowed}")
+    return found
+
+
+def _collect(pairs: Path, tokens: str, settings: dict[str, Any], folder: Path) -> Path:
+    """Collect the vocabulary of the text, beside the metrics."""
+    from psp.pairs.vocabulary import build_vocabulary
+    from psp.text.vocabulary import FILE
+
+    report = (folder / FILE).with_suffix(".json")
+    build_vocabulary(pairs, folder / FILE, kind=tokens, report=report, own=True, **settings)
+    return folder / FILE

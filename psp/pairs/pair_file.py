@@ -279,6 +279,18 @@ def read_mixed(path: Path) -> Iterator[tuple[str, str, str]]:
         yield from zip(*columns_of(block, path, number, MIXED), strict=True)
 
 
+def read_sides(path: Path) -> Iterator[tuple[str, str]]:
+    """Read the sides of a file that may be written by hand, a pair file or a mixed one, a pair at a time.
+
+    Raises:
+        DataError: no such file, not UTF-8, a line with another number of columns than the first, or a side without
+            text.
+    """
+    layout = own_layout(path)
+    for number, block in blocks(path, SPLIT_BYTES):
+        yield from zip(*columns_of(block, path, number, layout)[:2], strict=True)
+
+
 def read_dropped(path: Path) -> Iterator[tuple[str, list[str]]]:
     """The lines of a sample of dropped pairs (.dropped.tsv): the reason, and the columns after it.
 

@@ -20,7 +20,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, whole
-from psp.pairs.pair_file import folder_beside, read_mixed
+from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.vocabulary import FILE, VocabularyTokenizer
 from psp.text.word_tokenizer import SPLITS, WHITESPACE, WordTokenizer, split_words
@@ -68,6 +68,7 @@ def build_vocabulary(
     split: str = SECTION["split"].default,
     report: Path,
     most_in_memory: int = MOST_IN_MEMORY,
+    own: bool = False,
 ) -> dict[str, Any]:
     """Write the vocabulary of a mixed pair file, most frequent entries first and equally frequent ones by code points.
 
@@ -81,6 +82,7 @@ def build_vocabulary(
         report: the JSON's path: kind, split (of words), asked, min_count, entries, sentences, tokens, distinct,
             covered, sha256.
         most_in_memory: distinct tokens counted in memory, which does not change the result.
+        own: ``mixed`` may be written by hand, and be a pair file as well.
 
     Returns:
         What the report holds.
@@ -92,7 +94,7 @@ def build_vocabulary(
     tokens, make = _kind(kind, split)
     totals = {"sentences": 0, "tokens": 0, "distinct": 0, "covered": 0}
     with folder_beside(out) as folder:
-        counts = _counted(_sentences(mixed, totals), tokens, folder, most_in_memory)
+        counts = _counted(_sentences(mixed, totals, own), tokens, folder, most_in_memory)
         entries = heapq.nsmallest(size, _frequent(counts, min_count, totals), key=lambda entry: (-entry[1], entry[0]))
     if not totals["sentences"]:
         raise DataError("no sentences to collect a vocabulary from; are the filters too strict?", mixed)
@@ -130,9 +132,10 @@ def _kind(
     raise ConfigError(f"encoder: {kind} has no vocabulary of words or trigrams; write `encoder: {known}`")
 
 
-def _sentences(mixed: Path, totals: dict[str, int]) -> Iterator[str]:
+def _sentences(mixed: Path, totals: dict[str, int], own: bool) -> Iterator[str]:
+    pairs = read_sides(mixed) if own else (row[:2] for row in read_mixed(mixed))
     with Progress("counting for the vocabulary", "sentences") as progress:
-        for source, target, _ in read_mixed(mixed):
+        for source, target in pairs:
             totals["sentences"] += 2
             yield source
             yield target

@@ -15,6 +15,8 @@ from psp.cli.main import main
 from psp.core.files import read_json
 from psp.models.model import load_model
 from psp.pairs.store import write_store
+from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 
 QUICK = ["--threads", "1", "--set", "epochs=2", "batch_size=16", "megabatch=3", "anneal=2", "dim=8", "log_every=1"]
@@ -74,6 +76,100 @@ def test_a_vocabulary_with_capitals_keeps_them(tmp_path: Path, data: Path) -> No
     train(tmp_path, tmp_path / "model", "store.h5", *QUICK)
     assert load_model(tmp_path / "model").config["lower_case"] is False
     assert load_model(tmp_path / "model").config["languages"] == ["en"]
+
+
+def words(data: Path, out: Path, *options: str, pairs: str = "pairs.tsv") -> None:
+    languages = ["--languages", "en,fr"] if pairs.endswith("tsv") else []
+    main(["train", str(data / pairs), "--out", str(out), *languages, *QUICK, *options])
+
+
+@pytest.mark.parametrize("kind", ["word", pytest.param("trigram", marks=pytest.mark.slow)])
+def test_words_and_trigrams_are_collected_from_the_text_or_read(tmp_path: Path, data: Path, kind: str) -> None:
+    words(data, tmp_path / "a/model", "--encoder", kind, "--collect", "min_count=1", "size=90")
+    collected = tmp_path / "a/model-train/vocabulary.txt"
+    report = read_json(collected.with_suffix(".json"))
+    assert (report["kind"], report["asked"], report["min_count"], report["sentences"]) == (kind, 90, 1, 2 * len(PAIRS))
+    assert (tmp_path / "a/model/vocabulary.txt").read_bytes() == collected.read_bytes()
+    model = load_model(tmp_path / "a/model")
+    assert model.tokenizer.kind == kind and model.config["lower_case"] is True and model.dim == 8
+    settings = read_json(tmp_path / "a/model-train/train.json")["settings"]
+    assert settings["init_spelling"] == (0.6 if kind == "word" else 0)
+    # The same from the vocabulary's file, and from a store; its kind is read off the file.
+    mixed = write_mixed(tmp_path / "pairs.tsv", [(*pair, 0) for pair in PAIRS])
+    write_store(mixed, collected, tmp_path / "store.h5", languages=["en", "fr"], corpora=["made"])
+    words(tmp_path, tmp_path / "b/model", "--vocabulary", str(collected))
+    words(tmp_path, tmp_path / "c/model", "--vocabulary", str(collected), "--encoder", kind, pairs="store.h5")
+    for other in ("b", "c"):
+        for name in ("model/model.safetensors", "model/config.json", "model-train/metrics.csv"):
+            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / other / name).read_bytes(), (other, name)
+
+
+def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
+    words(data, tmp_path / "words", "--encoder", "word")
+    vocabulary = ["--vocabulary", str(tmp_path / "words-train/vocabulary.txt")]
+    vectors = tmp_path / "words.vec"
+    main(["export", "word2vec", str(tmp_path / "words"), str(vectors)])
+    lstm = ["--encoder", "blstm", "--lstm", "width=6", "combine=concat"]
+    reports = []
+    for name, start in (("a", ["--init-from", str(tmp_path / "words")]), ("b", ["--init-vectors", str(vectors)])):
+        words(data, tmp_path / name, *lstm, *vocabulary, *start)
+        reports.append(read_json(tmp_path / f"{name}-train/train.json"))
+    model = load_model(tmp_path / "a")
+    assert (model.sequence.kind, model.dim) == ("blstm", 12)
+    assert reports[0]["encoder"]["width"] == 6 and reports[0]["encoder"]["combine"] == "concat"
+    for report in reports:
+        assert report["initialised_from"]["taken_over"] >= report["vocabulary"] - 1
+    over = ["--sentencepiece", str(data / "sp.model"), "--encoder", "lstm"]
+    words(data, tmp_path / "subwords", *over, pairs="store.h5")
+    assert load_model(tmp_path / "subwords").tokenizer.kind == "sentencepiece"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--sentencepiece: is missing; name the model, or write --encoder word"),
+        (["--encoder", "subword"], "--sentencepiece: is missing"),
+        (["--encoder", "wrd"], "--encoder wrd: write one of subword, word, trigram, lstm, blstm"),
+        (["--encoder", "transformer"], "--encoder transformer: a transformer is trained by the workflow alone"),
+        (["--encoder", "teacher"], "a teacher is trained by the workflow alone: write it into a config, as docs/"),
+        (["--encoder", "word", "--set", "teacher=x"], "a teacher's vectors are made by the workflow alone"),
+        (["--encoder", "word", "--sentencepiece", "{sp}"], "--encoder word: --sentencepiece holds subwords; name a"),
+        (["--sentencepiece", "{sp}", "--vocabulary", "{words}"], "a model has one vocabulary"),
+        (["--encoder", "trigram", "--vocabulary", "{words}"], "vocabulary.txt holds words; name a vocabulary of trigr"),
+        (["--encoder", "lstm", "--vocabulary", "{trigrams}"], "an LSTM reads words or subwords, and"),
+        (["--vocabulary", "{sp}"], "holds no words or trigrams; write --sentencepiece for subwords"),
+        (["--vocabulary", "nothing.txt"], "--vocabulary nothing.txt: no such file"),
+        (["--encoder", "word", "--lstm", "width=3"], "--lstm: is for --encoder lstm and blstm"),
+        (["--encoder", "lstm", "--lstm", "widht=3"], "lstm.widht: no such key; allowed are width, "),
+        (["--encoder", "lstm", "--lstm", "scramble=2"], "lstm.scramble: 2 is not allowed"),
+        (["--encoder", "word", "--collect", "size=0"], "vocabulary.size: 0 is not allowed; allowed is a whole number"),
+        (["--encoder", "word", "--collect", "most=3"], "vocabulary.most: no such key; allowed are size, min_count"),
+        (["--encoder", "word", "--collect", "min_count=9999"], "no word of"),
+        (["--vocabulary", "{words}", "--collect", "size=3"], "--collect: is for a vocabulary that is collected"),
+        (["--encoder", "trigram", "--init-vectors", "x.vec"], "are vectors of words, and this model reads trigrams"),
+        (["--encoder", "word", "--init-vectors", "x", "--init-from", "y"], "training starts from one of them"),
+        (["--encoder", "word", "--init-vectors", "nothing.vec"], "nothing.vec: cannot be read"),
+        (["--encoder", "word", "--init-from", "nothing"], "nothing: no such folder; a model is"),
+    ],
+)
+def test_bad_encoders_are_one_line(
+    tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    files = {"sp": data / "sp.model", "words": tmp_path / "vocabulary.txt", "trigrams": tmp_path / "trigrams.txt"}
+    files["words"].write_bytes(WordTokenizer([("the", 2), ("cat", 1)]).contents()["vocabulary.txt"])
+    files["trigrams"].write_bytes(TrigramTokenizer([("the", 2), ("cat", 1)]).contents()["vocabulary.txt"])
+    with pytest.raises(SystemExit) as caught:
+        words(data, tmp_path / "model", *(option.format(**files) for option in options))
+    assert caught.value.code == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and message in errors[0]
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_store_needs_its_vocabulary(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        words(data, tmp_path / "model", "--encoder", "word", pairs="store.h5")
+    assert "holds ids of a vocabulary: name its file by --vocabulary" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
