@@ -273,6 +273,7 @@ class Trainer:
             target,
             negatives=settings.negatives,
             mask_equal=settings.mask_equal,
+            of_targets=self._objective.takes_negatives_of_targets,
             generator=np.random.default_rng([settings.seed, 0, self.step]),  # distinct from the epochs' [seed, epoch]
             group=self._group,
             reduced=True if settings.precision == "mixed" else None,

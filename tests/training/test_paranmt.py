@@ -7,20 +7,51 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
+from psp.training.encoders import kinds
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.negatives.mining import Negatives
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PARANMT, TrainSettings
+from psp.training.settings import PARANMT, TrainSettings, checked_encoder
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
 from tests.training.conftest import CONCEPTS, translated
 
 M = 4  # of mini-batches of 100, in 1,000 pairs: pools of 400, 400 and 200
+
+
+class OfBothSides(Trainer):
+    """Mines the negatives of targets too, which no loss of one direction looks at."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._objective.takes_negatives_of_targets = True
+
+
+@pytest.mark.parametrize(
+    ("kind", "negatives"), [("mean", "same"), ("mean", "any"), ("mean", "opposite"), ("lstm", "same")]
+)
+def test_the_side_that_has_no_anchors_is_passed_over_to_the_same_bytes(
+    kind: str, negatives: str, tmp_path: Path
+) -> None:
+    settings = TrainSettings(**{**PARANMT, "epochs": 2, "megabatch": M, "dim": 24, "negatives": negatives})
+    source = translated(350, seed=4)
+    own = checked_encoder({"kind": kind, **({} if kind == "mean" else {"learning_rate": 0.01})})
+    found = []
+    for trainer_class in (Trainer, OfBothSides):
+        with torch_state(1), MetricsLog(tmp_path / trainer_class.__name__, 1) as records:
+            table = normal_table(2 * CONCEPTS, settings.dim, settings.seed) * settings.init_scale
+            encoder, optimiser = kinds.find(kind)(table, settings.as_dict(), own)
+            trainer = trainer_class(source, encoder, optimiser, settings, None, records)
+            trainer.run()
+            weights = {name: weight.numpy().tobytes() for name, weight in encoder.state_dict().items()}
+            found.append((weights, (tmp_path / trainer_class.__name__ / "metrics.csv").read_bytes()))
+    assert found[0] == found[1]
 
 
 def units(table: npt.NDArray[np.float64], rows: list[list[int]]) -> npt.NDArray[np.float64]:

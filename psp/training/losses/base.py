@@ -75,10 +75,12 @@ class Loss(torch.nn.Module, ABC):
     Attributes:
         learning_rate: the highest of its own parameters.
         takes_negatives: whether it uses negatives that its objective mines; if not, none are mined.
+        takes_negatives_of_targets: whether it also uses those of targets; if not, only sources get any.
     """
 
     learning_rate: ClassVar[float] = 1e-3
     takes_negatives: bool = True
+    takes_negatives_of_targets: bool = True
 
     @abstractmethod
     def compare(self, batch: MiniBatch) -> Comparison:

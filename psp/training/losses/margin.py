@@ -28,6 +28,7 @@ class MarginLoss(Loss):
     def __init__(self, margin: float, directions: str) -> None:
         super().__init__()
         self._margin, self._directions = margin, 2 if directions == "both" else 1
+        self.takes_negatives_of_targets = directions == "both"
 
     def compare(self, batch: MiniBatch) -> Comparison:
         assert batch.negatives is not None

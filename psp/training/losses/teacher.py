@@ -50,6 +50,7 @@ class TeacherLoss(Loss):
         self.pairs, self._settings, self._seed = pairs, settings, seed
         self.learning_rate = Loss.learning_rate if pairs is None else pairs.learning_rate  # type: ignore[misc]
         self.takes_negatives = pairs is not None and pairs.takes_negatives
+        self.takes_negatives_of_targets = pairs is not None and pairs.takes_negatives_of_targets
         self._vectors, self._nearest, self._sentences = lessons.vectors, lessons.nearest, sentences
 
     def compare(self, batch: MiniBatch) -> Comparison:

@@ -25,7 +25,7 @@ class Negatives:
 
     Attributes:
         source: the negative of each source, int64, shape (n,); -1 if every candidate was masked.
-        target: the negative of each target, likewise.
+        target: the negative of each target, likewise; -1 everywhere if nobody asked.
     """
 
     source: npt.NDArray[np.int64]
@@ -96,6 +96,7 @@ def mine_by_kind(
     *,
     negatives: str,
     mask_equal: bool,
+    of_targets: bool = True,
     generator: np.random.Generator | None = None,
     group: ProcessGroup | None = None,
     reduced: bool | None = None,
@@ -114,6 +115,8 @@ def mine_by_kind(
             ``same`` or ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, ignoring the
             vectors.
         mask_equal: as in :class:`Excluded`.
+        of_targets: whether targets are anchors too; if not, their negatives are not looked for (random ones are drawn
+            all the same). Those of sources are the same either way.
         generator: for random negatives.
         group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
@@ -133,7 +136,15 @@ def mine_by_kind(
             part = draw(excluded, len(rows), generator)
         else:
             candidates = {"auto": "any" if paraphrase else "opposite"}.get(negatives, negatives)
-            part = mine(*vectors, excluded, candidates, group=group, reduced=reduced, chunk_rows=chunk_rows)
+            part = mine(
+                *vectors,
+                excluded,
+                candidates,
+                of_targets=of_targets,
+                group=group,
+                reduced=reduced,
+                chunk_rows=chunk_rows,
+            )
         # From numbers among this kind's 2m sentences to numbers among all 2n; -1 (none) indexes the last, which is -1.
         numbers = np.concatenate([rows, rows + len(pairs), [-1]])
         found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
@@ -146,6 +157,7 @@ def mine(
     excluded: Excluded,
     negatives: str,
     *,
+    of_targets: bool = True,
     group: ProcessGroup | None = None,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
@@ -159,6 +171,7 @@ def mine(
         negatives: ``opposite``: a source's negative is a target and vice versa (bitext). ``any``: from either side
             (paraphrase data, in the paper). ``same``: a source's is a source, a target's a target (ParaNMT-50M, section
             4, whose anchors are all sources).
+        of_targets: as in :func:`mine_by_kind`.
         group: as in :func:`mine_by_kind`: each process compares its share of the rows with all sentences.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
@@ -169,14 +182,15 @@ def mine(
     for vectors in sides.values():
         functional.normalize(vectors, dim=1, out=vectors)
     best = {side: Nearest.none(pairs) for side in sides}
+    anchors = {"source": 0, "target": pairs} if of_targets else {"source": 0}
     if first < last:
         how = {"places": excluded.places, "first": first, "reduced": reduced, "chunk_rows": chunk_rows}
         if negatives != "same":
-            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], **how)  # type: ignore[arg-type]
+            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], both=of_targets, **how)  # type: ignore[arg-type]
             best["source"].offer(rows, of_rows, shift=pairs)
             best["target"].offer(slice(None), of_columns)
         if negatives in ("any", "same"):
-            for side, shift in (("source", 0), ("target", pairs)):
+            for side, shift in anchors.items():
                 found, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
                 best[side].offer(rows, found, shift=shift)
     if group is not None:

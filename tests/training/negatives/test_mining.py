@@ -217,6 +217,29 @@ class Pretended:
         return [said[turn] if turn < len(said) else array for said in self._said]
 
 
+@pytest.mark.parametrize("negatives", ["auto", "opposite", "same", "any", "random"])
+@pytest.mark.parametrize("mask_equal", [True, False])
+@pytest.mark.parametrize("reduced", [True, False])
+def test_those_of_sources_are_the_same_if_nobody_asks_for_those_of_targets(
+    negatives: str, mask_equal: bool, reduced: bool
+) -> None:
+    rng = np.random.default_rng(7)
+    source, target = random_sentences(rng, 90, 5, 2), random_sentences(rng, 90, 5, 2)
+    pairs = Pairs(source, target, rng.random(90) < 0.3)
+    s, t = (torch.from_numpy(x) for x in rng.standard_normal((2, 90, 16)).astype(np.float32))
+    found = []
+    for asked in (True, False):
+        generator = np.random.default_rng(1)
+        found.append(
+            mine_by_kind(
+                pairs, s.clone(), t.clone(), negatives=negatives, mask_equal=mask_equal, of_targets=asked,
+                generator=generator, reduced=reduced, chunk_rows=32,
+            )
+        )  # fmt: skip
+    np.testing.assert_array_equal(found[0].source, found[1].source)
+    assert (found[0].target >= 0).any() and ((found[1].target == -1).all() or negatives == "random")
+
+
 @pytest.mark.parametrize("negatives", ["opposite", "same", "any"])
 @pytest.mark.parametrize(("count", "size"), [(50, 2), (51, 3), (2, 3)])
 def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count: int, size: int) -> None:
@@ -225,6 +248,7 @@ def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count
     s, t = (torch.from_numpy(x) for x in rng.standard_normal((2, count, 16)).astype(np.float32))
     excluded = Excluded(source, target, True)
     alone = mine(s, t, excluded, negatives)
+    sources: list[list[np.ndarray]] = [[] for _ in range(size)]
     said: list[list[np.ndarray]] = [[] for _ in range(size)]
     for rank in range(size):
         mine(s, t, excluded, negatives, group=Pretended(rank, size, said))  # fills what each has to say
@@ -232,3 +256,8 @@ def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count
         found = mine(s, t, excluded, negatives, group=Pretended(rank, size, [list(part) for part in said]))
         np.testing.assert_array_equal(found.source, alone.source)
         np.testing.assert_array_equal(found.target, alone.target)
+        mine(s, t, excluded, negatives, of_targets=False, group=Pretended(rank, size, sources))
+    for rank in range(size):
+        group = Pretended(rank, size, [list(part) for part in sources])
+        found = mine(s, t, excluded, negatives, of_targets=False, group=group)
+        np.testing.assert_array_equal(found.source, alone.source)
