@@ -60,9 +60,10 @@ def resolve(
         inherited = ", and `extends`" if "extends" in models[name] else ""
         does = "is trained on the pairs of its first model" if joint else "trains nothing of its own"
         raise ConfigError(f"{where}.{wrong[0]}: a combination of models {does}; leave it out{inherited}")
+    others = [other for other in models if other != name]
     for part in names:
         if part not in models:
-            raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, models)}")
+            raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, others)}")
         if isinstance(models[part].get("encoder"), Mapping) and "kind" not in models[part]["encoder"]:
             raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
     if len(weights) != len(names):

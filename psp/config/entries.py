@@ -263,7 +263,11 @@ def model() -> Section:
                 "then": blocks.ENCODER.node,
                 "else": {
                     "if": {"type": "object", "required": ["kind"]},
-                    "then": transformer_entries.ENCODER.node,
+                    "then": {
+                        "if": {"properties": {"kind": transformer_entries.ENCODER["kind"].node}},
+                        "then": transformer_entries.ENCODER.node,
+                        "else": {"properties": {"kind": transformer_entries.ENCODER["kind"].node}},
+                    },
                     "else": blocks.COMBINATION,
                 },
                 "description": f"{blocks.ENCODER.help}; or `{{concat: [model, model], weights: [1, 0.5]}}`, models "

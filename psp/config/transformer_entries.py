@@ -21,7 +21,10 @@ from psp.training.transformer.settings import JOB, OF_ENCODER, TransformerSettin
 ENCODER = Section(
     "a transformer, trained by sentence-transformers",
     {
-        "kind": choice(options=[TRANSFORMER], help="this says that it is a transformer"),
+        "kind": choice(
+            options=[TRANSFORMER],
+            help="this says that it is a transformer; any other kind is written without it, such as `encoder: word`",
+        ),
         "base": text(
             at_least=1,
             help="what training begins with: a folder of a transformer or of a sentence-transformers model, "

@@ -36,6 +36,7 @@ def test_a_combination_joins_models_of_the_config() -> None:
         ({"encoder": {"concat": ["fr"]}}, "both.encoder.concat is [fr], but needs at least 2 items"),
         ({"encoder": {"concat": ["fr", "fr"]}}, "both.encoder.concat is [fr, fr], but has a duplicate item"),
         ({"encoder": {"concat": ["fr", "frr"]}}, "frr is not a model of the config; did you mean fr?"),
+        ({"encoder": {"concat": ["fr", "bothh"]}}, "bothh is not a model of the config"),  # not this one itself
         ({"encoder": {"concat": ["fr", "whole"]}}, "whole is a combination itself; name its models instead"),
         ({"encoder": {"concat": ["fr", "de"], "weights": [1]}}, "weights is [1], but needs at least 2 items"),
         ({"encoder": {"concat": ["fr", "de"], "weights": [1, 2, 3]}}, "both.encoder.weights: 3 for 2 models"),
