@@ -180,7 +180,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 18
+    assert len(commands) == 20
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
@@ -191,6 +191,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
     assert (tmp_path / "mine-train/metrics.csv").exists()
+    assert psp.load_model(tmp_path / "words").tokenizer.kind == "word" and psp.load_model(tmp_path / "blstm").dim == 32
     original, *others = (psp.load_model(tmp_path / name) for name in ("results/demo/model", "exported", "imported"))
     cars = ["a red car", "une voiture rouge"]
     for other in others:
