@@ -204,7 +204,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     assert "All its parts were trained on the same." in card and "Those of all parts together: MIT." in card
     speed = read_json(folder / "speed.json")
     assert speed["model"] == "both" and speed["conditions"]["dim"] == model_dim(folder) == speed["systems"][0]["dim"]
-    assert speed["source"].startswith("the first 50 of")
+    assert "pairs of its training data: Phrasebook" in speed["source"]
 
     evaluation = read_json(folder / "eval.json")
     assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
