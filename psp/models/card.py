@@ -81,7 +81,7 @@ def card(
     given = licence or config.get("licence")
     jointly, names = _jointly(config, data), [part["model"] for part in (evaluation or {}).get("parts", [])]
     models = None if data is None else [data] if isinstance(data, Mapping) else list(data)
-    whole = models and {"corpora": [corpus for one in models for corpus in one["corpora"]]}
+    whole = None if models is None else {"corpora": [corpus for one in models for corpus in one["corpora"]]}
     parts = [
         _front_matter(config, given, evaluation, whole, release),
         _what(config, release, jointly, names),
@@ -91,7 +91,7 @@ def card(
     ]
     if evaluation is not None:
         parts.append(_figures(evaluation))
-    if models and whole:
+    if models is not None and whole is not None:
         parts.append(_data(models, whole, given))
     if release is not None:
         parts.append(_files(release))
@@ -265,9 +265,8 @@ def _what(config: Mapping[str, Any], release: Release | None, jointly: bool, par
     languages = f"{', '.join(names)} and {last}" if names else last
     table = ""
     if joined := _joined(config):
-        parted = (
-            f"{len(joined)} {'encoders that were trained together' if jointly else 'models that were trained apart'}"
-        )
+        trained = "encoders that were trained together" if jointly else "models that were trained apart"
+        parted = f"{len(joined)} {trained}"
         if config["encoder"].get("kind") == "add":
             how = f"A sentence's vector is the sum of the vectors of {parted}: {config['dim']:,} dimensions."
         elif config["encoder"].get("scaled") is False:
@@ -474,18 +473,17 @@ def _figures_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> 
     names = (markup.markdown(part["model"]) for part in parts)
     head = ("test", "figure", markup.markdown(evaluation["model"]), *names)
     return (
-        "\n\nBeside the models that it was made of, each with its difference and the 95% interval of that, by the paired "
-        f"bootstrap; an interval that holds 0 separates nothing:\n\n{markup.rows(head, body)}"
+        "\n\nBeside the models that it was made of, each with its difference and the 95% interval of that, by the "
+        f"paired bootstrap; an interval that holds 0 separates nothing:\n\n{markup.rows(head, body)}"
     )
 
 
 def _key(score: Score) -> str | None:
     """The name of a score in comparisons; None if models are not compared by it."""
-    if score.part == "sts":
-        name = "sts" if score.set == "average" else None
-    else:
-        name = f"{score.part}/{score.set}"
-    return name if name is None or score.kind != SPEARMAN else f"{name}/spearman"
+    if score.part == "sts" and score.set != "average":
+        return None
+    name = "sts" if score.part == "sts" else f"{score.part}/{score.set}"
+    return f"{name}/spearman" if score.kind == SPEARMAN else name
 
 
 def _beside(part: Mapping[str, Any], key: str) -> str:

@@ -201,7 +201,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     assert "| 0 (demo) | 1 | mean of the vectors of its sentencepiece pieces |" in card
     assert "| 1 (trigrams) | 0.5 | mean of the vectors of its character trigrams |" in card
     assert "| test | figure | both | demo | trigrams |" in card
-    assert "All its parts were trained on the same." in card and "Those of all parts together: MIT." in card
+    assert "All its parts were trained on the same." in card and "Together: MIT." in card
     speed = read_json(folder / "speed.json")
     assert speed["model"] == "both" and speed["conditions"]["dim"] == model_dim(folder) == speed["systems"][0]["dim"]
     assert "pairs of its training data: Phrasebook" in speed["source"]
