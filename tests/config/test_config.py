@@ -66,6 +66,12 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     assert encoders.model("paranmt-sum").joint["join"] == "add" and encoders.model("en-joint")["train"]["epochs"] == 3
     text = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/text.yaml"])
     assert [text.model(name)["teacher"]["sentences"] for name in ("en-text", "en-text-all")] == [57344, None]
+    taught = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/taught.yaml"])
+    assert taught.model("fr-taught")["teacher"]["encoder"] == "minilm"
+    learnt = [
+        [(part.corpus, part.cap) for part in taught.model(name).parts] for name in taught.models if "taught" in name
+    ]
+    assert len(learnt) == 2 and learnt[0] == learnt[1]
     mined = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/mined.yaml"])
     assert [part.through for part in mined.model("en-mined").parts] == ["fr", "de", "zh", "tr", "ar"]
     polish = Config.load([base, *(ROOT / f"config/{name}.yaml" for name in ("sample", "mined", "polish"))])

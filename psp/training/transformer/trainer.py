@@ -40,6 +40,7 @@ from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.loop import DevelopmentSet
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.transformer.dataset import LABEL
+from psp.training.transformer.pieces import in_pieces
 from psp.training.transformer.settings import TransformerSettings
 
 log = logging.getLogger(__name__)
@@ -264,7 +265,8 @@ def run(
         log.info("training goes on from %s", last)
         if getattr(loss, "projection", None) is not None:
             loss.load_projection(str(last / PROJECTION))
-    with follower.stack:
+    pieces = in_pieces(model[0]) if cpu else contextlib.nullcontext()
+    with follower.stack, pieces:
         result = trainer.train(resume_from_checkpoint=None if last is None else str(last))
     done = any("dev" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history)
     if development is not None and not done and stop.signal is None:  # killed after its last mini-batch
