@@ -16,6 +16,7 @@ import logging
 import os
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -375,3 +376,30 @@ def write_lid(path: Path) -> Path:
     )
     model.save_model(str(path))
     return path
+
+
+#: Programs that may be a browser, and their arguments: no request of their own, and no host but this machine.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP *.example 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless Chromium."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="a page's tests need pip install playwright")
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser is installed ({', '.join(BROWSERS)}): apt-get install chromium")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()

@@ -7,7 +7,6 @@ import http.server
 import json
 import re
 import shlex
-import shutil
 import threading
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.conftest import SENTENCES, served, train_sentencepiece
 
 pytest.importorskip("starlette", reason="the page's server needs pip install 'psp[serve]'")
 pytest.importorskip("playwright", reason="the page's tests need pip install playwright")
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 from psp.models.folder import save_model
 from psp.models.model import load_model
@@ -25,17 +24,6 @@ from psp.text.sentencepiece import load_sentencepiece
 
 pytestmark = pytest.mark.slow  # a browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP *.example 127.0.0.1",
-]
 #: What would run if any text of the user's, or the model's name, were read as HTML.
 EVIL = [
     "<img src=x onerror=alert(1)>",
@@ -43,17 +31,6 @@ EVIL = [
     "<svg onload=alert(3)>",
     "\"'><b>bold</b>",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser is installed ({', '.join(BROWSERS)}): apt-get install chromium")
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=path, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
