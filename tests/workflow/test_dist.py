@@ -15,7 +15,7 @@ import psp
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
-    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export",
+    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,9 @@ def test_no_command_is_forgotten(bare):
     assert set(re.findall(r"^    ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("arguments", [["plan", "fr"], ["pin", "fr"], ["languages", "suggest", "sw"]])
+@pytest.mark.parametrize(
+    "arguments", [["plan", "fr"], ["inspect", "fr"], ["pin", "fr"], ["languages", "suggest", "sw"]]
+)
 def test_commands_of_a_project_say_that_they_need_one(bare, arguments):
     result = bare("psp", *arguments)
     assert result.returncode == 1 and result.stderr.count("\n") == 1
