@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import yaml
 from markupsafe import Markup
@@ -19,6 +18,7 @@ from psp.core.machine import versions
 from psp.evaluation.evaluate import compared_figures, main_figures
 from psp.evaluation.systems import BASELINES, TRAINED
 from psp.evaluation.tasks.contract import Task
+from psp.models.card import public_address
 from psp.pairs import data_warnings
 from psp.report import charts, eval_table, page
 from psp.report.comparison import columns
@@ -317,7 +317,8 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
     source = corpus["source"]
     return {
         "label": corpus["label"],
-        "address": public(source["address"]),
+        # A file of one's own by its name alone.
+        "address": public_address(source["address"]) or f"a local file, {source['address'].rpartition('/')[2]}",
         "bytes": source["bytes"],
         "sha256": source["sha256"],
         "pinned": source["pinned"],
@@ -345,20 +346,15 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
     }
 
 
-def public(address: str) -> str:
-    """An address on the web; of others the file's name alone, since a path says nothing to strangers, or too much."""
-    return address if urlsplit(address).scheme in ("http", "https") else f"a local file, {address.rpartition('/')[2]}"
-
-
 def without_paths(value: Any) -> Any:
-    """A config whose absolute paths are shortened to their last part, which is all that others need to know."""
+    """A config, or a value of one, for others: absolute paths by their last part, addresses without a password."""
     if isinstance(value, Mapping):
         return {key: without_paths(child) for key, child in value.items()}
     if isinstance(value, list):
         return [without_paths(child) for child in value]
     if isinstance(value, str) and (match := re.match(r"(file://)?/", value)):
         return f"{match[1] or ''}/.../{value.rpartition('/')[2]}"
-    return value
+    return re.sub(r"^(https?://)[^/@]*@", r"\1", value) if isinstance(value, str) else value
 
 
 # ----------------------------------------------------------------------------------------------------------- training
@@ -436,15 +432,9 @@ def _settings(run: Run) -> dict[str, Any]:
     train = run.found.get("train") or evaluation.get("train") or {}
     return {
         "recipe": evaluation.get("recipe"),
-        "differences": {key: public_value(value) for key, value in evaluation.get("differences", {}).items()},
-        "train": {key: public_value(value) for key, value in train.get("settings", {}).items()},
+        "differences": {key: without_paths(value) for key, value in evaluation.get("differences", {}).items()},
+        "train": {key: without_paths(value) for key, value in train.get("settings", {}).items()},
     }
-
-
-def public_value(value: Any) -> str:
-    """A setting's value, in one line; of an absolute path its last part."""
-    text = str(value)
-    return f".../{text.rpartition('/')[2]}" if isinstance(value, str) and text.startswith(("/", "file:/")) else text
 
 
 # ------------------------------------------------------------------------------------------------- examples and speed

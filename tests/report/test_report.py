@@ -50,6 +50,7 @@ def test_local_paths_stay_on_this_machine(results):
         ("/home/me/my data/pairs.tsv", "/.../pairs.tsv"),
         ("file:///srv/opus/{corpus}/{pair}.txt.zip", "file:///.../{pair}.txt.zip"),
         ("https://a.org/b/c.zip", None),
+        ("https://me:secret@a.org/b/c.zip", "https://a.org/b/c.zip"),
         ("${PSP_DATA}/eval/set.tsv", None),
         ("data/x.tsv", None),
     ],
