@@ -1,148 +1,262 @@
-"""Classification on frozen vectors: logistic regression of scikit-learn on a system's embeddings, as in SentEval.
+"""Classification on frozen vectors: scikit-learn's logistic regression, by SentEval's protocol.
 
-The regularisation is one of SentEval's six, C = 2^t for t from -2 to 3, by accuracy on a tenth of the training part
-that is held out for it (on the development part where the set has one). Sets without a test part (MR) are
-cross-validated in ten parts, stratified; SentEval's inner cross-validation is ten times as much work for the same
-choice.
+A pair (u, v) enters as [|u - v|, u * v]. The regularisation is one of SentEval's six, C = 2^t for t from -2 to 3: the
+one with the best accuracy on the development part where the set has one, and otherwise over ten stratified folds of the
+training part. Sets without a test part (MR, CR, SUBJ, MPQA) are cross-validated in ten folds, each with such a choice
+of its own. Folds are those of scikit-learn's ``StratifiedKFold`` with SentEval's seed, 1111.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import Setting, choice, text, whole
-from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Part, Task, embedded, lines
+from psp.evaluation.scorers import Scorer
+from psp.evaluation.tasks import splits
+from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, lines, sentence
 
 REGULARISATION = [2.0**t for t in range(-2, 4)]
 FOLDS = 10
 
+#: Columns of the label and of the texts, and whether there is a header.
+COLUMNS: Mapping[str, tuple[tuple[str | int, ...], bool]] = {
+    "pairs": ((0, 1, 2), False),
+    "mrpc": (("Quality", "#1 String", "#2 String"), True),
+    "sick": (("entailment_judgment", "sentence_A", "sentence_B"), True),
+}
+#: Layouts whose labels are 0 and 1, where F1 of the pairs labelled 1 is reported beside the accuracy.
+WITH_F1 = ("mrpc",)
 
-class Labelled(NamedTuple):
-    texts: list[str]
-    labels: list[str]
+Labels = npt.NDArray[np.intp]
+Features = npt.NDArray[np.float32]
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Classification(Task):
     """Accuracy of a linear classifier on the vectors; one part, ``all``."""
 
     kind = "classification"
-    help = "a linear classifier on frozen vectors (SentEval)"
+    help = "a linear classifier on frozen vectors, of texts or of pairs (SentEval)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "layout": choice(
             "plain",
-            ["plain", "trec", "polarity"],
+            ["plain", "trec", "polarity", "sst", *COLUMNS],
             help="plain: lines `label text`; trec: TREC's `COARSE:fine text`, by the coarse label; polarity: files "
-            "`path`.pos and `path`.neg, cross-validated",
+            "`path` with the endings of `labels`, cross-validated; sst: lines `text \\t label` or `label text`; pairs: "
+            "lines `label \\t text \\t text`; mrpc, sick: as published",
         ),
         "path": text(at_least=1, help="the file to score, or for polarity the two files' name without ending"),
         "train": text(None, null=True, help="the training file; null: `path` is cross-validated in ten parts"),
-        "dev": text(None, null=True, help="the development file; null: a tenth of the training part"),
-        "seed": whole(1, at_least=0, help="seed of the parts"),
+        "dev": text(None, null=True, help="the development file; null: ten parts of the training file"),
+        "labels": choice(
+            "pos neg",
+            ["pos neg", "subjective objective"],
+            help="the endings of polarity's two files, which are their labels",
+        ),
+        "encoding": choice(
+            "utf-8", ["utf-8", "cp1252", "latin-1"], help="of the files; MR and SUBJ as published are cp1252"
+        ),
+        "seed": whole(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
     }
-    figures: ClassVar[Mapping[str, str]] = {"accuracy": "share of texts with the right label, in %"}
+    figures: ClassVar[Mapping[str, str]] = {
+        "accuracy": "share of items with the right label, in %",
+        "f1": "F1 of the pairs labelled 1, in % (layout mrpc)",
+    }
 
     def files(self) -> list[Path]:
         if self.settings["layout"] == "polarity":
             if self.settings["train"] or self.settings["dev"]:
                 raise ConfigError(f"{self.place}: layout polarity is cross-validated; leave out `train` and `dev`")
-            return [Path(f"{self.path('path')}.{end}") for end in ("pos", "neg")]
+            return [Path(f"{self.path('path')}.{end}") for end in self._ends]
         if self.settings["dev"] and not self.settings["train"]:
             raise ConfigError(f"{self.place}: `dev` needs `train`")
         return [self.path(key) for key in ("path", "train", "dev") if self.settings[key]]
 
-    @cached_property
-    def parts(self) -> list[Labelled]:
-        """The texts to score, then those of the training and the development part, if any."""
-        if self.settings["layout"] == "polarity":
-            sides = [[line for line in lines(path) if line.strip()] for path in self.files()]
-            labels = [end for end, side in zip(("pos", "neg"), sides, strict=True) for _ in side]
-            return [Labelled([*sides[0], *sides[1]], labels)]
-        parts = [self._read(path) for path in self.files()]
-        for path, part in zip(self.files(), parts, strict=True):
-            if strange := set(part.labels) - set(parts[1 if len(parts) > 1 else 0].labels):
-                raise DataError(f"labels that the training file has not: {', '.join(sorted(strange)[:5])}", path)
-        return parts
+    @property
+    def _ends(self) -> list[str]:
+        ends: list[str] = self.settings["labels"].split()
+        return ends
 
-    def _read(self, path: Path) -> Labelled:
-        found = Labelled([], [])
-        for line, row in enumerate(lines(path), start=1):
-            label, _, words = row.strip().partition(" ")
-            if not words.strip():
-                raise DataError("no `label text` separated by a space", path, line)
-            found.texts.append(words.strip())
-            found.labels.append(label.partition(":")[0] if self.settings["layout"] == "trec" else label)
-        if len(set(found.labels)) < 2:
-            raise DataError("all labels are the same; there is nothing to classify", path)
+    @cached_property
+    def parts(self) -> list[splits.Items]:
+        """The items to score, then those of the training and the development part, if any."""
+        if self.settings["layout"] == "polarity":
+            return [self._polarity()]
+        return [self._read(path) for path in self.files()]
+
+    def _polarity(self) -> splits.Items:
+        # Blank lines are kept: MPQA and CR have some, and their published sizes count them.
+        found = splits.Items([], [], [], self.path("path"))
+        for end, path in zip(self._ends, self.files(), strict=True):
+            for line, row in enumerate(lines(path, self.settings["encoding"]), start=1):
+                found.texts.append((row.strip(),))
+                found.labels.append(end)
+                found.lines.append(line)
         return found
 
+    def _read(self, path: Path) -> splits.Items:
+        found = splits.Items([], [], [], path)
+        for line, label, texts in self._rows(path):
+            found.texts.append(texts)
+            found.labels.append(label)
+            found.lines.append(line)
+        return found
+
+    def _rows(self, path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+        layout, encoding = self.settings["layout"], self.settings["encoding"]
+        if layout in COLUMNS:
+            wanted, header = COLUMNS[layout]
+            for line, (label, *texts) in columns(path, wanted, header=header, encoding=encoding):
+                if layout in WITH_F1 and label not in ("0", "1"):
+                    raise DataError(f"the label {label!r} is neither 0 nor 1", path, line)
+                yield line, label, tuple(sentence(one, path, line).strip() for one in texts)
+            return
+        for line, row in enumerate(lines(path, encoding), start=1):
+            if layout == "sst" and "\t" in row:
+                words, _, label = row.rpartition("\t")
+            else:
+                label, _, words = row.strip().partition(" ")
+            if not words.strip() or not label.strip():
+                expected = "`text \\t label` or `label text`" if layout == "sst" else "`label text`"
+                raise DataError(f"no {expected}", path, line)
+            yield line, label.partition(":")[0] if layout == "trec" else label.strip(), (words.strip(),)
+
     def sentences(self) -> Iterator[str]:
-        yield from self.parts[0].texts
+        for texts in self.parts[0].texts:
+            yield from filter(None, texts)
 
     def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
-        vectors = [embedded(scorer, part.texts) for part in self.parts]
-        names, numbers = np.unique([label for part in self.parts for label in part.labels], return_inverse=True)
-        labels = np.split(numbers, np.cumsum([len(part.labels) for part in self.parts])[:-1])
-        rng = np.random.default_rng(self.settings["seed"])
-        if len(vectors) == 1:
-            predicted, chosen = _cross_validated(vectors[0], labels[0], rng)
-        else:
-            dev = (vectors[2], labels[2]) if len(vectors) > 2 else None
-            predicted, c = _classified(vectors[1], labels[1], vectors[0], dev, rng)
-            chosen = [c]
-        figure = draw.mean(100.0 * (predicted == labels[0]))
-        return {"all": Part(len(predicted), {"accuracy": figure}, {"classes": len(names), "regularisation": chosen})}
+        from psp.evaluation import probes
+
+        # The training part tells which labels there are.
+        order = [1, 0, 2][: len(self.parts)] if len(self.parts) > 1 else [0]
+        names, numbers = splits.numbered([self.parts[place] for place in order])
+        labels = [numbers[order.index(place)] for place in range(len(self.parts))]
+        features = [
+            np.asarray(sides[0], np.float32) if len(sides) == 1 else probes.pair_features(*sides)
+            for sides in splits.vectors_of(scorer, self.parts)
+        ]
+        with _threads() as each:
+            if len(features) == 1:
+                predicted, chosen = _cross_validated(features[0], labels[0], self._folds(labels[0]), each)
+            else:
+                dev = (features[2], labels[2]) if len(features) > 2 else None
+                c = _chosen(features[1], labels[1], dev or self._folds(labels[1]), each)
+                predicted, chosen = _fitted(features[1], labels[1], c).predict(features[0]), [c]
+        gold = labels[0]
+        figures = {"accuracy": draw.mean(100.0 * (predicted == gold))}
+        if self.settings["layout"] in WITH_F1:
+            figures["f1"] = _f1(predicted == names.index("1"), gold == names.index("1"), draw)
+        return {"all": Part(len(gold), figures, {"classes": len(names), "regularisation": chosen, **self._published()})}
+
+    def _folds(self, labels: Labels) -> Any:
+        """The folds of a training part.
+
+        Raises:
+            DataError: no label has enough items.
+        """
+        _sklearn()
+        from sklearn.model_selection import StratifiedKFold
+
+        most = int(np.bincount(labels).max())
+        # Cross-validated, nine parts of ten are themselves divided into ten.
+        if most - (0 if len(self.parts) > 1 else -(-most // FOLDS)) < FOLDS:
+            path = self.files()[min(1, len(self.parts) - 1)]
+            raise DataError(f"no label has more than {most} items, too few to be divided into {FOLDS} parts", path)
+        return StratifiedKFold(FOLDS, shuffle=True, random_state=self.settings["seed"])
+
+    def _published(self) -> dict[str, int]:
+        """What is odd in the set, and scored all the same."""
+        test, found = self.parts[0], {}
+        if blank := sum(not any(texts) for texts in test.texts):
+            found["blank"] = blank
+        if len(self.parts) > 1:
+            return {**found, "train_items": len(self.parts[1].texts), **splits.also_in_training(self.parts[1], test)}
+        return {**found, "items_of_several_labels": splits.of_several_labels(test)}
 
 
-def folds(labels: npt.NDArray[np.intp], count: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Assign each item to one of ``count`` parts at random, each with its share of every label."""
-    part = np.empty(len(labels), np.intp)
-    for label in np.unique(labels):
-        rows = rng.permutation(np.flatnonzero(labels == label))
-        part[rows] = (np.arange(len(rows)) + rng.integers(count)) % count
-    return part
+def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: Draw) -> Figure:
+    right, both = (found & gold).astype(np.float64), found.astype(np.float64) + gold
+    counts = draw.counts(len(gold))
+    if not both.any():
+        return Figure(None, why="no pair is labelled 1, nor predicted to be")
+    total = counts @ both
+    resampled = np.divide(200 * (counts @ right), total, out=np.full(len(total), np.nan), where=total > 0)
+    return Figure(200 * float(right.sum() / both.sum()), resampled)
 
 
-def _cross_validated(
-    vectors: Floats, labels: npt.NDArray[np.intp], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.intp], list[float]]:
-    part, predicted, chosen = folds(labels, FOLDS, rng), np.empty_like(labels), []
-    for fold in range(FOLDS):
-        held = part == fold
-        predicted[held], c = _classified(vectors[~held], labels[~held], vectors[held], None, rng)
+def _cross_validated(vectors: Features, labels: Labels, folds: Any, each: Each) -> tuple[Labels, list[float]]:
+    def fold(rows: tuple[Labels, Labels]) -> tuple[Labels, Labels, float]:
+        train, held = rows
+        c = _chosen(vectors[train], labels[train], folds, map)
+        found: Labels = _fitted(vectors[train], labels[train], c).predict(vectors[held])
+        return held, found, c
+
+    predicted, chosen = np.empty_like(labels), []
+    for held, found, c in each(fold, folds.split(vectors, labels)):
+        predicted[held] = found
         chosen.append(c)
     return predicted, chosen
 
 
-def _classified(
-    vectors: Floats,
-    labels: npt.NDArray[np.intp],
-    unseen: Floats,
-    dev: tuple[Floats, npt.NDArray[np.intp]] | None,
-    rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.intp], float]:
-    """Train on ``vectors`` and label ``unseen``; also the regularisation that was chosen."""
-    if dev is None:
-        held = folds(labels, FOLDS, rng) == 0
-        train, dev = (vectors[~held], labels[~held]), (vectors[held], labels[held])
-    else:
-        train = vectors, labels
-    scores = [float((_fitted(*train, c).predict(dev[0]) == dev[1]).mean()) for c in REGULARISATION]
-    best = REGULARISATION[int(np.argmax(scores))]
-    found: npt.NDArray[np.intp] = _fitted(vectors, labels, best).predict(unseen)
-    return found, best
+def _chosen(vectors: Features, labels: Labels, dev: Any, each: Each) -> float:
+    """The regularisation with the best accuracy on ``dev``, vectors and labels, or over folds; of equals the first."""
+
+    def scores(rows: tuple[Features, Labels, Features, Labels]) -> list[float]:
+        train, known, held, gold = rows
+        return [float((_fitted(train, known, c).predict(held) == gold).mean()) for c in REGULARISATION]
+
+    if isinstance(dev, tuple):
+        return REGULARISATION[int(np.argmax(scores((vectors, labels, *dev))))]
+    parts = ((vectors[train], labels[train], vectors[held], labels[held]) for train, held in dev.split(vectors, labels))
+    return REGULARISATION[int(np.argmax(np.mean(list(each(scores, parts)), axis=0)))]
 
 
-def _fitted(vectors: Floats, labels: npt.NDArray[np.intp], c: float) -> Any:
+def _fitted(vectors: Features, labels: Labels, c: float) -> Any:
+    _sklearn()
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=c, max_iter=1000).fit(vectors, labels)
+
+
+def _sklearn() -> None:
     try:
-        from sklearn.linear_model import LogisticRegression
+        import sklearn  # noqa: F401
     except ImportError:
         raise PspError("scikit-learn is not installed, which classifies; pip install scikit-learn") from None
-    return LogisticRegression(C=c, max_iter=1000).fit(vectors, labels)
+
+
+@contextlib.contextmanager
+def _threads() -> Iterator[Each]:
+    """A ``map`` with as many threads as the linear algebra has, which in turn gets one each.
+
+    So results do not depend on the number of cores, and ten fits of some seconds use all of them.
+    """
+    _sklearn()
+    import sklearn.linear_model  # noqa: F401 (loads what threadpoolctl counts)
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    threads = max((one["num_threads"] for one in threadpool_info()), default=1)
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        yield lambda function, items: _mapped(pool, function, items, threads)
+
+
+def _mapped(
+    pool: ThreadPoolExecutor, function: Callable[[Any], Any], items: Iterable[Any], threads: int
+) -> Sequence[Any]:
+    """Map in the items' order, with no more of them made than there are threads: each is a copy of the vectors."""
+    waiting, found = [], []
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) == threads:
+            found.append(waiting.pop(0).result())
+    return found + [one.result() for one in waiting]

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting
@@ -163,16 +163,16 @@ def make(settings: Mapping[str, Any], place: str = "task") -> Task:
     return Task.classes[kind](settings, place)
 
 
-def lines(path: Path | str) -> list[str]:
-    r"""Read a test set's lines: UTF-8, ending in ``\n`` or ``\r\n``, with or without a byte-order mark.
+def lines(path: Path | str, encoding: str = "utf-8") -> list[str]:
+    r"""Read a test set's lines, ending in ``\n`` or ``\r\n``, with or without a byte-order mark.
 
     Raises:
-        DataError: the file cannot be read, is not UTF-8, or has no lines.
+        DataError: the file cannot be read, is not in the encoding, or has no lines.
     """
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            found = [line.rstrip("\r") for line in read_lines(stream, path)]
+            found = [line.rstrip("\r") for line in _decoded(stream, path, encoding)]
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
     if not found:
@@ -181,8 +181,19 @@ def lines(path: Path | str) -> list[str]:
     return found
 
 
+def _decoded(stream: BinaryIO, path: Path, encoding: str) -> Iterator[str]:
+    if encoding == "utf-8":
+        yield from read_lines(stream, path)
+        return
+    for number, line in enumerate(stream, start=1):
+        try:
+            yield line.rstrip(b"\n").decode(encoding)
+        except UnicodeDecodeError as error:
+            raise DataError(f"not {encoding} (a byte {line[error.start]:#04x})", path, number) from None
+
+
 def columns(
-    path: Path, wanted: Sequence[str | int], *, header: bool, at_least: int | None = None
+    path: Path, wanted: Sequence[str | int], *, header: bool, at_least: int | None = None, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line numbers and chosen columns of a tab-separated file; quotation marks are part of the text.
 
@@ -191,11 +202,12 @@ def columns(
         wanted: names (with a header) or numbers of columns.
         header: whether the first line names the columns.
         at_least: how many columns a line must have; default: as many as the header, or as ``wanted`` needs.
+        encoding: of the file.
 
     Raises:
         DataError: as :func:`lines`; the header lacks a column, or a line has too few.
     """
-    rows = lines(path)
+    rows = lines(path, encoding)
     places, number = [], 1
     if header:
         known = rows.pop(0).split("\t")

@@ -152,6 +152,14 @@ def also_in_training(train: Items, test: Items) -> dict[str, int]:
     return found
 
 
+def of_several_labels(part: Items) -> int:
+    """Count distinct items that stand in a part with different labels, by letters and digits, ignoring case."""
+    labels: dict[frozenset[str], set[str]] = {}
+    for item, label in zip(_keys(part)[1], part.labels, strict=True):
+        labels.setdefault(item, set()).add(label)
+    return sum(len(found) > 1 for item, found in labels.items() if item != {""})
+
+
 def _keys(part: Items) -> tuple[set[str], list[frozenset[str]]]:
     texts, rows = distinct([text for item in part.texts for text in item])
     keys = normalised_keys([text.replace("\t", " ") for text in texts])

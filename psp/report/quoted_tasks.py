@@ -1,0 +1,108 @@
+"""Scores on tasks side by side, a published table's rows below ours (benchmarks/polish.py, transfer.py).
+
+A row of ours is a folder whose ``tasks/`` has files of tasks; the paper's rows are those of psp/report/quoted.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import ConfigError
+from psp.core.files import read_json
+from psp.report import quoted
+from psp.report.layout import layout
+
+#: For each column, the part ``all`` of its task's file.
+Row = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table.
+
+    Attributes:
+        title: its heading.
+        task: the task's name, which its file bears.
+        figure: which of the task's figures.
+        quoted: the name of the figure in quoted.yaml.
+    """
+
+    title: str
+    task: str
+    figure: str
+    quoted: str
+
+
+@dataclass(frozen=True)
+class QuotedTable:
+    """A published table.
+
+    Attributes:
+        columns: its columns.
+        source: how its source in quoted.yaml begins.
+        config: where the tasks are configured, for errors.
+        average: the name in quoted.yaml of the mean over all columns, where the paper has one.
+        ours: whether a file's part ``all`` is by the paper's protocol; another config may use the same name otherwise.
+    """
+
+    columns: tuple[Column, ...]
+    source: str
+    config: str
+    average: str | None = None
+    ours: Callable[[Mapping[str, Any]], bool] = lambda part: True
+
+    def named(self, row: str) -> tuple[str, Row]:
+        """A row's name, and the scores that its folder has, by the columns' titles.
+
+        Raises:
+            ConfigError: it is no NAME=FOLDER, or the folder has none of the tasks by this protocol.
+        """
+        name, mark, folder = row.partition("=")
+        if not mark or not name or not folder:
+            raise ConfigError(f"{row}: write NAME=FOLDER")
+        found = {}
+        for column in self.columns:
+            path = Path(folder, "tasks", f"{column.task}.json")
+            if path.exists():
+                part = read_json(path)["parts"].get("all", {"figures": {}, "further": {}})
+                if column.figure in part["figures"] and self.ours(part):
+                    found[column.title] = part
+        if not found:
+            raise ConfigError(f"{folder}: tasks/ has no scores by this protocol; {self.config} says how to make them")
+        return name, found
+
+    def value(self, row: Row, column: Column) -> float | None:
+        """A row's score; None where it has none."""
+        if column.title not in row:
+            return None
+        found: float | None = row[column.title]["figures"][column.figure]["value"]
+        return found
+
+    def mean(self, row: Row) -> float | None:
+        """The mean over all columns; None where one is missing."""
+        found = [self.value(row, column) for column in self.columns]
+        known = [one for one in found if one is not None]
+        return float(np.mean(known)) if len(known) == len(self.columns) else None
+
+    def table(self, rows: Mapping[str, Row], form: str) -> str:
+        """Our rows, then the paper's, quoted."""
+        average = [self.average] if self.average else []
+        lines = [["", *("average" for _ in average), *(column.title for column in self.columns)]]
+        for name, row in rows.items():
+            values = [self.mean(row) for _ in average] + [self.value(row, column) for column in self.columns]
+            lines.append([name, *map(cell, values)])
+        for one in quoted.load():
+            wanted = [*average, *(column.quoted for column in self.columns)]
+            if one.source.startswith(self.source) and wanted[0] in one.figures:
+                lines.append([f"*{one.name}* (quoted)", *(cell(one.figures.get(name)) for name in wanted)])
+        return layout(lines, form, right=range(1, len(lines[0])))
+
+
+def cell(number: float | None) -> str:
+    """A score as the table has it."""
+    return "-" if number is None else f"{number:.1f}"
