@@ -6,7 +6,7 @@
 # The stages, one rule file each:
 #   download (-> inspect) (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store
 #   (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed,
-#   curve; data; card, report, release
+#   curve; stats; data; card, report, release
 
 
 configfile: "config/config.yaml"
@@ -27,6 +27,7 @@ include: "rules/subword.smk"
 include: "rules/vocabulary.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"
+include: "rules/stats.smk"
 include: "rules/development_pairs.smk"
 include: "rules/teach.smk"
 include: "rules/train.smk"

@@ -182,12 +182,12 @@ OF_COMBINATION = re.compile(
     r"|card\.md$|speed\.png$|report\.html$"
 )
 OF_JOINT = re.compile(
-    rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\."
+    rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\."
 )
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
     r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect)\.json$"
-    r"|eval\.safetensors$|(data|card)\.md$|(report|inspect)\.html$|release$"
+    r"|eval\.safetensors$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
 )
 
 
@@ -233,7 +233,7 @@ def check_targets(arguments):
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json, inspect.html, card.md, report.html and release only"
+                "compare.json, variants.json, data.json, stats.json, inspect.html, card.md, report.html and release only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
@@ -250,6 +250,14 @@ def check_targets(arguments):
                 raise ConfigError(
                     f"{missing}, but models.{name}.inspect.encoder names it; correct its path"
                 )
+        if file.startswith("stats."):
+            block = asked_for["stats"]
+            keys = {"labels": block["labels"], "idf_from": block["idf_from"].values()}
+            for key, path in ((key, path) for key in keys for path in keys[key]):
+                if not Path(path).is_file():
+                    raise ConfigError(
+                        f"{path}: no such file, but models.{name}.stats.{key} names it; add it or correct its path"
+                    )
         if match := re.match(r"systems/([^/]+)/", file):
             CONFIG.system(name, match[1])
         if match := re.fullmatch(r"(?:systems/[^/]+/)?tasks/([^/]+)\.json", file):

@@ -35,6 +35,7 @@ from psp.evaluation.testsets import SEMEVAL
 from psp.models.files import TRANSFORMER
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import for_text
+from psp.pairs.stats.settings import check as check_stats
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import launch
@@ -43,7 +44,7 @@ from psp.training.tune import Tuning, tunable
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
-    "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
+    "stats.", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook"})
@@ -144,6 +145,12 @@ class Config(Downloads):
         settings["evaluate"] = {**settings["evaluate"], "files": {name: _path(file) for name, file in files.items()}}
         settings["train"] = {**settings["train"], "init_from": _path(settings["train"]["init_from"])}
         settings["inspect"] = {**settings["inspect"], "encoder": _path(settings["inspect"]["encoder"])}
+        settings["stats"] = {
+            **settings["stats"],
+            "labels": [_path(file) for file in settings["stats"]["labels"]],
+            "idf_from": {language: _path(file) for language, file in settings["stats"]["idf_from"].items()},
+        }
+        check_stats(settings["stats"], languages, f"{where}.stats")
         settings["development"] = _chosen_on(settings["development"], languages, where)
         tuned: dict[str, Any] = {}
         if settings["train"]["tune"] and not contextual:

@@ -19,6 +19,7 @@ from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
 from psp.pairs import filters, pivot, subword, vocabulary
+from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.training import settings as training
 from psp.training import tune
@@ -41,7 +42,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
-    "tune", "inspect", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
+    "tune", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -210,6 +211,7 @@ def sections() -> dict[str, Section | Setting]:
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
         "inspect": blocks.INSPECT,
+        "stats": stats.SECTION,
         "development": blocks.DEVELOPMENT,
         "evaluate": evaluate.SECTION,
         "compare": systems.SECTION,

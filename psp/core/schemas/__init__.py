@@ -51,6 +51,7 @@ PLACES = {
     r"[^/]+/model/config\.json": "model",
     r"[^/]+/data\.json": "data",
     r"[^/]+/inspect\.json": "inspect",
+    r"[^/]+/stats\.json": "stats",
     r"[^/]+/eval\.json": "eval",
     r"[^/]+/systems/[^/]+/eval\.json": "eval",
     r"[^/]+/(systems/[^/]+/)?tasks/[^/]+\.json": "task",

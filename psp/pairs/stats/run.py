@@ -1,0 +1,281 @@
+"""The statistics of corpora: from their files to one report and a sheet for annotators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.pairs.stats.measures import Frequencies, Sentences, entropy, frequencies_of, moments, overlaps, side, tokens_of
+from psp.pairs.stats.sample import Pair, Reading, pairs_of, range_of, read
+from psp.pairs.stats.sheet import Sheet, check_rows, counts
+from psp.text.segment import Segmenter
+
+#: Why a figure is missing.
+NO_SCORES = "the pairs have no scores"
+TWO_LANGUAGES = "the sides are in two languages"
+COPIES = "the corpus is text: each sentence is paired with itself"
+NO_TREES = "no parse trees were given"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus to measure.
+
+    Attributes:
+        label: its name.
+        languages: of its sides, equal for paraphrases; None if nobody says, then it holds paraphrases.
+        file: a pair file.
+        own: it is a user's own, as :func:`psp.pairs.stats.sample.pairs_of` says.
+        text: it holds sentences, each paired with itself.
+        parses: a file with a tree for the reference of each line.
+    """
+
+    label: str
+    languages: tuple[str, str] | None
+    file: Path
+    own: bool = False
+    text: bool = False
+    parses: Path | None = None
+
+    @property
+    def paraphrases(self) -> bool:
+        """Whether both sides are in one language."""
+        return self.languages is None or self.languages[0] == self.languages[1]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What :func:`describe` gives.
+
+    Attributes:
+        report: what schema ``stats`` describes.
+        drawn: the pairs for annotators.
+    """
+
+    report: dict[str, Any]
+    drawn: list[Pair]
+
+
+def describe(
+    corpora: Sequence[Corpus],
+    *,
+    model: str | None,
+    pairs: int,
+    ranges: Sequence[float],
+    samples: int,
+    sheet: int,
+    seed: int,
+    idf_from: Sequence[Path | None] | Mapping[str, Path] = (),
+    sheets: Sequence[Sheet] = (),
+    segmenters: Mapping[str, Segmenter] | None = None,
+    by_range: bool = False,
+) -> Stats:
+    """Measure corpora; the same for the same pairs, whatever their order.
+
+    Args:
+        corpora: at least one.
+        model: whose they are; None for files by themselves.
+        pairs: distinct pairs of each corpus in the sample.
+        ranges: the ends of the ranges of scores, ascending.
+        samples: pairs of each range in the report.
+        sheet: pairs of each range for annotators.
+        seed: of the draws.
+        idf_from: files of sentences from which IDF is taken: by language, or for the two sides (one file is for both).
+        sheets: filled ones.
+        segmenters: by language, of text that is not segmented yet.
+        by_range: the ranges were asked for, so a corpus without scores is an error.
+
+    Raises:
+        DataError: a file cannot be read or does not fit; the file and, where there is one, the line are named.
+    """
+    segmenters = segmenters or {}
+    sought = frozenset(number for one in sheets for number in one.rows)
+    readings = []
+    for corpus in corpora:
+        reading = read(
+            pairs_of(corpus.file, corpus.own),
+            corpus.file,
+            size=pairs,
+            ends=ranges,
+            of_range=max(samples, sheet),
+            seed=seed,
+            parses=corpus.parses,
+            sought=sought,
+        )
+        _check_scores(corpus, reading, ranges, by_range)
+        readings.append(reading)
+    found = {number: pair for reading in readings for number, pair in reading.found.items()}
+    for one in sheets:
+        check_rows(one, found)
+    tokens = [_tokens(corpus, reading, segmenters) for corpus, reading in zip(corpora, readings, strict=True)]
+    idf = _idf(corpora, tokens, idf_from, segmenters)
+    described = [
+        _described(corpus, reading, own, idf, ranges=ranges, samples=samples, sheets=sheets)
+        for corpus, reading, own in zip(corpora, readings, tokens, strict=True)
+    ]
+    report = {
+        "format": 1,
+        "model": model,
+        "settings": {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet},
+        "corpora": described,
+    }
+    return Stats(report, [pair for reading in readings for drawn in reading.drawn for pair in drawn[:sheet]])
+
+
+def _check_scores(corpus: Corpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
+    if not wanted:
+        return
+    if not reading.scored:
+        raise DataError(
+            "has no scores, so its pairs have no ranges of scores; add a third column, or leave out --ranges",
+            corpus.file,
+        )
+    if not sum(reading.counts[1:-1]):
+        raise DataError(
+            f"no pair has a score above {ranges[0]:g} and up to {ranges[-1]:g}; name other --ranges", corpus.file
+        )
+
+
+Tokens = tuple[list[list[str]], list[list[str]]]
+
+
+def _texts(reading: Reading, place: int) -> list[str]:
+    """One side of the sample."""
+    return [pair.target if place else pair.source for pair in reading.sample]
+
+
+def _tokens(corpus: Corpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> Tokens:
+    languages = corpus.languages or ("", "")
+    source, target = (tokens_of(_texts(reading, place), segmenters.get(languages[place])) for place in (0, 1))
+    return source, target
+
+
+@dataclass(frozen=True)
+class _Idf:
+    """Where the IDF of a corpus's side comes from: by its corpus and side, a file and what was counted there."""
+
+    files: Mapping[tuple[str, int], Path]
+    counted: Mapping[Path, Frequencies]
+
+
+def _idf(
+    corpora: Sequence[Corpus],
+    tokens: Sequence[Tokens],
+    idf_from: Sequence[Path | None] | Mapping[str, Path],
+    segmenters: Mapping[str, Segmenter],
+) -> _Idf:
+    files: dict[tuple[str, int], Path] = {}
+    wanted: dict[Path, set[str]] = {}
+    language_of: dict[Path, str] = {}
+    for corpus, own in zip(corpora, tokens, strict=True):
+        for place in (0, 1):
+            language = (corpus.languages or ("", ""))[place]
+            if isinstance(idf_from, Mapping):
+                path = idf_from.get(language)
+            else:
+                path = idf_from[min(place, len(idf_from) - 1)] if idf_from else None
+            if path is not None:
+                files[corpus.label, place] = path
+                wanted.setdefault(path, set()).update(word for sentence in own[place] for word in sentence)
+                language_of[path] = language
+    counted = {
+        path: frequencies_of(path, frozenset(types), segmenters.get(language_of[path]))
+        for path, types in wanted.items()
+    }
+    return _Idf(files, counted)
+
+
+def _described(
+    corpus: Corpus,
+    reading: Reading,
+    tokens: Tokens,
+    idf: _Idf,
+    *,
+    ranges: Sequence[float],
+    samples: int,
+    sheets: Sequence[Sheet],
+) -> dict[str, Any]:
+    """What the report says of one corpus."""
+    sample = reading.sample
+    sides = []
+    for place in (0,) if corpus.text else (0, 1):
+        path = idf.files.get((corpus.label, place))
+        known = None if path is None else idf.counted[path]
+        sides.append(
+            {
+                "language": corpus.languages[place] if corpus.languages else None,
+                **side(_texts(reading, place), Sentences(tokens[place]), known),
+                "idf_from": {
+                    "file": None if path is None else path.name,
+                    "sentences": len(sample) if known is None else known.sentences,
+                },
+            }
+        )
+    same = corpus.paraphrases and not corpus.text
+    shared = overlaps(*tokens) if same else None
+    scores = np.array([pair.score for pair in sample], np.float64) if reading.scored else None
+    tops = Counter(pair.tree for pair in sample if pair.tree is not None)
+    missing = {
+        "score": None if reading.scored else NO_SCORES,
+        "overlap": None if same else COPIES if corpus.text else TWO_LANGUAGES,
+        "parses": None if corpus.parses else NO_TREES,
+        "histogram": None if reading.scored else NO_SCORES,
+    }
+    return {
+        "label": corpus.label,
+        "languages": list(corpus.languages) if corpus.languages else None,
+        "rows": reading.rows,
+        "bad_rows": reading.bad_rows,
+        "empty": reading.empty,
+        "sampled": len(sample),
+        "sides": sides,
+        "score": None if scores is None else moments(scores),
+        "overlap": None if shared is None else moments(shared),
+        "parses": None
+        if corpus.parses is None
+        else {"file": corpus.parses.name, "types": len(tops), "entropy": entropy(list(tops.values()))},
+        "histogram": None if scores is None else _histogram(reading, ranges, scores, shared, samples),
+        "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if scores is None else None,
+        "labels": _labels(reading, ranges, sheets) if sheets else None,
+        "missing": {figure: why for figure, why in missing.items() if why},
+    }
+
+
+def _histogram(reading: Reading, ends: Sequence[float], scores: Any, shared: Any, samples: int) -> dict[str, Any]:
+    """Pairs by range of scores: their share in the whole corpus, the overlap of those in the sample."""
+    total, where = sum(reading.counts), range_of(ends, scores)
+    return {
+        "below": reading.counts[0],
+        "above": reading.counts[-1],
+        "ranges": [
+            {
+                "above": float(ends[number]),
+                "to": float(ends[number + 1]),
+                "pairs": reading.counts[number + 1],
+                "share": reading.counts[number + 1] / total,
+                "sampled": int((where == number + 1).sum()),
+                "overlap": None if shared is None else moments(shared[where == number + 1]),
+                "samples": [_shown(pair) for pair in drawn[:samples]],
+            }
+            for number, drawn in enumerate(reading.drawn)
+        ],
+    }  # fmt: skip
+
+
+def _shown(pair: Pair) -> dict[str, Any]:
+    return {"source": pair.source, "target": pair.target, **({} if pair.score is None else {"score": pair.score})}
+
+
+def _labels(reading: Reading, ends: Sequence[float], sheets: Sequence[Sheet]) -> dict[str, Any]:
+    """The labels of the pairs of this corpus. Pairs with a score outside all ranges are in none."""
+    if not reading.scored:
+        return counts(sheets, dict.fromkeys(reading.found, 0), 1)
+    number = len(ends) - 1
+    ranges = {one: int(range_of(ends, [pair.score or 0.0])[0]) - 1 for one, pair in reading.found.items()}
+    return counts(sheets, {one: place for one, place in ranges.items() if 0 <= place < number}, number)

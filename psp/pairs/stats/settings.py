@@ -1,0 +1,79 @@
+"""The block ``stats`` of the config."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psp.core.errors import ConfigError
+from psp.core.settings import Section, listing, table, text, whole
+
+#: The paper's five ranges of the paraphrase score (its table 3): (-.1, .2], (.2, .4] and so on.
+RANGES = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+SECTION = Section(
+    "results/<model>/stats.json: what each corpus is like after its filters; and a sheet for people to judge pairs",
+    {
+        "pairs": whole(100_000, at_least=1, help="distinct pairs of each corpus in the sample, drawn by the seed"),
+        "ranges": listing(
+            list(RANGES),
+            items={"type": "number"},
+            at_least=2,
+            help="the ends of the ranges of scores, in ascending order; a range holds its upper end, not its lower one",
+        ),
+        "samples": whole(3, at_least=0, at_most=1000, help="pairs of each range that the report shows"),
+        "sheet": whole(100, at_least=1, help="pairs of each range on the sheet for annotators"),
+        "labels": listing(
+            [],
+            items=text(at_least=1, noun="a file"),
+            distinct=True,
+            help="sheets that annotators have filled, one each: their labels are counted, and how far they agree",
+        ),
+        "idf_from": table(
+            {},
+            values=text(at_least=1, noun="a file"),
+            help="for a language, a file of sentences, one a line, from which its IDF is taken; otherwise from the "
+            "sample itself",
+        ),
+    },
+)
+
+
+def check(settings: Mapping[str, Any], languages: Sequence[str], where: str) -> None:
+    """Check what a range of values cannot say.
+
+    Args:
+        settings: the block.
+        languages: the model's.
+        where: its location, for errors, such as ``models.en.stats``.
+
+    Raises:
+        ConfigError: ``ranges`` do not ascend; ``idf_from`` names a language that the model does not have; or a filled
+            sheet is in ``results/``.
+    """
+    check_ranges(settings["ranges"], f"{where}.ranges")
+    for language in settings["idf_from"]:
+        if language not in languages:
+            raise ConfigError(
+                f"{where}.idf_from: {language} is not a language of the model, which has {', '.join(languages)}"
+            )
+    for path in settings["labels"]:
+        if path.removeprefix("./").startswith("results/"):
+            raise ConfigError(
+                f"{where}.labels: {path}: a run may write this file anew, without the labels; copy it to another "
+                "folder and name the copy"
+            )
+
+
+def check_ranges(ends: Sequence[float], where: str) -> None:
+    """Check the ends of ranges of scores.
+
+    Raises:
+        ConfigError: fewer than two, or they do not ascend.
+    """
+    if len(ends) < 2 or any(low >= high for low, high in itertools.pairwise(ends)):
+        said = ", ".join(f"{end:g}" for end in ends)
+        raise ConfigError(
+            f"{where}: {said}: the ends of ranges of scores ascend, and are two or more, such as -0.1, 0.5, 1"
+        )

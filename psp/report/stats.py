@@ -1,0 +1,188 @@
+"""stats.json for people: tables as those of ParaNMT-50M (its tables 1 and 3), as text or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core.files import atomic_text, write_json
+from psp.pairs.data_warnings import shortened, verbatim
+from psp.report.layout import layout
+
+#: The table of corpora; a row is a side, the references first.
+COLUMNS = ("corpus", "side", "pairs", "words", "characters", "IDF", "score", "overlap", "entropy", "types", "parses")
+_RANGES = ("range", "pairs", "share", "overlap")
+
+
+def write(report: Mapping[str, Any], json: Path, text: Path) -> None:
+    """Write a report as JSON and as Markdown.
+
+    Raises:
+        DataError: the disk is full, or a folder is not writable.
+    """
+    write_json(json, report)
+    with atomic_text(text) as file:
+        file.write(as_markdown(report))
+
+
+def as_text(report: Mapping[str, Any]) -> str:
+    """The tables for a terminal, without samples."""
+    return "\n".join(_tables(report, "text"))
+
+
+def as_markdown(report: Mapping[str, Any]) -> str:
+    """The tables and the samples as a page."""
+    title = report["model"] or ", ".join(corpus["label"] for corpus in report["corpora"])
+    blocks = [f"# Statistics of {title}\n", *_tables(report, "markdown")]
+    for corpus in report["corpora"]:
+        blocks += list(_samples(corpus))
+    return "\n".join(blocks)
+
+
+def _tables(report: Mapping[str, Any], form: str) -> Iterator[str]:
+    rows = [list(COLUMNS), *(row for corpus in report["corpora"] for row in _rows(corpus))]
+    yield layout(rows, form, right=range(2, len(COLUMNS)))
+    for corpus in report["corpora"]:
+        if histogram := corpus["histogram"]:
+            yield f"{_heading(corpus['label'], form)}{layout(_ranges(histogram), form, right=range(1, len(_RANGES)))}"
+        if labels := corpus["labels"]:
+            found = _labelled(labels, corpus["histogram"])
+            yield f"{_heading(corpus['label'] + ': labels', form)}{layout(found, form, right=range(3, len(found[0])))}"
+            if labels["agreement"]:
+                yield layout(_agreement(labels["agreement"]), form, right=range(2, 5))
+    mark = "- " if form == "markdown" else ""
+    yield "".join(f"{mark}{line}\n" for line in _notes(report))
+
+
+def _heading(text: str, form: str) -> str:
+    return f"## {text}\n\n" if form == "markdown" else f"{text}\n"
+
+
+def _rows(corpus: Mapping[str, Any]) -> Iterator[list[str]]:
+    for place, side in enumerate(corpus["sides"]):
+        first = place == 0
+        yield [
+            corpus["label"] if first else "",
+            side["language"] or ("references", "translations")[place],
+            f"{corpus['rows'] - corpus['bad_rows'] - corpus['empty']:,}" if first else "",
+            moments(side["words"], 1),
+            moments(side["characters"], 1),
+            moments(side["idf"], 2),
+            moments(corpus["score"], 2) if first else "",
+            moments(corpus["overlap"], 2) if first else "",
+            f"{side['entropy']:.2f}",
+            f"{side['types']:,}",
+            ("-" if corpus["parses"] is None else f"{corpus['parses']['entropy']:.2f}") if first else "",
+        ]
+
+
+def moments(found: Mapping[str, float] | None, digits: int) -> str:
+    """Mean and standard deviation as a cell."""
+    return "-" if found is None else f"{found['mean']:.{digits}f} ± {found['std']:.{digits}f}"
+
+
+def range_name(one: Mapping[str, Any]) -> str:
+    """A range of scores as a cell."""
+    return f"({one['above']:g}, {one['to']:g}]"
+
+
+def _ranges(histogram: Mapping[str, Any]) -> list[list[str]]:
+    rows = [
+        [range_name(one), f"{one['pairs']:,}", f"{100 * one['share']:.1f}%", moments(one["overlap"], 2)]
+        for one in histogram["ranges"]
+    ]
+    total = sum(one["pairs"] for one in histogram["ranges"]) + histogram["below"] + histogram["above"]
+    ends = [
+        (f"up to {histogram['ranges'][0]['above']:g}", histogram["below"]),
+        (f"above {histogram['ranges'][-1]['to']:g}", histogram["above"]),
+    ]
+    rows += [[name, f"{count:,}", f"{100 * count / total:.1f}%", "-"] for name, count in ends if count]
+    return [list(_RANGES), *rows]
+
+
+def _labelled(labels: Mapping[str, Any], histogram: Mapping[str, Any] | None) -> list[list[str]]:
+    """Labels by range: for each annotator, and where there are several for all of them."""
+    names = labels["annotators"]
+    rows = [["range", "annotator", "paraphrase 1/2/3", "fluency 1/2/3"]]
+    for place, one in enumerate(labels["ranges"]):
+        name = range_name(histogram["ranges"][place]) if histogram else "all pairs"
+        columns = (one["paraphrase"], one["fluency"])
+        given = [[names[row], *(_shown(column[row]) for column in columns)] for row in range(len(names))]
+        if len(names) > 1:
+            given.append(["all", *(_shown([sum(label) for label in zip(*column, strict=True)]) for column in columns)])
+        rows += [[name if not row else "", *cells] for row, cells in enumerate(given)]
+    return rows
+
+
+def _shown(counts: Sequence[int]) -> str:
+    return "/".join(map(str, counts))
+
+
+def _agreement(found: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    rows = [["annotators", "judged", "pairs", "agree", "kappa"]]
+    for one in found:
+        for place, judged in enumerate(("paraphrase", "fluency")):
+            figures = one[judged]
+            agree = "-" if figures["agree"] is None else f"{100 * figures['agree']:.1f}%"
+            kappa = "-" if figures["kappa"] is None else f"{figures['kappa']:.3f}"
+            names = " and ".join(one["annotators"]) if not place else ""
+            rows.append([names, judged, f"{figures['pairs']:,}", agree, kappa])
+    return rows
+
+
+def _notes(report: Mapping[str, Any]) -> Iterator[str]:
+    settings, corpora = report["settings"], report["corpora"]
+    yield (
+        f"Mean ± standard deviation over a sample of up to {settings['pairs']:,} distinct pairs of each corpus (seed "
+        f"{settings['seed']}); the number of pairs, and those of each range, count all of them. Words are in lower "
+        "case, and punctuation marks are words. Entropies in nats."
+    )
+    for corpus in corpora:
+        sizes = f"{corpus['label']}: {corpus['sampled']:,} pairs in the sample"
+        spoilt = [
+            f"{count:,} {what}"
+            for count, what in ((corpus["bad_rows"], "lines no pairs"), (corpus["empty"], "with an empty side"))
+            if count
+        ]
+        yield f"{', '.join([sizes, *spoilt])}; {_idf(corpus['sides'])}"
+        missing: dict[str, list[str]] = {}
+        for figure, why in corpus["missing"].items():
+            missing.setdefault(why, []).append(figure)
+        for why, figures in missing.items():
+            yield f"{corpus['label']}: no {' or '.join(figures)}: {why}"
+
+
+def _idf(sides: Sequence[Mapping[str, Any]]) -> str:
+    files = [side["idf_from"]["file"] for side in sides]
+    said = [
+        f"{side['idf_from']['sentences']:,} sentences of " + (side["idf_from"]["file"] or "the sample's own side")
+        for side in (sides if files[0] != files[-1] else sides[:1])
+    ]
+    return (
+        f"a sentence's IDF is the mean of its words' ln(sentences / sentences with the word), in {' and '.join(said)}"
+    )
+
+
+def _samples(corpus: Mapping[str, Any]) -> Iterator[str]:
+    parts = (
+        [(f"with a score in {range_name(one)}", one["samples"]) for one in corpus["histogram"]["ranges"]]
+        if corpus["histogram"]
+        else [("at random", corpus["samples"])]
+    )
+    if any(pairs for _, pairs in parts):
+        yield f"## {corpus['label']}: samples\n"
+    for where, pairs in parts:
+        if pairs:
+            lines = [
+                " | ".join(
+                    [
+                        *([f"{pair['score']:.2f}"] if "score" in pair else []),
+                        shortened(pair["source"]),
+                        shortened(pair["target"]),
+                    ]
+                )
+                for pair in pairs
+            ]
+            yield f"Pairs {where}:\n"
+            yield "".join(f"{line}\n" for line in verbatim(lines))

@@ -1,0 +1,36 @@
+# Statistics of a model's corpora, and a sheet for annotators; nothing else depends on them.
+rule stats:
+    input:
+        # What filter left: the text that training reads, corpus by corpus, with its scores. After dedupe a pair that
+        # several corpora share would be one corpus's; after mix there are no scores.
+        pairs=reports("filter", ".tsv"),
+        labels=lambda wildcards: model(wildcards)["stats"]["labels"],
+        idf=lambda wildcards: sorted(
+            set(model(wildcards)["stats"]["idf_from"].values())
+        ),
+    output:
+        json="results/{model}/stats.json",
+        text="results/{model}/stats.md",
+        sheet="results/{model}/stats.sheet.tsv",
+    log:
+        "results/{model}/logs/stats.log",
+    benchmark:
+        "results/{model}/benchmarks/stats.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(120),
+    params:
+        parts=lambda wildcards: [
+            {name: getattr(part, name) for name in ("label", "languages", "kind")}
+            for part in model(wildcards).parts
+        ],
+        settings=setting("stats"),
+        seed=attribute("seed"),
+        code=fingerprint(
+            "psp.pairs.stats.run", "psp.pairs.stats.sheet", "psp.report.stats"
+        ),
+    message:
+        "Measuring the corpora of {wildcards.model}"
+    script:
+        "../workflow_scripts/stats.py"
