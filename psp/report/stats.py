@@ -11,7 +11,20 @@ from psp.pairs.data_warnings import shortened, verbatim
 from psp.report.layout import layout
 
 #: The table of corpora; a row is a side, the references first.
-COLUMNS = ("corpus", "side", "pairs", "words", "characters", "IDF", "score", "overlap", "entropy", "types", "parses")
+COLUMNS = (
+    "corpus",
+    "side",
+    "pairs",
+    "sample",
+    "words",
+    "characters",
+    "IDF",
+    "score",
+    "overlap",
+    "entropy",
+    "types",
+    "parses",
+)
 _RANGES = ("range", "pairs", "share", "overlap")
 
 
@@ -66,6 +79,7 @@ def _rows(corpus: Mapping[str, Any]) -> Iterator[list[str]]:
             corpus["label"] if first else "",
             side["language"] or ("references", "translations")[place],
             f"{corpus['rows'] - corpus['bad_rows'] - corpus['empty']:,}" if first else "",
+            f"{corpus['sampled']:,}" if first else "",
             moments(side["words"], 1),
             moments(side["characters"], 1),
             moments(side["idf"], 2),
@@ -134,34 +148,38 @@ def _agreement(found: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 def _notes(report: Mapping[str, Any]) -> Iterator[str]:
     settings, corpora = report["settings"], report["corpora"]
     yield (
-        f"Mean ± standard deviation over a sample of up to {settings['pairs']:,} distinct pairs of each corpus (seed "
-        f"{settings['seed']}); the number of pairs, and those of each range, count all of them. Words are in lower "
+        f"Mean ± standard deviation over the sample: up to {settings['pairs']:,} distinct pairs of a corpus (seed "
+        f"{settings['seed']}). The number of pairs, and of those of each range, count all of them. Words are in lower "
         "case, and punctuation marks are words. Entropies in nats."
     )
+    yield (
+        "A sentence's IDF is the mean of its words' ln(sentences / sentences with the word), counted in "
+        + "; ".join(_idf_sources(corpora))
+    )
     for corpus in corpora:
-        sizes = f"{corpus['label']}: {corpus['sampled']:,} pairs in the sample"
         spoilt = [
             f"{count:,} {what}"
-            for count, what in ((corpus["bad_rows"], "lines no pairs"), (corpus["empty"], "with an empty side"))
+            for count, what in ((corpus["bad_rows"], "lines are no pairs"), (corpus["empty"], "have an empty side"))
             if count
         ]
-        yield f"{', '.join([sizes, *spoilt])}; {_idf(corpus['sides'])}"
-        missing: dict[str, list[str]] = {}
+        if spoilt:
+            yield f"{corpus['label']}: {', '.join(spoilt)}"
+    missing: dict[tuple[str, str], list[str]] = {}
+    for corpus in corpora:
+        reasons: dict[str, list[str]] = {}
         for figure, why in corpus["missing"].items():
-            missing.setdefault(why, []).append(figure)
-        for why, figures in missing.items():
-            yield f"{corpus['label']}: no {' or '.join(figures)}: {why}"
+            reasons.setdefault(why, []).append(figure)
+        for why, figures in reasons.items():
+            missing.setdefault((" or ".join(figures), why), []).append(corpus["label"])
+    for (said, why), labels in missing.items():
+        yield f"{', '.join(labels)}: no {said}: {why}"
 
 
-def _idf(sides: Sequence[Mapping[str, Any]]) -> str:
-    files = [side["idf_from"]["file"] for side in sides]
-    said = [
-        f"{side['idf_from']['sentences']:,} sentences of " + (side["idf_from"]["file"] or "the sample's own side")
-        for side in (sides if files[0] != files[-1] else sides[:1])
-    ]
-    return (
-        f"a sentence's IDF is the mean of its words' ln(sentences / sentences with the word), in {' and '.join(said)}"
-    )
+def _idf_sources(corpora: Sequence[Mapping[str, Any]]) -> list[str]:
+    sources = [side["idf_from"] for corpus in corpora for side in corpus["sides"]]
+    files = dict.fromkeys((one["file"], one["sentences"]) for one in sources if one["file"])
+    own = ["each side's own sample"] if any(one["file"] is None for one in sources) else []
+    return [*own, *(f"{count:,} sentences of {file}" for file, count in files)]
 
 
 def _samples(corpus: Mapping[str, Any]) -> Iterator[str]:

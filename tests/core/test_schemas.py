@@ -40,11 +40,16 @@ from psp.pairs.inspect.run import Corpus, inspect
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
+from psp.pairs.stats.run import Corpus as StatsCorpus
+from psp.pairs.stats.run import describe
+from psp.pairs.stats.sample import pair_id
+from psp.pairs.stats.sheet import read_sheet
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary
 from psp.report.data import Source, report
 from psp.report.inspect import write as write_inspect
+from psp.report.stats import write as write_stats
 from psp.text.segment import Segmenter
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
@@ -114,6 +119,29 @@ def write_inspected(folder: Path, scratch: Path) -> None:
         tests={"files": [("files/own", PAIRS[0][0], "another")]}, warn_pairs=5000, encoder=str(vectors), encoded=50,
     )  # fmt: skip
     write_inspect(report, folder / "inspect.json", folder / "inspect.html")
+
+
+def write_statistics(folder: Path, scratch: Path) -> None:
+    """Paraphrases with scores, trees and labels; bitext; and text."""
+    rows = [(a, f"{a} indeed", number / 200) for number, (a, _) in enumerate(PAIRS)]
+    (scratch / "scored.tsv").write_text("".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
+    (scratch / "trees").write_text("(S (NP) (VP))\n" * len(rows))
+    write_pair_file(scratch / "bitext.tsv", PAIRS)
+    write_pair_file(scratch / "text.tsv", [(a, a) for a, _ in PAIRS])
+    ids = [pair_id(a, b) for a, b, _ in rows]
+    for name, label in (("ann", 1), ("bob", 3)):
+        lines = "".join(f"{number}\t{label}\t\n" for number in ids)
+        (scratch / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{lines}")
+    found = describe(
+        [
+            StatsCorpus("Scored.en-en", ("en", "en"), scratch / "scored.tsv", parses=scratch / "trees"),
+            StatsCorpus(LABEL, ("en", "fr"), scratch / "bitext.tsv"),
+            StatsCorpus("Text.en", ("en", "en"), scratch / "text.tsv", text=True),
+        ],
+        model="fr", pairs=100, ranges=[-0.1, 0.2, 0.4, 2], samples=2, sheet=5, seed=1,
+        idf_from={"fr": scratch / "text.tsv"}, sheets=[read_sheet(scratch / f"{name}.tsv") for name in ("ann", "bob")],
+    )  # fmt: skip
+    write_stats(found.report, folder / "stats.json", folder / "stats.md")
 
 
 def write_filtered(
@@ -255,6 +283,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     phrasebook.generate(results / "phrasebook", pairs=1000, seed=1)
     write_pairs(results / "fr/pairs")
     write_inspected(results / "fr", scratch)
+    write_statistics(results / "fr", scratch)
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
     write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")

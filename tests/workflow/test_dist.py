@@ -15,7 +15,7 @@ import psp
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
-    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
+    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "stats",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

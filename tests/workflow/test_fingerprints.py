@@ -50,6 +50,7 @@ MAY_REACH = {
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},
     "data": PAIRS | {"report"},
+    "stats": PAIRS | {"corpora", "pairs.filters", "pairs.stats", "report"},
     "card": STREAM | {"models"},
     "examples": EVALUATE,
     # Pages show figures by the names that the evaluation has for them, and pairs from the store.

@@ -15,6 +15,7 @@ import pytest
 
 import psp
 from psp.config.config import Config
+from psp.pairs.stats.sample import pair_id
 from tests.conftest import SWAHILI, opus_api, served
 from tests.models.conftest import TOKEN, Hub
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
-         "docs/polish.md", "docs/evaluation.md", "docs/running.md", "docs/publishing.md")  # fmt: skip
+         "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md", "docs/publishing.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -118,10 +119,12 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 28
+    assert len(commands) == 29
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|task|publish|report|inspect) ", project.run_line("--dry-run", *arguments).output, re.MULTILINE
+            "^(evaluate|task|publish|report|inspect|stats) ",
+            project.run_line("--dry-run", *arguments).output,
+            re.MULTILINE,
         )
 
 
@@ -178,9 +181,14 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for side, names in enumerate((("news.en", "sets/tatoeba.fra-eng.eng"), ("news.fr", "sets/tatoeba.fra-eng.fra"))):
         for name in names:
             (tmp_path / name).write_text("".join(f"{pair[side]} car\n" for pair in cars))
+    scored = [(f"a {english} car", f"one {english} car", n / 4) for n, (english, _) in enumerate(cars)]
+    (tmp_path / "scored.tsv").write_text("".join(f"{one}\t{other}\t{score}\n" for one, other, score in scored))
+    for name in ("ann", "bob"):
+        rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
+        (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 20
+    assert len(commands) == 23
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -43,7 +43,7 @@ def entropy(counts: npt.ArrayLike) -> float:
     """The entropy in nats of a distribution given by counts: - sum p ln p."""
     found = np.asarray(counts, np.float64)
     shares = found[found > 0] / max(found.sum(), 1)
-    return float(max(-(shares * np.log(shares)).sum(), 0.0))
+    return max(0.0, -float((shares * np.log(shares)).sum()))  # not -0
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Sentences:
 
     def __init__(self, tokens: Sequence[Sequence[str]]) -> None:
         ids: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-        self._ids = np.fromiter(map(ids.__getitem__, itertools.chain.from_iterable(tokens)), np.int64)
+        self._ids = np.fromiter(map(ids.__getitem__, itertools.chain.from_iterable(tokens)), np.int32)
         self._lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
         self.types = list(ids)
 
@@ -140,13 +140,12 @@ def overlaps(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -
     return np.fromiter((trigram_overlap(one, other) for one, other in pairs), np.float64, len(source))
 
 
-def side(texts: Sequence[str], sentences: Sentences, idf: Frequencies | None) -> dict[str, Any]:
-    """What one side of a corpus is like; ``idf`` as for :meth:`Sentences.idf`."""
+def side(texts: Sequence[str], sentences: Sentences) -> dict[str, Any]:
+    """What one side of a corpus is like, but for its IDF."""
     return {
         "words": moments(sentences.lengths),
         "characters": moments(np.fromiter(map(len, texts), np.int64, len(texts))),
         "bytes": moments(np.fromiter((len(text.encode()) for text in texts), np.int64, len(texts))),
-        "idf": moments(sentences.idf(idf)),
         "tokens": sentences.tokens,
         "types": len(sentences.types),
         "entropy": sentences.entropy(),

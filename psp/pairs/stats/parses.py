@@ -10,7 +10,7 @@ from psp.core.errors import DataError
 from psp.corpora.local import lines_of
 
 _NOT_BRACKETS = re.compile(r"[^()]+")
-_TOKENS = re.compile(r"[()]|[^\s()]+")
+_NODES = re.compile(r"([()])\s*([^\s()]*)")
 #: Labels of a node above the sentence, as parsers and treebanks write it.
 _ABOVE = frozenset({"", "ROOT", "TOP", "S1"})
 _FUNCTION = re.compile(r"(?<=.)[-=].*")
@@ -55,29 +55,22 @@ def top(tree: str) -> str:
     A node ``ROOT``, ``TOP``, ``S1`` or without a label above it is no level. Labels lose functions and indices
     (``NP-SBJ=2`` is ``NP``), which parsers do not write.
     """
-    tokens = _TOKENS.findall(tree)
-    label, children = _node(tokens, 0)
-    while label in _ABOVE and len(children) == 1:
-        label, children = _node(tokens, children[0])
-    below = " ".join(f"({_plain(_node(tokens, place)[0])})" for place in children)
-    return f"({_plain(label)} {below})" if below else f"({_plain(label)})"
+    levels: list[list[str]] = [[]]
+    depth = 0
+    for bracket, label in _NODES.findall(tree):
+        if bracket == ")":
+            depth -= 1
+            continue
+        if len(levels) == depth:
+            levels.append([])
+        levels[depth].append(label)
+        depth += 1
+    level = 0
+    while levels[level][0] in _ABOVE and len(levels) > level + 1 and len(levels[level + 1]) == 1:
+        level += 1
+    children = levels[level + 1] if len(levels) > level + 1 else []
+    return f"({' '.join([_plain(levels[level][0]), *(f'({_plain(child)})' for child in children)])})"
 
 
 def _plain(label: str) -> str:
     return label if label.startswith("-") else _FUNCTION.sub("", label)
-
-
-def _node(tokens: list[str], start: int) -> tuple[str, list[int]]:
-    """The label of the node whose bracket opens at ``start``, and where those of its children do."""
-    label = tokens[start + 1] if tokens[start + 1] not in "()" else ""
-    children, depth = [], 0
-    for place in range(start + 1, len(tokens)):
-        if tokens[place] == "(":
-            if not depth:
-                children.append(place)
-            depth += 1
-        elif tokens[place] == ")":
-            if not depth:
-                break
-            depth -= 1
-    return label, children

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.pairs.stats.measures import Frequencies, Sentences, entropy, frequencies_of, moments, overlaps, side, tokens_of
+from psp.pairs.stats.measures import (
+    Frequencies,
+    Sentences,
+    Values,
+    entropy,
+    frequencies_of,
+    moments,
+    overlaps,
+    side,
+    tokens_of,
+)
 from psp.pairs.stats.sample import Pair, Reading, pairs_of, range_of, read
 from psp.pairs.stats.sheet import Sheet, check_rows, counts
 from psp.text.segment import Segmenter
@@ -96,7 +106,7 @@ def describe(
     """
     segmenters = segmenters or {}
     sought = frozenset(number for one in sheets for number in one.rows)
-    readings = []
+    measured = []
     for corpus in corpora:
         reading = read(
             pairs_of(corpus.file, corpus.own),
@@ -109,23 +119,21 @@ def describe(
             sought=sought,
         )
         _check_scores(corpus, reading, ranges, by_range)
-        readings.append(reading)
-    found = {number: pair for reading in readings for number, pair in reading.found.items()}
-    for one in sheets:
-        check_rows(one, found)
-    tokens = [_tokens(corpus, reading, segmenters) for corpus, reading in zip(corpora, readings, strict=True)]
-    idf = _idf(corpora, tokens, idf_from, segmenters)
-    described = [
-        _described(corpus, reading, own, idf, ranges=ranges, samples=samples, sheets=sheets)
-        for corpus, reading, own in zip(corpora, readings, tokens, strict=True)
-    ]
+        measured.append(_measure(corpus, reading, segmenters))
+    found = {number: pair for one in measured for number, pair in one.reading.found.items()}
+    for filled in sheets:
+        check_rows(filled, found)
+    frequencies = _frequencies(measured, idf_from, segmenters)
     report = {
         "format": 1,
         "model": model,
         "settings": {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet},
-        "corpora": described,
+        "corpora": [
+            _described(one, idf, ranges=ranges, samples=samples, sheets=sheets)
+            for one, idf in zip(measured, frequencies, strict=True)
+        ],
     }
-    return Stats(report, [pair for reading in readings for drawn in reading.drawn for pair in drawn[:sheet]])
+    return Stats(report, [pair for one in measured for drawn in one.reading.drawn for pair in drawn[:sheet]])
 
 
 def _check_scores(corpus: Corpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
@@ -142,88 +150,105 @@ def _check_scores(corpus: Corpus, reading: Reading, ranges: Sequence[float], wan
         )
 
 
-Tokens = tuple[list[list[str]], list[list[str]]]
-
-
-def _texts(reading: Reading, place: int) -> list[str]:
-    """One side of the sample."""
-    return [pair.target if place else pair.source for pair in reading.sample]
-
-
-def _tokens(corpus: Corpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> Tokens:
-    languages = corpus.languages or ("", "")
-    source, target = (tokens_of(_texts(reading, place), segmenters.get(languages[place])) for place in (0, 1))
-    return source, target
-
-
 @dataclass(frozen=True)
-class _Idf:
-    """Where the IDF of a corpus's side comes from: by its corpus and side, a file and what was counted there."""
+class _Measured:
+    """A corpus after reading, without the texts and words of its sample: 100 MB for each 100,000 pairs.
 
-    files: Mapping[tuple[str, int], Path]
-    counted: Mapping[Path, Frequencies]
+    Attributes:
+        sides: of each what :func:`psp.pairs.stats.measures.side` says, and its sentences.
+        shared: the overlap of each pair; None where that makes no sense.
+        scores: of each pair.
+        tops: the tops of trees, counted.
+    """
+
+    corpus: Corpus
+    reading: Reading
+    sampled: int
+    sides: list[tuple[dict[str, Any], Sentences]]
+    shared: Values | None
+    scores: Values | None
+    tops: Counter[str]
 
 
-def _idf(
-    corpora: Sequence[Corpus],
-    tokens: Sequence[Tokens],
+def _measure(corpus: Corpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> _Measured:
+    """Take the figures of a sample, and let go of it."""
+    sample, reading.sample = reading.sample, []
+    languages = corpus.languages or ("", "")
+    texts = [[pair.source for pair in sample], [pair.target for pair in sample]][: 1 if corpus.text else 2]
+    tokens = [tokens_of(some, segmenters.get(language)) for some, language in zip(texts, languages, strict=False)]
+    sides = []
+    for some, words in zip(texts, tokens, strict=True):
+        sentences = Sentences(words)
+        sides.append((side(some, sentences), sentences))
+    return _Measured(
+        corpus=corpus,
+        reading=reading,
+        sampled=len(sample),
+        sides=sides,
+        shared=overlaps(*tokens) if corpus.paraphrases and not corpus.text else None,
+        scores=np.array([pair.score for pair in sample], np.float64) if reading.scored else None,
+        tops=Counter(pair.tree for pair in sample if pair.tree is not None),
+    )
+
+
+def _frequencies(
+    measured: Sequence[_Measured],
     idf_from: Sequence[Path | None] | Mapping[str, Path],
     segmenters: Mapping[str, Segmenter],
-) -> _Idf:
-    files: dict[tuple[str, int], Path] = {}
+) -> list[list[tuple[Path, Frequencies] | None]]:
+    """For each side of each corpus the file that its IDF is taken from, and what was counted there; None for itself.
+
+    Each file is read once, for the words of all sides that it is for.
+    """
+    files: list[list[Path | None]] = []
     wanted: dict[Path, set[str]] = {}
     language_of: dict[Path, str] = {}
-    for corpus, own in zip(corpora, tokens, strict=True):
-        for place in (0, 1):
-            language = (corpus.languages or ("", ""))[place]
+    for one in measured:
+        files.append([])
+        for place, (_, sentences) in enumerate(one.sides):
+            language = (one.corpus.languages or ("", ""))[place]
             if isinstance(idf_from, Mapping):
                 path = idf_from.get(language)
             else:
                 path = idf_from[min(place, len(idf_from) - 1)] if idf_from else None
+            files[-1].append(path)
             if path is not None:
-                files[corpus.label, place] = path
-                wanted.setdefault(path, set()).update(word for sentence in own[place] for word in sentence)
+                wanted.setdefault(path, set()).update(sentences.types)
                 language_of[path] = language
     counted = {
         path: frequencies_of(path, frozenset(types), segmenters.get(language_of[path]))
         for path, types in wanted.items()
     }
-    return _Idf(files, counted)
+    return [[None if path is None else (path, counted[path]) for path in some] for some in files]
 
 
 def _described(
-    corpus: Corpus,
-    reading: Reading,
-    tokens: Tokens,
-    idf: _Idf,
+    one: _Measured,
+    frequencies: Sequence[tuple[Path, Frequencies] | None],
     *,
     ranges: Sequence[float],
     samples: int,
     sheets: Sequence[Sheet],
 ) -> dict[str, Any]:
     """What the report says of one corpus."""
-    sample = reading.sample
+    corpus, reading = one.corpus, one.reading
     sides = []
-    for place in (0,) if corpus.text else (0, 1):
-        path = idf.files.get((corpus.label, place))
-        known = None if path is None else idf.counted[path]
+    for place, ((figures, sentences), known) in enumerate(zip(one.sides, frequencies, strict=True)):
+        path, counted = known or (None, None)
         sides.append(
             {
                 "language": corpus.languages[place] if corpus.languages else None,
-                **side(_texts(reading, place), Sentences(tokens[place]), known),
+                **figures,
+                "idf": moments(sentences.idf(counted)),
                 "idf_from": {
                     "file": None if path is None else path.name,
-                    "sentences": len(sample) if known is None else known.sentences,
+                    "sentences": one.sampled if counted is None else counted.sentences,
                 },
             }
         )
-    same = corpus.paraphrases and not corpus.text
-    shared = overlaps(*tokens) if same else None
-    scores = np.array([pair.score for pair in sample], np.float64) if reading.scored else None
-    tops = Counter(pair.tree for pair in sample if pair.tree is not None)
     missing = {
         "score": None if reading.scored else NO_SCORES,
-        "overlap": None if same else COPIES if corpus.text else TWO_LANGUAGES,
+        "overlap": COPIES if corpus.text else None if corpus.paraphrases else TWO_LANGUAGES,
         "parses": None if corpus.parses else NO_TREES,
         "histogram": None if reading.scored else NO_SCORES,
     }
@@ -233,21 +258,23 @@ def _described(
         "rows": reading.rows,
         "bad_rows": reading.bad_rows,
         "empty": reading.empty,
-        "sampled": len(sample),
+        "sampled": one.sampled,
         "sides": sides,
-        "score": None if scores is None else moments(scores),
-        "overlap": None if shared is None else moments(shared),
+        "score": None if one.scores is None else moments(one.scores),
+        "overlap": None if one.shared is None else moments(one.shared),
         "parses": None
         if corpus.parses is None
-        else {"file": corpus.parses.name, "types": len(tops), "entropy": entropy(list(tops.values()))},
-        "histogram": None if scores is None else _histogram(reading, ranges, scores, shared, samples),
-        "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if scores is None else None,
+        else {"file": corpus.parses.name, "types": len(one.tops), "entropy": entropy(list(one.tops.values()))},
+        "histogram": None if one.scores is None else _histogram(reading, ranges, one.scores, one.shared, samples),
+        "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if one.scores is None else [],
         "labels": _labels(reading, ranges, sheets) if sheets else None,
         "missing": {figure: why for figure, why in missing.items() if why},
     }
 
 
-def _histogram(reading: Reading, ends: Sequence[float], scores: Any, shared: Any, samples: int) -> dict[str, Any]:
+def _histogram(
+    reading: Reading, ends: Sequence[float], scores: Values, shared: Values | None, samples: int
+) -> dict[str, Any]:
     """Pairs by range of scores: their share in the whole corpus, the overlap of those in the sample."""
     total, where = sum(reading.counts), range_of(ends, scores)
     return {

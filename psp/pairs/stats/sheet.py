@@ -42,8 +42,17 @@ def write_sheet(path: Path | str, pairs: Iterable[Pair]) -> int:
     with atomic_text(path) as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows([number, rows[number].source, rows[number].target, "", ""] for number in sorted(rows))
+        writer.writerows([number, *map(_cell, rows[number][:2]), "", ""] for number in sorted(rows))
     return len(rows)
+
+
+def _cell(text: str) -> str:
+    """A text as a cell of one line that no program takes for a formula: both would be lost on saving.
+
+    The comparison in :func:`check_rows` is of letters and digits only.
+    """
+    line = " ".join(text.split())
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 
 
 @dataclass(frozen=True)
@@ -72,11 +81,6 @@ class Sheet:
 
     path: Path
     rows: Mapping[str, Row]
-
-    @property
-    def name(self) -> str:
-        """The annotator: the file's name without its ending."""
-        return self.path.stem
 
 
 def read_sheet(path: Path | str) -> Sheet:
@@ -191,9 +195,12 @@ def counts(sheets: Sequence[Sheet], ranges: Mapping[str, int], number: int) -> d
         number: how many ranges there are.
 
     Returns:
-        For each annotator the labelled pairs; for each range and each of :data:`JUDGED`, for each annotator how often
-        each label; for each two annotators the pairs that both have labelled, the share on which they agree, and kappa.
+        The annotators, by the names of their files without endings; for each range and each of :data:`JUDGED`, for each
+        annotator how often each label; for each two annotators the pairs that both have labelled, the share on which
+        they agree, and kappa.
     """
+    stems = [sheet.path.stem for sheet in sheets]
+    names = [stem if stems.count(stem) == 1 else str(sheet.path) for stem, sheet in zip(stems, sheets, strict=True)]
     found = np.zeros((number, len(JUDGED), len(sheets), len(LABELS)), np.int64)
     for place, sheet in enumerate(sheets):
         for one, row in sheet.rows.items():
@@ -201,16 +208,16 @@ def counts(sheets: Sequence[Sheet], ranges: Mapping[str, int], number: int) -> d
                 if label is not None and one in ranges:
                     found[ranges[one], judged, place, label - 1] += 1
     return {
-        "annotators": [sheet.name for sheet in sheets],
+        "annotators": names,
         "ranges": [
             {name: of_range[judged].tolist() for judged, name in enumerate(JUDGED)} for of_range in found
         ],
         "agreement": [
             {
-                "annotators": [one.name, other.name],
-                **{name: _agreement(one, other, judged, ranges) for judged, name in enumerate(JUDGED)},
+                "annotators": [names[one], names[other]],
+                **{name: _agreement(sheets[one], sheets[other], judged, ranges) for judged, name in enumerate(JUDGED)},
             }
-            for one, other in combinations(sheets, 2)
+            for one, other in combinations(range(len(sheets)), 2)
         ],
     }  # fmt: skip
 

@@ -1,0 +1,53 @@
+"""The rule `stats`, on the demo's corpora."""
+
+import json
+
+import pytest
+
+from psp.core import schemas
+
+REPORT, TEXT, SHEET = (f"results/demo/stats.{ending}" for ending in ("json", "md", "sheet.tsv"))
+
+
+@pytest.mark.slow
+def test_corpora_are_measured_and_labels_read(copy_of_finished):
+    project = copy_of_finished
+    assert project.planned(REPORT) == {"filter", "stats"}  # filter's pairs were removed after use
+    with (project.folder / "tiny.yaml").open("a") as file:
+        file.write("stats: {pairs: 500, sheet: 10, idf_from: {en: english.txt}}\n")
+    output = project.run(REPORT, check=False).output
+    assert "english.txt: no such file, but models.demo.stats.idf_from names it" in output
+    (project.folder / "english.txt").write_text("the cat sees a dog\n" * 3)
+    project.run(REPORT)
+    report = json.loads((project.folder / REPORT).read_text())
+    schemas.check(report, "stats")
+    corpus = report["corpora"][0]
+    assert corpus["label"] == "Phrasebook.en-fr" and corpus["sampled"] == 500 and corpus["overlap"] is None
+    assert [side["idf_from"]["sentences"] for side in corpus["sides"]] == [3, 500]
+    assert (project.folder / TEXT).read_text().startswith("# Statistics of demo\n")
+    # What comes after filter is not made again.
+    assert project.planned("results/demo/eval.json", "results/demo/data.json") == set()
+
+    # Filled by a script: nobody has judged these pairs.
+    header, *rows = (project.folder / SHEET).read_text().splitlines()
+    assert len(rows) == 10 * len(report["corpora"])
+    tiny = (project.folder / "tiny.yaml").read_text()
+    settings = tiny.replace("english.txt}", "english.txt}, labels: [{}]")
+    (project.folder / "tiny.yaml").write_text(settings.replace("[{}]", f"[{SHEET}]"))
+    assert "a run may write this file anew" in project.run(REPORT, check=False).output
+    (project.folder / "tiny.yaml").write_text(settings.replace("[{}]", "[ann.tsv]"))
+    (project.folder / "ann.tsv").write_text("\r\n".join([header, *(f"{row.rstrip()}\t3\t2" for row in rows)]))
+    assert project.planned(REPORT) == {"filter", "stats"}
+    before = (project.folder / SHEET).read_bytes()
+    project.run(REPORT)
+    labels = json.loads((project.folder / REPORT).read_text())["corpora"][0]["labels"]
+    assert labels == {
+        "annotators": ["ann"],
+        "ranges": [{"paraphrase": [[0, 0, 10]], "fluency": [[0, 10, 0]]}],
+        "agreement": [],
+    }
+    assert (project.folder / SHEET).read_bytes() == before
+    (project.folder / "ann.tsv").write_text(f"{header}\np0\ta\tb\t1\t1\n")
+    output = project.run(REPORT, check=False).output
+    assert "ann.tsv, line 2: the id p0 is that of no pair of these corpora" in output
+    assert not (project.folder / TEXT).exists()
