@@ -23,7 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
-         "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md", "docs/publishing.md")  # fmt: skip
+         "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md",
+         "docs/publishing.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
