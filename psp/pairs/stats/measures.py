@@ -92,7 +92,7 @@ class Sentences:
     def frequencies(self) -> npt.NDArray[np.int64]:
         """For each type the sentences that hold it."""
         sentence = np.repeat(np.arange(len(self._lengths)), self._lengths)
-        # Sorted, since np.unique of NumPy 2.3 hashes: 20 times as slow for these.
+        # Sorted here, since recent versions of np.unique hash, which took seconds for 2.2 million of these.
         held = np.sort(sentence * len(self.types) + self._ids)
         once = held[np.diff(held, prepend=-1) > 0]
         return np.bincount(once % max(len(self.types), 1), minlength=len(self.types))
