@@ -4,9 +4,9 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The stages, one rule file each:
-#   download (-> inspect) (-> pivot -> publish) -> filter -> dedupe -> mix (-> neardup) -> subword or vocabulary -> store
-#   (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize, variants, speed,
-#   curve; stats; data; card, report, release
+#   download (-> inspect) (-> pivot -> publish) -> filter (-> rank) -> dedupe -> mix (-> neardup) -> subword or vocabulary
+#   -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
+#   variants, speed, curve; stats; data; card, report, release
 
 
 configfile: "config/config.yaml"
@@ -20,6 +20,7 @@ include: "rules/inspect.smk"
 include: "rules/filter.smk"
 include: "rules/pivot.smk"
 include: "rules/publish.smk"
+include: "rules/rank.smk"
 include: "rules/dedupe.smk"
 include: "rules/mix.smk"
 include: "rules/neardup.smk"

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS, SOURCE, TARGET = "Resampled", "en", "fr"
-STAGES = ("filter", "filter+language", "dedupe", "mix", "neardup", "subword", "store")
+STAGES = ("filter", "filter+language", "rank", "dedupe", "mix", "neardup", "subword", "store")
 POOL = 200_000  # earlier rows that copies are made of
 MEGABATCH, BATCH, DIM = 100, 128, 1024  # training
 CHEAP = {"length": {}, "identical": {}, "ratio": {}, "symbols": {}, "decontaminate": {}}
@@ -157,6 +157,14 @@ def run_stage(stage: str, data: Path, folder: Path) -> dict[str, int]:
             languages=(SOURCE, TARGET), filters=filters.build(settings, (SOURCE, TARGET), resources),
         )  # fmt: skip
         print("  dropped:", counts["dropped"], flush=True)
+        return {"corpus": corpus, "in": counts["seen"], "kept": counts["kept"]}
+    if stage == "rank":
+        from psp.pairs.rank import rank_corpus
+
+        counts = rank_corpus(
+            folder / "filter.tsv", folder / "rank.tsv", folder / "rank.json", corpus=CORPUS, by="length", tenths=[9, 10],
+            seed=1,
+        )  # fmt: skip
         return {"corpus": corpus, "in": counts["seen"], "kept": counts["kept"]}
     if stage == "dedupe":
         from psp.pairs.dedupe import dedupe_corpus

@@ -29,6 +29,7 @@ rule data:
         unpack(sources),
         filter=reports("filter"),
         dropped=reports("filter", ".dropped.tsv"),
+        rank=ranked_reports,
         dedupe=reports("dedupe"),
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
@@ -54,6 +55,7 @@ rule data:
                 "file": origin(wildcards.model, part),
                 "record": f"{download(part.download)}.json" if part.download else None,
                 "warn_share": part.filters["warn_share"],
+                "ranked": part.ranked,
             }
             for part in model(wildcards).parts
         ],

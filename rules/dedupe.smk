@@ -1,7 +1,13 @@
 # Remove a corpus's duplicates, shuffle its pairs and cut it to its cap.
+def filtered(wildcards):
+    """Return a corpus's pairs after the filters, and after ranking if it is ranked."""
+    stage = "rank" if part_of(wildcards).ranked else "filter"
+    return f"results/{wildcards.model}/pairs/{stage}/{wildcards.part}.tsv"
+
+
 rule dedupe:
     input:
-        "results/{model}/pairs/filter/{part}.tsv",
+        filtered,
     output:
         pairs=scratch("results/{model}/pairs/dedupe/{part}.tsv"),
         report="results/{model}/pairs/dedupe/{part}.json",

@@ -17,6 +17,7 @@ rule evaluate:
             f"results/{wildcards.model}/pairs/filter/{part.label}.json"
             for part in model(wildcards).parts
         ],
+        rank=ranked_reports,
         dedupe=lambda wildcards: [
             f"results/{wildcards.model}/pairs/dedupe/{part.label}.json"
             for part in model(wildcards).parts

@@ -7,6 +7,13 @@ def training_pairs(wildcards):
     return f"results/{wildcards.model}/pairs/{'neardup' if near else 'mix'}.tsv"
 
 
+def ranked_reports(wildcards):
+    """Return the report of each corpus that is ranked."""
+    parts = model(wildcards).parts
+    folder = f"results/{wildcards.model}/pairs/rank"
+    return [f"{folder}/{part.label}.json" for part in parts if part.ranked]
+
+
 def vocabulary(wildcards):
     """Return the file of the model's subwords, words or trigrams; of a joint model, those of all its parts."""
     entry = model(wildcards)

@@ -28,6 +28,7 @@ with job(snakemake.log[0]):
             "decontaminated": decontaminated(params.decontaminate, filtered),
             "data": {
                 "filter": filtered,
+                **({"rank": [read_json(file) for file in inputs.rank]} if inputs.rank else {}),
                 "dedupe": [read_json(file) for file in inputs.dedupe],
                 "mix": read_json(inputs.mix),
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),

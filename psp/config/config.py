@@ -17,7 +17,7 @@ from typing import Any
 from psp.config import combination_entries, transformer_entries
 from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
-from psp.config.corpus_entries import Part, check_entry, closest, resolve
+from psp.config.corpus_entries import Part, check_entry, check_ranking, closest, resolve
 from psp.config.downloads import Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
 from psp.config.licences import permitted
@@ -160,6 +160,7 @@ class Config(Downloads):
             self._part(item, name, languages, settings, written["filters"], recipe)
             for item in self._items(name, entry, ())
         )
+        check_ranking(parts, f"{where}.corpora", lambda part: (part.rank["by"], "rank.by"))
         labels = [part.label for part in parts]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
@@ -222,6 +223,7 @@ class Config(Downloads):
                 filters=settings["filters"],
                 recipe=recipe,
                 where=where,
+                rank=settings["rank"],
             )
 
         def parts_of(other: str) -> tuple[Part, ...]:
@@ -315,12 +317,16 @@ class Config(Downloads):
             expected = own_filters(settings) if part.sources else settings["filters"]
             expected = for_text(expected) if part.is_text else expected
             found |= differences(expected, part.filters, f"corpora.{part.corpus}.filters")
+            found |= differences(settings["rank"], part.rank, f"corpora.{part.corpus}.rank")
             if part.sources:
                 found |= differences(settings["pivot"], part.pivot, f"corpora.{part.corpus}.pivot")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
+        unused += tuple(f"corpora.{part.corpus}.rank.tenths" for part in parts if not part.ranked)
+        if not any(part.ranked for part in parts):
+            unused += ("rank.tenths",)
         inert = (*INERT, "vocabulary." if subwords else "subword.", *([] if encoder in LSTMS else ["lstm."]))
         inert += transformer_entries.INERT if contextual else ("transformer.",)
         return {key: value for key, value in found.items() if not key.startswith(inert) and key not in unused}
@@ -456,7 +462,7 @@ class Config(Downloads):
                 yield item
                 continue
             other, rest = item["model"], {key: value for key, value in item.items() if key != "model"}
-            if wrong := [key for key in rest if key not in ("cap", "filters")]:
+            if wrong := [key for key in rest if key not in ("cap", "filters", "rank")]:
                 raise ConfigError(f"{where}: {{model: {other}}} takes its {wrong[0]} from that model; leave it out")
             if other not in self.raw["models"]:
                 raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,15 @@ from psp.config.entries import CORPUS
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.opus import language_pair
+from psp.pairs import rank as ranking
 from psp.pairs.filters import for_text, problems
 from psp.pairs.filters.contract import Filter
 
 _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
+
+
+#: The block ``rank`` of a corpus that is not ranked.
+UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in ranking.SECTION.keys}
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Part:
         cap: the maximum number of pairs to keep.
         licence: the declared SPDX id.
         filters: the settings of all filters for this corpus.
+        rank: the settings of the block ``rank`` for this corpus.
         path: the path of a local file.
         sources: of mined pairs: the bitext that they are mined from.
         through: of mined pairs: the language of the shared side.
@@ -52,6 +58,7 @@ class Part:
     sources: tuple[Part, ...] = ()
     through: str | None = None
     pivot: Mapping[str, Any] = field(default_factory=dict)
+    rank: Mapping[str, Any] = field(default_factory=lambda: UNRANKED)
 
     @property
     def paraphrase(self) -> bool:
@@ -62,6 +69,11 @@ class Part:
     def is_text(self) -> bool:
         """Whether it holds sentences rather than pairs."""
         return self.kind == "text"
+
+    @property
+    def ranked(self) -> bool:
+        """Whether some of its tenths are left out."""
+        return self.rank["by"] is not None
 
     @property
     def pair(self) -> str:
@@ -129,17 +141,18 @@ def resolve(
     filters: Mapping[str, Any],
     recipe: str,
     where: str,
+    rank: Mapping[str, Any] = UNRANKED,
 ) -> Part:
     """Resolve one item of a model's ``corpora``.
 
-    A filter's setting comes from these, each overriding the one before: the model's ``filters``; the catalogue entry's;
-    the entry's for the model's recipe; the item's.
+    A setting of ``filters`` or ``rank`` comes from these, each overriding the one before: the model's; the catalogue
+    entry's; the entry's for the model's recipe; the item's.
 
     Args:
         item: a name from the catalogue, or a mapping with ``name`` or ``path``.
         languages: the model's.
         catalogue: the config's ``corpora``.
-        filters: the model's.
+        filters, rank: the model's.
         where: the item's location, for errors, such as ``models.fr.corpora``.
 
     Raises:
@@ -166,7 +179,8 @@ def resolve(
     if kind == "text":
         filters = for_text(filters)
         _check_text(item, name, where)
-    own = merge(corpus.get("filters", {}), corpus.get("recipes", {}).get(recipe, {}).get("filters", {}))
+    of_recipe = corpus.get("recipes", {}).get(recipe, {})
+    own, ranked = (merge(corpus.get(key, {}), of_recipe.get(key, {})) for key in ("filters", "rank"))
     names = (corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1]))
     part = Part(
         corpus=name,
@@ -179,6 +193,7 @@ def resolve(
         licence=item.get("licence", of_pair(corpus, "licence", language_pair(names))),
         filters=merge(filters, merge(own, item.get("filters", {}))),
         path=path,
+        rank=merge(rank, merge(ranked, item.get("rank", {}))),
     )
     if corpus.get("pairs") and part.pair not in corpus["pairs"]:
         raise ConfigError(
@@ -259,3 +274,38 @@ def check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
         )
     for problem in problems(part.filters, part.languages, part.kind):
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
+
+
+def check_ranking(parts: Sequence[Part], where: str, said: Callable[[Part], tuple[str | None, str]]) -> None:
+    """Check that corpora can be ranked as is asked for, as far as their kinds tell.
+
+    Args:
+        parts: all corpora of the model.
+        where: for errors, such as ``models.fr``.
+        said: gives what a corpus is to be ranked by (None: it is not), and which key says so.
+
+    Raises:
+        ConfigError: one has no scores, or its sides, in two languages, are to be ranked by what they share.
+    """
+    for part in parts:
+        by, key = said(part)
+        if by in ranking.NEEDS and part.kind in ranking.WITHOUT_SCORES:
+            having = [one.label for one in parts if one.kind not in ranking.WITHOUT_SCORES]
+            called = ranking.CALLED[by]
+            advice = (
+                f"of the model's corpora, {' and '.join(having)} may have them: rank by {by} there alone, e.g. "
+                f"`- {{name: {having[0].rpartition('.')[0]}, rank: {{by: {by}}}}}`"
+                if having
+                else "nor has another corpus of the model; rank by length or, of paraphrases, by overlap"
+            )
+            raise ConfigError(
+                f"{where}: {key} is {by}, but {ranking.WITHOUT_SCORES[part.kind]}, such as {part.label}, have no "
+                f"{called}; {advice}"
+            )
+        if by == "overlap" and (part.is_text or not part.paraphrase):
+            what = (
+                "its sides are the same" if part.is_text else "its sides are in two languages, with few words in common"
+            )
+            raise ConfigError(
+                f"{where}: {key} is overlap, but {part.label} cannot be ranked so: {what}; rank by length"
+            )

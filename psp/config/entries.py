@@ -18,7 +18,7 @@ from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, lis
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
-from psp.pairs import filters, pivot, subword, vocabulary
+from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.training import settings as training
@@ -41,8 +41,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
-    "filters", "pivot", "segment", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer", "teacher",
-    "tune", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
+    "filters", "pivot", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer",
+    "teacher", "tune", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def _ref(name: str, **beside: Any) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{name}", **beside}
 
 
-CORPUS_RECIPE = Section("", {"filters": _ref("filters")})
+CORPUS_RECIPE = Section("", {"filters": _ref("filters"), "rank": _ref("rank")})
 
 CORPUS = Section(
     "one corpus of the catalogue",
@@ -58,7 +58,8 @@ CORPUS = Section(
         "kind": choice(
             "opus",
             ["opus", "paranmt"],
-            help="opus: an archive of OPUS in its Moses layout; paranmt: lines `reference \\t translation \\t score`",
+            help="opus: an archive of OPUS in its Moses layout; paranmt: lines `reference \\t translation \\t score`, "
+            "or with a fourth column, the translation score",
         ),
         "opus": text(
             pattern=NAME,
@@ -88,10 +89,14 @@ CORPUS = Section(
             help="licences of individual language pairs, such as {en-pl: CC-BY-4.0}",
         ),
         "filters": _ref("filters", description="settings for this corpus, which override the model's"),
+        "rank": _ref("rank", description="settings for this corpus, which override the model's"),
         "recipes": {
             **Section(
                 "settings of this corpus under a recipe, such as {code: {filters: {length: {max: 50}}}}",
-                {recipe: _ref("corpus_recipe", description="its `filters` under this recipe") for recipe in RECIPES},
+                {
+                    recipe: _ref("corpus_recipe", description="its `filters` and `rank` under this recipe")
+                    for recipe in RECIPES
+                },
             ).node,
             "default": {},
         },
@@ -143,7 +148,8 @@ ITEM = Section(
         "max_group": whole(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
         "path": text(
             at_least=1,
-            help="lines `source \\t target` or `source \\t target \\t score`; plain, or .gz, .zst, .zip",
+            help="lines `source \\t target`, `source \\t target \\t score` or `source \\t target \\t score \\t "
+            "translation score`; plain, or .gz, .zst, .zip",
         ),
         "text": text(
             at_least=1,
@@ -159,6 +165,7 @@ ITEM = Section(
         ),
         "licence": text(null=True, help="SPDX id of the licence"),
         "filters": _ref("filters", description="settings for this corpus in this model, which override all others"),
+        "rank": _ref("rank", description="settings for this corpus in this model, which override all others"),
     },
 )
 
@@ -201,6 +208,7 @@ def sections() -> dict[str, Section | Setting]:
         "filters": filters.section(),
         "pivot": pivot.SECTION,
         "segment": blocks.SEGMENT,
+        "rank": rank.SECTION,
         "mix": blocks.MIX,
         "subword": subword.SECTION,
         "vocabulary": vocabulary.SECTION,

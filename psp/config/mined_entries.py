@@ -27,7 +27,7 @@ FILTERS: Mapping[str, Any] = {
 #: Without filters of their own (``pivot.own_filters``), what is kept clear of test sets is all that is looked at.
 _KEPT = "decontaminate"
 #: Keys that such an item may have.
-_KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters")
+_KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters", "rank")
 
 
 def is_mined(item: Any) -> bool:
@@ -69,7 +69,7 @@ def resolve_mined(
     Args:
         item: with ``mined``, a language, or ``pivoted``, two; ``through``; and ``from``.
         model, languages: the model's name and languages.
-        settings: its blocks ``filters`` and ``pivot``.
+        settings: its blocks ``filters``, ``rank`` and ``pivot``.
         written: what of ``filters`` the config itself says; :data:`FILTERS` stand in for the rest.
         catalogue: the config's ``corpora``.
         recipe: the model's.
@@ -127,6 +127,7 @@ def resolve_mined(
         sources=sources,
         through=through,
         pivot=mining,
+        rank=merge(settings["rank"], item.get("rank", {})),
     )
     check_filters(part, settings["filters"], where)
     similarity = part.filters["similarity"]
@@ -163,6 +164,8 @@ def _sources(
         one = {"name": entry} if isinstance(entry, str) else dict(entry)
         if is_mined(one) or "model" in one:
             raise ConfigError(f"{said}: `from` lists bitext, or is `{{model: name}}`; name corpora")
+        if "rank" in one:
+            raise ConfigError(f"{said}: bitext of `from` is mined whole, but has `rank`; set it for the mined pairs")
         if "path" in one and "languages" not in one:
             raise ConfigError(
                 f"{said}: does not say which languages the columns of {one['path']} are in; write "

@@ -14,6 +14,7 @@ from psp.config.model import Model
 from psp.core.errors import PspError
 from psp.corpora.estimate import count_lines
 from psp.corpora.opus import member_names
+from psp.pairs.rank import TENTHS
 from psp.training import launch
 from psp.training.losses.objective import mines
 from psp.training.tune import Tuning
@@ -247,6 +248,7 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
     for part in model.parts:
         listed = [known[one.path or one.download or ""] or 0 for one in part.sources or (part,)]
         share = KEPT * MINED if part.sources else KEPT
+        share *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
         kept += min(share * sum(listed), part.cap or float("inf"))
     return read, kept, unlisted
 

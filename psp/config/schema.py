@@ -215,8 +215,8 @@ def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
 
 
 def _either(allowed: Any) -> str:
-    names = {"null": "null", "integer": "a whole number", "boolean": "true or false", "object": "a mapping",
-             "array": "a list", "string": "a text", "number": "a number"}  # fmt: skip
+    names = {"null": "null", "None": "null", "integer": "a whole number", "boolean": "true or false",
+             "object": "a mapping", "array": "a list", "string": "a text", "number": "a number"}  # fmt: skip
     items = allowed if isinstance(allowed, list) else [allowed]
     return " or ".join(names.get(str(item), str(item)) for item in items)
 

@@ -69,13 +69,13 @@ class Setting:
         """The key in the schema of a report, which quotes the value that was used."""
         values = {"type": "string"} if self.grows else dict(self.values())
         if "enum" in values:
-            values = {"type": "string", **values}
+            values = {"type": _type("string", None in values["enum"]), **values}
         return {**values, "description": self.help}
 
     @property
     def allowed(self) -> str:
         """What the setting may be, in words."""
-        return self.noun or " or ".join(self.values()["enum"])
+        return self.noun or " or ".join("null" if word is None else word for word in self.values()["enum"])
 
     def allows(self, value: Any) -> bool:
         """Whether the setting may have this value."""
@@ -142,11 +142,18 @@ def number(
     return _numeric("number", noun, limits, default, null, about)
 
 
-def choice(default: str = REQUIRED, options: Sequence[str] | Callable[[], Iterable[str]] = (), **about: Any) -> Setting:
-    """One of some words; ``options`` is a function where they come from a registry."""
+def choice(
+    default: str | None = REQUIRED,
+    options: Sequence[str] | Callable[[], Iterable[str]] = (),
+    *,
+    null: bool = False,
+    **about: Any,
+) -> Setting:
+    """One of some words, or with ``null`` none; ``options`` is a function where they come from a registry."""
     if callable(options):
         return Setting(lambda: {"enum": list(options())}, "", default=default, grows=True, **about)
-    return Setting(lambda: {"enum": list(options)}, "", default=default, **about)
+    words = [*options, None] if null else [*options]
+    return Setting(lambda: {"enum": words}, "", default=default, **about)
 
 
 def flag(default: bool = REQUIRED, **about: Any) -> Setting:
@@ -229,7 +236,7 @@ def _allows(node: Mapping[str, Any], value: Any) -> bool:
     if "anyOf" in node:
         return any(_allows(one, value) for one in node["anyOf"])
     if "enum" in node:
-        return isinstance(value, str) and value in node["enum"]
+        return (value is None or isinstance(value, str)) and value in node["enum"]
     kinds = node.get("type", ())
     kinds = (kinds,) if isinstance(kinds, str) else kinds
     if value is None:

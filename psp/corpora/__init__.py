@@ -22,7 +22,8 @@ def open_corpus(
 
     Args:
         kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t
-            score``), ``local`` (a file of such lines, or of ``source \t target``), ``text`` (a file of sentences, each
+            score``, or with a translation score behind it), ``local`` (a file of such lines, or of
+            ``source \t target``), ``text`` (a file of sentences, each
             of which becomes a pair with itself) or ``mined`` (what :mod:`psp.pairs.pivot` writes).
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
@@ -30,8 +31,8 @@ def open_corpus(
         max_bad_rows: share of rows that may be malformed; None for the reader's default.
 
     Yields:
-        (source, target), or (source, target, score) for every row of a corpus with scores; or a
-        :class:`psp.corpora.rows.BadRow` for a malformed row.
+        (source, target), with a score, or a score and a translation score, for every row of a corpus that has them; or
+        a :class:`psp.corpora.rows.BadRow` for a malformed row.
 
     Raises:
         DataError: as for :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive`,

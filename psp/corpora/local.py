@@ -1,4 +1,6 @@
-r"""Read the user's own files of ``source \t target`` or ``source \t target \t score`` lines, optionally compressed.
+r"""Read the user's own files of ``source \t target`` lines, optionally compressed.
+
+A third column is the score, a fourth one the translation score (:mod:`psp.corpora.paranmt`).
 
 The suffix tells the compression: .gz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
 """
@@ -22,21 +24,21 @@ from psp.text.lines import read_lines
 def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
     r"""Yield the rows of a file in order, unmodified; cleaning is left to the filter stage.
 
-    A file has scores if its first row of two or three columns has three. A byte order mark is dropped.
+    The first row of two to four columns tells how many the file has. A byte order mark is dropped.
 
     Args:
         path: the file.
         max_bad_rows: as in :func:`psp.corpora.rows.parse_rows`.
 
     Yields:
-        (source, target) or (source, target, score), or a :class:`psp.corpora.rows.BadRow`.
+        (source, target), with the scores that the file has, or a :class:`psp.corpora.rows.BadRow`.
 
     Raises:
         DataError: the file is missing, damaged or truncated, a line is not UTF-8, or too many rows are bad; possibly
             after rows were yielded.
         PspError: the package for .zst is not installed.
     """
-    yield from parse_rows(lines_of(path), path, columns=None, max_bad_rows=max_bad_rows)
+    yield from parse_rows(lines_of(path), path, columns=(2, 3, 4), max_bad_rows=max_bad_rows)
 
 
 def lines_of(path: Path | str) -> Iterator[str]:

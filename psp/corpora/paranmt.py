@@ -1,5 +1,8 @@
 r"""Read ParaNMT and files in its format: a zip with one text member of ``reference \t translation \t score`` lines.
 
+Lines may have a fourth column, the translation's length-normalised score (the logarithm of its probability by the
+translation system, divided by its length), which the published file lacks.
+
 ParaNMT's member is ``para-nmt-50m/para-nmt-50m.txt``; any name ending in .txt is accepted. It is decompressed on the
 fly. The score is the cosine of averaged PARAGRAM-PHRASE word vectors (paper, section 3.1).
 """
@@ -22,7 +25,7 @@ def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterat
         max_bad_rows: as in :func:`psp.corpora.rows.parse_rows`.
 
     Yields:
-        (source, target, score), or a :class:`psp.corpora.rows.BadRow`.
+        (source, target, score), with the translation score if the file has it, or a :class:`psp.corpora.rows.BadRow`.
 
     Raises:
         DataError: the archive is missing, damaged or encrypted, does not have exactly one text member, a line is not
@@ -33,4 +36,4 @@ def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterat
         name = only_text_member(archive, path)
         with open_member(archive, name, path) as stream:
             place = f"{path} ({name})"
-            yield from parse_rows(read_lines(stream, place), place, columns=3, max_bad_rows=max_bad_rows)
+            yield from parse_rows(read_lines(stream, place), place, columns=(3, 4), max_bad_rows=max_bad_rows)

@@ -1,4 +1,4 @@
-r"""Parse pairs as tab-separated rows: ``source \t target``, or ``source \t target \t score``.
+r"""Parse pairs as tab-separated rows: ``source \t target``, with a score, or with a score and a translation score.
 
 A few malformed rows are tolerated: each is passed on as a :class:`BadRow`, which the filter stage counts and samples.
 Many of them are an error: the file is probably the wrong one.
@@ -7,7 +7,7 @@ Many of them are an error: the file is probably the wrong one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,8 @@ class BadRow:
     """A malformed row.
 
     Attributes:
-        reason: ``row: columns`` (wrong number of columns) or ``row: score`` (not a finite number).
+        reason: ``row: columns`` (wrong number of columns) or ``row: score`` or ``row: translation score`` (not a finite
+            number).
         text: the row's beginning, with tabs shown as the symbol U+2409.
     """
 
@@ -35,19 +36,23 @@ class BadRow:
     text: str
 
 
-Row = tuple[str, str] | tuple[str, str, float] | BadRow
-"""What corpus readers yield: raw text, with a score in every pair of a corpus or in none."""
+Row = tuple[str, str] | tuple[str, str, float] | tuple[str, str, float, float] | BadRow
+"""What corpus readers yield: raw text, with a score, or a score and a translation score, in every pair of a corpus or
+in none."""
+
+_COLUMNS = ("source", "target", "score", "translation score")
 
 
 def parse_rows(
-    lines: Iterable[str], path: Path | str, *, columns: int | None, max_bad_rows: float = MAX_BAD_ROWS
+    lines: Iterable[str], path: Path | str, *, columns: Collection[int], max_bad_rows: float = MAX_BAD_ROWS
 ) -> Iterator[Row]:
     """Parse lines into pairs; yield a :class:`BadRow` for each malformed line.
 
     Args:
         lines: decoded, without line ends.
         path: the file, for errors.
-        columns: 2, or 3 if the last is the score; None: as in the first row that has 2 or 3.
+        columns: the numbers of columns that a file may have, of 2, 3 (with a score) and 4 (with a translation score);
+            the first row that has one of them tells which it is.
         max_bad_rows: maximum share of bad rows among those so far (counted as at least ``FIRST_ROWS``).
 
     Raises:
@@ -58,19 +63,25 @@ def parse_rows(
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t")
         count = len(fields)
-        if columns is None and count in (2, 3):
-            columns = count
-        if count != columns:
+        # A tab too many in the first line is likelier than a number in its place.
+        if count in columns and (count < 4 or None not in map(_number, fields[2:])):
+            columns = (count,)
+        if count not in columns:
             reason = "row: columns"
-            problem = f"{count} column{'s' if count > 1 else ''} instead of {columns or '2 or 3'}"
+            problem = f"{count} column{'s' if count > 1 else ''} instead of {_either(columns)}"
         elif count == 2:
             yield fields[0], fields[1]
             continue
-        elif (score := _number(fields[2])) is not None:
+        elif (score := _number(fields[2])) is None:
+            reason, problem = "row: score", f"the score {fields[2][:40]!r} is not a number"
+        elif count == 3:
             yield fields[0], fields[1], score
             continue
+        elif (translation := _number(fields[3])) is None:
+            reason, problem = "row: translation score", f"the translation score {fields[3][:40]!r} is not a number"
         else:
-            reason, problem = "row: score", f"the score {fields[2][:40]!r} is not a number"
+            yield fields[0], fields[1], score, translation
+            continue
         bad += 1
         first = first or (number, problem)
         if bad > max_bad_rows * max(number, FIRST_ROWS):
@@ -88,9 +99,13 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) and "_" not in text else None  # only Python reads 1_0 as 10
 
 
-def _too_many(bad: int, rows: int, first: tuple[int, str], columns: int | None, path: Path | str) -> DataError:
-    wanted = {2: "source, tab, target", 3: "source, tab, target, tab, score"}
-    expected = wanted[columns] if columns else f"{wanted[2]} or {wanted[3]}"
+def _either(numbers: Collection[int]) -> str:
+    *others, last = map(str, sorted(numbers))
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _too_many(bad: int, rows: int, first: tuple[int, str], columns: Collection[int], path: Path | str) -> DataError:
+    expected = " or ".join(", tab, ".join(_COLUMNS[:count]) for count in sorted(columns))
     return DataError(
         f"{first[1]}; {bad:,} of the first {rows:,} rows are not `{expected}`, starting with this one: fix the file, "
         "name the right one, or raise filters.max_bad_rows",

@@ -27,10 +27,11 @@ from psp.core.progress import Progress
 from psp.pairs.pair_file import (
     PAIR,
     SCORED,
+    TRANSLATED,
     blocks,
     folder_beside,
-    has_scores,
     last_column,
+    layout_of,
     rows_of,
     score_of,
     text_of,
@@ -56,7 +57,8 @@ def dedupe_corpus(
     r"""Remove duplicates (ignoring case) from one corpus, then keep at most ``cap`` pairs, chosen at random.
 
     Args:
-        in_path: a pair file, ``source \t target \n``, with or without a third column, the score.
+        in_path: a pair file, ``source \t target \n``, with or without a third column, the score. A fourth, the
+            translation score, is left out.
         out: the pairs kept, with their scores, in hash order. Of pairs that differ at most in case the first stays, or
             with scores the first of those with the highest score; otherwise the order of the input does not matter.
         report: JSON with the numbers of pairs seen, duplicates, dropped by the cap, and kept. The same is returned.
@@ -69,14 +71,17 @@ def dedupe_corpus(
             disk is full.
     """
     in_path, out = Path(in_path), Path(out)
-    scores = has_scores(in_path)
+    layout = layout_of(in_path)
     kept = 0
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
         buckets = Buckets(
-            folder, shards or default_shards([in_path]), seed_for(seed, f"corpus {corpus}"), "score" if scores else None
+            folder,
+            shards or default_shards([in_path]),
+            seed_for(seed, f"corpus {corpus}"),
+            "score" if layout.scores else None,
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
-            seen = buckets.add(in_path, bar, scores=scores)
+            seen = buckets.add(in_path, bar, scores=layout.scores, translations=layout is TRANSLATED)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Past the cap the sorting goes on all the same: duplicates are counted in all of the corpus.
@@ -115,7 +120,9 @@ class Buckets:
         self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
-    def add(self, path: Path, bar: Progress, *, scores: bool, index: int | None = None) -> int:
+    def add(
+        self, path: Path, bar: Progress, *, scores: bool, index: int | None = None, translations: bool = False
+    ) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
         Files are reopened for each block, so only the disk limits the number of buckets.
@@ -123,10 +130,14 @@ class Buckets:
         Args:
             scores: the file's rows have a score, which an index replaces.
             index: append this to each row.
+            translations: the rows have a translation score behind it, which is left out.
         """
         seen = 0
         for number, block in blocks(path):
-            text = text_of(block, path, number, SCORED if scores else PAIR)
+            text = text_of(block, path, number, TRANSLATED if translations else SCORED if scores else PAIR)
+            if translations:
+                block = _joined(map(without_last_column, rows_of(block)))
+                text = block.decode()
             if scores and index is not None:
                 block = _joined(map(without_last_column, rows_of(block)))
                 text = block.decode()

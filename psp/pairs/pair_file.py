@@ -1,6 +1,7 @@
 r"""The parser of pair files: reads blocks of whole lines, for stages that cannot afford a Python call per line.
 
-A pair file has lines ``source \t target \n`` or, if the corpus has scores, ``source \t target \t score \n``. A mixed
+A pair file has lines ``source \t target \n`` or, if the corpus has scores, ``source \t target \t score \n``; what the
+filters write of a corpus with translation scores has them as a fourth column. A mixed
 pair file always has a third column: the index of the corpus. Every reader gets its lines checked here.
 """
 
@@ -60,23 +61,13 @@ def rows_of(block: bytes) -> list[bytes]:
     return rows
 
 
-def has_scores(path: Path) -> bool:
-    """Whether a pair file has a third column, the score; its first line tells, and all others must be like it.
-
-    Raises:
-        DataError: the file cannot be opened.
-    """
-    with _opened(path) as file:
-        return file.readline().count(b"\t") == 2
-
-
 class Layout(NamedTuple):
     """What each line of a file must be like.
 
     Attributes:
-        columns: 2 or 3.
+        columns: 2 to 4.
         named: which they are, for errors.
-        scores: the third column must hold a finite number.
+        scores: the columns after the second must hold finite numbers.
         own: the file may be written by hand, so errors say what to do with a line; files of the workflow are to be
             made again.
     """
@@ -89,9 +80,29 @@ class Layout(NamedTuple):
 
 PAIR = Layout(2, "a pair has 2 (source, tab, target)")
 SCORED = Layout(3, "a pair has 3 (source, target, score)", scores=True)
+TRANSLATED = Layout(4, "a pair has 4 (source, target, score, translation score)", scores=True)
 MIXED = Layout(3, "a mixed pair has 3 (source, target, corpus)")
 _OWN = {number: Layout(number, f"the first line has {number}", own=True) for number in (2, 3)}
 _AGAIN = "delete the file and make it again"
+
+
+def layout_of(path: Path) -> Layout:
+    """The layout of a pair file of the workflow (not a mixed one); its first line tells, all others must be like it.
+
+    Raises:
+        DataError: the file cannot be opened.
+    """
+    with _opened(path) as file:
+        return {2: SCORED, 3: TRANSLATED}.get(file.readline().count(b"\t"), PAIR)
+
+
+def has_scores(path: Path) -> bool:
+    """Whether a pair file has a third column, the score.
+
+    Raises:
+        DataError: the file cannot be opened.
+    """
+    return layout_of(path).scores
 
 
 def own_layout(path: Path) -> Layout:
@@ -126,7 +137,7 @@ def text_of(block: bytes, path: Path, number: int, layout: Layout = PAIR) -> str
                 advice = "use tabs only between columns" if layout.own else _AGAIN
                 raise DataError(f"{columns} columns where {layout.named}; {advice}", path, line_number)
     if layout.scores:
-        _check_scores(block, path, number)
+        _check_scores(block, path, number, layout.columns - 2)
     try:
         return block.decode()
     except UnicodeDecodeError as error:
@@ -202,14 +213,19 @@ def score_of(row: bytes) -> float:
     return float(last_column(row))
 
 
-def _check_scores(block: bytes, path: Path, number: int) -> None:
+def scores_of(row: bytes, columns: int = 1) -> list[float]:
+    """Parse the last columns of a row as numbers."""
+    return [float(text) for text in row.rsplit(b"\t", columns)[1:]]
+
+
+def _check_scores(block: bytes, path: Path, number: int, columns: int) -> None:
     for line_number, line in enumerate(rows_of(block), start=number):
         try:
-            sound = math.isfinite(score_of(line))
+            sound = all(map(math.isfinite, scores_of(line, columns)))
         except ValueError:
             sound = False
         if not sound:
-            text = last_column(line).decode(errors="replace")
+            text = line.split(b"\t", 2)[2].replace(b"\t", b" ").decode(errors="replace")
             raise DataError(f"the score {text!r} is not a finite number; {_AGAIN}", path, line_number)
 
 

@@ -14,7 +14,12 @@ from psp.core.files import read_json
 log = logging.getLogger(__name__)
 
 #: Stage -> the endings of its files for each corpus; the report is removed last, since it identifies the others.
-STAGES = {"filter": (".tsv", ".dropped.tsv", ".json"), "dedupe": (".tsv", ".json"), "pivot": (".tsv", ".json")}
+STAGES = {
+    "filter": (".tsv", ".dropped.tsv", ".json"),
+    **dict.fromkeys(("rank", "dedupe", "pivot"), (".tsv", ".json")),
+}
+#: Keys that tell a stage's report.
+TELLING = {"filter": "filters", "rank": "tenths", "dedupe": "capped"}
 
 
 def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
@@ -45,7 +50,7 @@ def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
 
 
 def _is_report(path: Path, label: str) -> bool:
-    """Whether a file is the report of the filters, deduplication or mining of the corpus with that label."""
+    """Whether a file is the report of the filters, ranking, deduplication or mining of the corpus with that label."""
     try:
         report: Any = read_json(path)
     except DataError:
@@ -58,5 +63,5 @@ def _is_report(path: Path, label: str) -> bool:
         and report.get("format") == 1
         and isinstance(report.get("corpus"), str)
         and label.startswith(f"{report['corpus']}.")
-        and {"kept", "filters" if path.parent.name == "filter" else "capped"} <= report.keys()
+        and {"kept", TELLING[path.parent.name]} <= report.keys()
     )

@@ -38,6 +38,7 @@ class Source:
         file: the corpus's file; of mined pairs, the report of their mining.
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
+        ranked: whether some of its tenths were left out.
     """
 
     label: str
@@ -47,6 +48,7 @@ class Source:
     file: Path
     record: Path | None
     warn_share: float = data_warnings.SHARE
+    ranked: bool = False
 
 
 def report(
@@ -132,10 +134,12 @@ def _corpus(
     size: Mapping[str, int],
 ) -> dict[str, Any]:
     filtered, deduped = (read_json(pairs / f"{stage}/{source.label}.json") for stage in ("filter", "dedupe"))
+    ranked = _ranked(source, pairs) or {"seen": filtered["kept"], "kept": filtered["kept"]}
     near = near or {"in": mixed["kept"], "kept": mixed["kept"]}
     lost, left, close = _lost(deduped), _lost(mixed), _lost(near)
     _fits("filter", source, filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values()), pairs)
-    _fits("dedupe", source, filtered["kept"], deduped["seen"], pairs)
+    _fits("rank", source, filtered["kept"], ranked["seen"], pairs)
+    _fits("dedupe", source, ranked["kept"], deduped["seen"], pairs)
     _fits("dedupe", source, deduped["seen"], deduped["kept"] + sum(lost.values()), pairs)
     _fits("mix", source, deduped["kept"], mixed["in"], pairs)
     _fits("mix", source, mixed["in"], mixed["kept"] + sum(left.values()), pairs)
@@ -159,6 +163,7 @@ def _corpus(
             {**_reason(reason, filtered["filters"]), "pairs": count, "samples": samples.get(reason, [])}
             for reason, count in sorted(filtered["dropped"].items(), key=lambda item: (-item[1], item[0]))
         ],
+        **({"ranked": _of_ranking(ranked)} if source.ranked else {}),
         "deduplicated": lost,
         "mixed": left,
         "near_duplicates": close,
@@ -166,6 +171,16 @@ def _corpus(
         "pieces": {side: size[side] for side in ("source", "target")},
         "mean_pieces": {side: _mean(size[side], size["pairs"]) for side in ("source", "target")},
     }
+
+
+def _ranked(source: Source, pairs: Path) -> dict[str, Any] | None:
+    """The report of the rule ``rank``; None for a corpus that was not ranked."""
+    return read_json(pairs / f"rank/{source.label}.json") if source.ranked else None
+
+
+def _of_ranking(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What data.json says of a ranking; the pairs left out are counted."""
+    return {"by": found["by"], "tenths": found["tenths"], "other_tenths": found["seen"] - found["kept"]}
 
 
 def _mined(source: Source, read: int) -> dict[str, Any]:
@@ -243,6 +258,7 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "read": sum(corpus["read"] for corpus in corpora),
         "dropped": sum(_dropped(corpus) for corpus in corpora),
+        **_all_ranked(corpora),
         "deduplicated": add("deduplicated"),
         "mixed": add("mixed"),
         "near_duplicates": add("near_duplicates"),
@@ -250,6 +266,12 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "pieces": pieces,
         "mean_pieces": {side: _mean(count, kept) for side, count in pieces.items()},
     }
+
+
+def _all_ranked(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The pairs that ranking left out, over all corpora; nothing if none was ranked."""
+    counts = [corpus["ranked"]["other_tenths"] for corpus in corpora if "ranked" in corpus]
+    return {"ranked": {"other_tenths": sum(counts)}} if counts else {}
 
 
 def _tokenizer(store: Path) -> dict[str, str]:
@@ -267,8 +289,11 @@ def _dropped(corpus: Mapping[str, Any]) -> int:
 
 # ----------------------------------------------------------------------------------------------------- for people
 
+#: The stages after the filters, in whose counts data.json has what they left out.
+STAGES = ("ranked", "deduplicated", "mixed", "near_duplicates")
 #: Column heading of each count, in the order of the stages.
 HEADINGS = {
+    "other_tenths": "in other tenths",
     "duplicates": "duplicates",
     "capped": "over the cap",
     "mixed.duplicates": "in an earlier corpus",
@@ -303,7 +328,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     if said := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
         yield said
-    counts = [(stage, name) for stage in ("deduplicated", "mixed", "near_duplicates") for name in total[stage]]
+    counts = [(stage, name) for stage in STAGES for name in total.get(stage, {})]
     headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
     yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
     yield "|---|---|" + "--:|" * (len(counts) + 5)
@@ -315,7 +340,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
                 "" if whole else row["licence"]["declared"] or "none declared",
                 row["read"],
                 row["dropped"] if whole else _dropped(row),
-                *(row[stage].get(name, 0) for stage, name in counts),
+                *(row.get(stage, {}).get(name, 0) for stage, name in counts),
                 row["kept"],
                 sum(row["pieces"].values()),
                 " / ".join("-" if mean is None else f"{mean:.1f}" for mean in row["mean_pieces"].values()),
@@ -338,6 +363,9 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     if licence["text"]:
         yield ""
         yield from verbatim(licence["text"].split("\n"))
+    if ranked := corpus.get("ranked"):
+        tenths = f"tenth{'s' * (len(ranked['tenths']) > 1)} {', '.join(map(str, ranked['tenths']))}"
+        yield f"- ranked by {ranked['by']}; kept: {tenths} of 10"
     if mined := corpus.get("mined"):
         yield ""
         yield (

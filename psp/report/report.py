@@ -22,7 +22,7 @@ from psp.models.card import public_address
 from psp.pairs import data_warnings
 from psp.report import charts, eval_table, page
 from psp.report.comparison import columns
-from psp.report.data import HEADINGS
+from psp.report.data import HEADINGS, STAGES
 from psp.report.quoted import Quoted
 from psp.report.quoted import load as load_quoted
 from psp.report.run import STORE, Run, kept_pairs
@@ -306,8 +306,8 @@ def _funnel(data: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for name in sorted(dropped, key=lambda name: order.index(name) if name in order else len(order)):
         left -= dropped[name]
         yield f"filter {name}", left
-    for stage in ("deduplicated", "mixed", "near_duplicates"):
-        for name, count in total[stage].items():
+    for stage in STAGES:
+        for name, count in total.get(stage, {}).items():
             if count:
                 left -= count
                 yield HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))), left

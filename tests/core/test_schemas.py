@@ -44,6 +44,7 @@ from psp.pairs.stats.run import Corpus as StatsCorpus
 from psp.pairs.stats.run import describe
 from psp.pairs.stats.sample import pair_id
 from psp.pairs.stats.sheet import read_sheet
+from psp.pairs.rank import rank_corpus
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary
@@ -94,6 +95,10 @@ def write_pairs(folder: Path) -> None:
     mine(
         [Bitext("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "pivot/Mined-fr.en-en.tsv",
         folder / "pivot/Mined-fr.en-en.json", languages=("en", "en"), through="fr", seed=1,
+    )  # fmt: skip
+    rank_corpus(
+        folder / f"filter/{LABEL}.tsv", folder / f"rank/{LABEL}.tsv", folder / f"rank/{LABEL}.json",
+        corpus="Small", by="length", tenths=[1, 10], seed=1,
     )  # fmt: skip
     kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
     dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)

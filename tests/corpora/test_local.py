@@ -106,7 +106,7 @@ def test_bytes_that_are_not_utf8_name_the_line(tmp_path):
 
 
 def test_a_file_of_another_kind_is_an_error(tmp_path):
-    assert "line 1: 1 column instead of 2 or 3" in fails(write(tmp_path / "a.csv", b"a,b\n" * 20_000))
+    assert "line 1: 1 column instead of 2, 3 or 4" in fails(write(tmp_path / "a.csv", b"a,b\n" * 20_000))
     assert "5 of the first 5 rows" in fails(write(tmp_path / "b.csv", b"a,b\n" * 5))
 
 

@@ -98,7 +98,7 @@ def test_many_bad_rows_are_an_error_that_names_the_first(tmp_path):
     assert "line 20001: 2 columns instead of 3; 203 of the first 20,203" in fails(many(300, 20_000, 0))
     # The limit can be set, and a file without any pair is wrong however short it is.
     assert len(list(read_archive(many(300, 2, 0), max_bad_rows=0.03))) == 302
-    assert "line 1: 2 columns instead of 3; 5 of the first 5" in fails(many(5, 0, 0))
+    assert "line 1: 2 columns instead of 3 or 4; 5 of the first 5" in fails(many(5, 0, 0))
 
 
 def test_no_bad_row_at_all_may_be_asked_for(tmp_path):
@@ -134,12 +134,12 @@ def test_a_wrong_checksum_is_found_although_all_rows_were_read(tmp_path):
 
 
 def test_rows_of_two_or_three_columns_as_the_first_has(tmp_path):
-    assert list(parse_rows(["x", "a\tb", "c\td\t1"], "f", columns=None, max_bad_rows=1.0)) == [
+    assert list(parse_rows(["x", "a\tb", "c\td\t1"], "f", columns=(2, 3), max_bad_rows=1.0)) == [
         BadRow("row: columns", "x"),
         ("a", "b"),
         BadRow("row: columns", "c\u2409d\u24091"),
     ]
-    assert list(parse_rows(["a\tb\tx", "c\td\t1"], "f", columns=None)) == [
+    assert list(parse_rows(["a\tb\tx", "c\td\t1"], "f", columns=(2, 3))) == [
         BadRow("row: score", "a\u2409b\u2409x"),
         ("c", "d", 1.0),
     ]
@@ -151,3 +151,14 @@ def test_real_pairs_equal_a_plain_reading(psp_data: Path) -> None:
         rows = [line.split("\t") for line in opened.read("english_pairs.txt").decode().removesuffix("\n").split("\n")]
     assert len(rows) == 150_000
     assert list(read_archive(path)) == [(source, target, float(score)) for source, target, score in rows]
+
+
+def test_a_fourth_column_is_the_translation_score():
+    rows = ["a\tb\t0.5\t-1.5", "c\td\t1\tx", "e\tf\t1"]
+    assert list(parse_rows(rows, "f", columns=(3, 4))) == [
+        ("a", "b", 0.5, -1.5),
+        BadRow("row: translation score", "c\u2409d\u24091\u2409x"),
+        BadRow("row: columns", "e\u2409f\u24091"),
+    ]
+    # A tab too many in the first line is no column.
+    assert list(parse_rows(["a\tb\tc\t0.5", "c\td\t1"], "f", columns=(3, 4)))[1] == ("c", "d", 1.0)

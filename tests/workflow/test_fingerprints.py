@@ -26,6 +26,7 @@ MAY_REACH = {
     "inspect": FILTER | MODEL | {"pairs.inspect", "evaluation", "evaluation.tasks", "report"},
     "pivot": PAIRS | {"models"},  # an encoder may compare translations
     "publish": PAIRS | {"models", "report"},
+    "rank": FILTER | {"evaluation"},
     "dedupe": PAIRS,
     "mix": PAIRS,
     "neardup": PAIRS,
@@ -61,8 +62,8 @@ MAY_REACH = {
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
-ON_THE_WAY = ("filter", "pivot", "dedupe", "mix", "neardup", "subword", "vocabulary", "store", "development_pairs",
-              "train", "tune_point")  # fmt: skip
+ON_THE_WAY = ("filter", "pivot", "rank", "dedupe", "mix", "neardup", "subword", "vocabulary", "store",
+              "development_pairs", "train", "tune_point")  # fmt: skip
 
 
 def fingerprinted():

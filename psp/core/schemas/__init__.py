@@ -34,6 +34,7 @@ PLACES = {
     r"[^/]+/pairs/filter/[^/]+\.json": "filter",
     r"[^/]+/pairs/pivot/[^/]+/[^/]+\.json": "filter",
     r"[^/]+/pairs/pivot/[^/]+\.json": "pivot",
+    r"[^/]+/pairs/rank/[^/]+\.json": "rank",
     r"[^/]+/pairs/dedupe/[^/]+\.json": "dedupe",
     r"[^/]+/pairs/mix\.json": "mix",
     r"[^/]+/pairs/neardup\.json": "neardup",

@@ -34,7 +34,7 @@ class Batch:
 
     ``source`` and ``target`` hold cleaned text in its original case. ``source_tokens`` and ``target_tokens`` hold the
     same text with spaces between words: the same list unless the language is segmented. ``score`` is the paraphrase
-    score, for corpora that have one.
+    score, for corpora that have one, ``translation`` the translation score.
     """
 
     source: list[str]
@@ -42,6 +42,7 @@ class Batch:
     source_tokens: list[str]
     target_tokens: list[str]
     score: list[float] | None = None
+    translation: list[float] | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -59,6 +60,7 @@ class Batch:
             source if self.source_tokens is self.source else pick(self.source_tokens),
             target if self.target_tokens is self.target else pick(self.target_tokens),
             None if self.score is None else [self.score[row] for row in rows],
+            None if self.translation is None else [self.translation[row] for row in rows],
         )
 
 

@@ -83,21 +83,23 @@ class OverlapFilter(Filter):
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
-        tokenize, limit, once = self._tokenize, self.max, self.repeated == "once"
+        limit = self.max
         for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-            one, other = tokenize(source.lower()), tokenize(target.lower())
-            # Saves half the work: pairs without a shared trigram (nearly all of bitext) need no count.
-            trigrams = set(zip(one, one[1:], one[2:], strict=False))
-            if trigrams.isdisjoint(zip(other, other[1:], other[2:], strict=False)):
-                continue
-            if once:
-                others = set(zip(other, other[1:], other[2:], strict=False))
-                overlap = len(trigrams & others) / min(len(trigrams), len(others))
-            else:
-                overlap = trigram_overlap(one, other, "each")
-            if overlap > limit:
+            if self.overlap(source, target) > limit:
                 reasons[row] = "overlap: too high"
         return reasons
+
+    def overlap(self, source: str, target: str) -> float:
+        """The trigram overlap of a pair, of text whose words are separated by spaces."""
+        one, other = self._tokenize(source.lower()), self._tokenize(target.lower())
+        # Saves half the work: pairs without a shared trigram (nearly all of bitext) need no count.
+        trigrams = set(zip(one, one[1:], one[2:], strict=False))
+        if trigrams.isdisjoint(zip(other, other[1:], other[2:], strict=False)):
+            return 0.0
+        if self.repeated == "once":
+            others = set(zip(other, other[1:], other[2:], strict=False))
+            return len(trigrams & others) / min(len(trigrams), len(others))
+        return trigram_overlap(one, other, "each")
 
 
 def _treebank() -> Tokenizer:

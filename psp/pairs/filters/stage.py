@@ -56,15 +56,16 @@ def filter_corpus(
     the reader's reason.
 
     Args:
-        pairs: raw (source, target); for a corpus with scores, (source, target, score) in every row. A row may be a
-            :class:`psp.corpora.rows.BadRow`.
-        out: the pair file, ``source \t target \n`` or ``source \t target \t score \n``.
+        pairs: raw (source, target); for a corpus with scores, (source, target, score) in every row, and the translation
+            score in every row or in none. A row may be a :class:`psp.corpora.rows.BadRow`.
+        out: the pair file, ``source \t target \n``, with the scores of the pairs in further columns.
         report: JSON with the numbers of pairs seen, kept, and dropped by reason; also returned.
         dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their original case,
             with the score, if any, as the fourth column. For a row that is not a pair, the source is the row.
         languages: codes of the source's and the target's language.
         segmenters: by language code.
-        prepared: write text as a model reads it, segmented and lower-cased; False: as it was, only cleaned.
+        prepared: write text as a model reads it, segmented and lower-cased; False: as it was, only cleaned, and without
+            translation scores.
         batch: pairs filtered at a time.
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
@@ -143,7 +144,7 @@ class _Job:
         # Working by columns takes a quarter off the stage's own time.
         source, target, *scores = map(list, zip(*good, strict=True)) if good else ([], [])
         source, target = clean_all(source), clean_all(target)
-        batch = Batch(source, target, source, target, scores[0] if scores else None)
+        batch = Batch(source, target, source, target, *scores)
         if not (all(source) and all(target)):
             reasons = [None if pair[0] and pair[1] else EMPTY for pair in zip(source, target, strict=True)]
             batch = batch.select(_drop(batch, reasons, dropped))
@@ -151,7 +152,7 @@ class _Job:
             list(map(self.segmenters[language].segment, column)) if language in self.segmenters else column
             for language, column in zip(self.languages, (batch.source, batch.target), strict=True)
         )
-        batch = Batch(batch.source, batch.target, source, target, batch.score)
+        batch = Batch(batch.source, batch.target, source, target, batch.score, batch.translation)
         kept: list[list[int]] = []  # for each filter that dropped something, the rows kept of those it got
         for judge in self.filters:
             try:
@@ -165,14 +166,15 @@ class _Job:
                 kept.append(_drop(batch, reasons, dropped))
                 batch = batch.select(kept[-1])
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
-        pairs = zip(*sides, strict=True)
+        # repr is the shortest text that reads as the same number.
         if batch.score is None:
-            text = "".join(join_pairs(pairs))
+            text = "".join(join_pairs(zip(*sides, strict=True)))
+        elif batch.translation is None or not self.prepared:
+            rows_out = zip(*sides, batch.score, strict=True)
+            text = "".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows_out)
         else:
-            # repr is the shortest text that reads as the same number.
-            text = "".join(
-                f"{source}\t{target}\t{score!r}\n" for (source, target), score in zip(pairs, batch.score, strict=True)
-            )
+            scored = zip(*sides, batch.score, batch.translation, strict=True)
+            text = "".join(f"{source}\t{target}\t{score!r}\t{other!r}\n" for source, target, score, other in scored)
         # Lower-casing depends on neighbouring letters only (final sigma), never across a tab or line end.
         return _Done(text.lower() if self.lower_case and self.prepared else text, len(rows), len(batch), dropped)
 

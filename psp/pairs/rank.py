@@ -1,0 +1,453 @@
+r"""Keep the pairs of a corpus whose rank by a value lies in some tenths.
+
+Pairs are ranked by ascending value, so that tenth 1 holds the lowest and tenth 10 the highest; each has as many pairs
+as any other, up to one. Pairs of the same value are in the order of the 128-bit xxh3 hash of their lower-cased sides,
+and copies of one pair in the order of their lines: which are kept does not depend on the order of the input.
+
+The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
+tenth at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
+``translation`` the tenth, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
+first holds pairs that have nothing in common, wrong ones among them, the last copies. By ``length`` neither: the first
+holds short sentences, the last long ones. The study of tenths (docs/studies.md) measures it.
+
+Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. In these, the
+bounds of the tenths are found 16 bits at a time, without sorting. The second pass compares each pair with the bounds.
+So memory does not grow with the corpus, but for pairs with the very value and text of a bound, of which each distinct line
+is held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise, repeat
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from psp.core.errors import ConfigError, PspError
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.core.settings import Section, choice, listing, whole
+from psp.corpora import open_corpus
+from psp.corpora.rows import BadRow
+from psp.pairs.dedupe import seed_for
+from psp.pairs.filters.overlap import OverlapFilter
+from psp.pairs.pair_file import (
+    TRANSLATED,
+    Layout,
+    blocks,
+    folder_beside,
+    layout_of,
+    rows_of,
+    scores_of,
+    text_of,
+    without_last_column,
+    write_rows,
+)
+from psp.text.words import word_count
+
+log = logging.getLogger(__name__)
+
+TENTHS = 10
+#: The columns that a ranking needs, beside source and target, and what they are called.
+NEEDS = {"score": 1, "translation": 2}
+CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
+BY = (*NEEDS, "overlap", "length")
+#: Kinds of corpora that have no scores, in words.
+WITHOUT_SCORES = {"opus": "OPUS's corpora", "text": "files of sentences", "mined": "mined pairs"}
+
+#: Records with the same first digits that are sorted in memory: 2.4 MB, for each of at most 20 places at a time.
+MOST = 100_000
+#: Records read at a time.
+CHUNK = 1 << 18
+_DIGIT = 16
+_WORDS = 3  # of 64 bits: the value, and the two halves of the hash
+
+SECTION = Section(
+    "which tenths of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself",
+    {
+        "by": choice(
+            None,
+            BY,
+            null=True,
+            help="score: the third column; translation: the fourth, the translation's length-normalised score; "
+            "overlap: shared word trigrams, as the filter `overlap` has them; length: mean words of the two sides; "
+            "null: keep all",
+        ),
+        "tenths": listing(
+            [9, 10],
+            items=whole(at_least=1, at_most=TENTHS),
+            at_least=1,
+            distinct=True,
+            help="the tenths to keep: 1 has the lowest values, 10 the highest",
+        ),
+    },
+)
+
+Records = npt.NDArray[np.uint64]
+
+
+def rank_corpus(
+    in_path: Path,
+    out: Path,
+    report: Path,
+    *,
+    corpus: str,
+    by: str,
+    tenths: Collection[int],
+    seed: int,
+    overlap: Mapping[str, Any] | None = None,
+    others: Sequence[tuple[str, str, Path | str]] = (),
+) -> dict[str, Any]:
+    r"""Keep some tenths of a corpus.
+
+    Args:
+        in_path: a pair file, ``source \t target \n``, with or without score and translation score.
+        out: the pairs kept, with their scores, without translation scores, in the order of the input; copies of a pair
+            at the very bound of a tenth come last.
+        report: JSON with the numbers of pairs seen and kept, and the bounds of all tenths; also returned.
+        corpus: the corpus's name, which seeds the hash together with ``seed``.
+        by: one of :data:`BY`.
+        tenths: those to keep, 1 to 10.
+        overlap: settings of the filter ``overlap``; None for its defaults.
+        others: label, kind and file of all corpora of the model, of which an error names those that have the scores.
+
+    Raises:
+        ConfigError: the corpus has no scores, or no translation scores, to rank by.
+        DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
+            disk is full.
+    """
+    if wrong := [tenth for tenth in tenths if tenth not in range(1, TENTHS + 1)] or len(set(tenths)) < len(tenths):
+        raise ConfigError(f"rank.tenths: {wrong if wrong is not True else list(tenths)}; write each of 1 to 10 once")
+    with atomic(Path(out)) as temporary, temporary.open("wb") as file:
+        found = _split(
+            Path(in_path),
+            Path(out),
+            dict.fromkeys(tenths, file),
+            corpus=corpus,
+            by=by,
+            seed=seed,
+            overlap=overlap,
+            others=others,
+        )
+        summary = {
+            "format": 1,
+            "corpus": corpus,
+            "by": by,
+            "tenths": sorted(tenths),
+            "seen": sum(tenth["pairs"] for tenth in found),
+            "kept": sum(tenth["pairs"] for tenth in found if tenth["tenth"] in tenths),
+            "bounds": found,
+        }
+        write_json(report, summary)
+    return summary
+
+
+def split_corpus(
+    in_path: Path,
+    outs: Mapping[int, Path],
+    *,
+    corpus: str,
+    by: str,
+    seed: int,
+    overlap: Mapping[str, Any] | None = None,
+    others: Sequence[tuple[str, str, Path | str]] = (),
+) -> list[dict[str, Any]]:
+    """Write each tenth of a corpus to a file of its own, as :func:`rank_corpus` would.
+
+    Args:
+        outs: a file for each tenth that is wanted.
+
+    Returns:
+        The bounds of all tenths, as in the report of :func:`rank_corpus`.
+    """
+    with contextlib.ExitStack() as stack:
+        files: dict[int, IO[bytes]] = {}
+        for tenth, path in outs.items():
+            files[tenth] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
+        return _split(
+            Path(in_path),
+            next(iter(outs.values())),
+            files,
+            corpus=corpus,
+            by=by,
+            seed=seed,
+            overlap=overlap,
+            others=others,
+        )
+
+
+def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list[str]:
+    """The labels of those corpora that have the scores which a ranking needs, by their first row.
+
+    Args:
+        corpora: label, kind and file of each; one whose file is not here is left out.
+    """
+    found = []
+    for label, kind, path in corpora:
+        if kind in WITHOUT_SCORES or not Path(path).exists():
+            continue
+        with contextlib.suppress(PspError):
+            rows = open_corpus(kind, path, "", ("", ""))
+            first = next((len(row) for row in rows if not isinstance(row, BadRow)), 0)
+            if first >= 2 + NEEDS[by]:
+                found.append(label)
+    return found
+
+
+def _split(
+    in_path: Path,
+    out: Path,
+    files: Mapping[int, IO[bytes]],
+    *,
+    corpus: str,
+    by: str,
+    seed: int,
+    overlap: Mapping[str, Any] | None,
+    others: Sequence[tuple[str, str, Path | str]],
+) -> list[dict[str, Any]]:
+    """Write the rows of each tenth to its file, if it has one; return the bounds."""
+    layout = layout_of(in_path)
+    if layout.columns < 2 + NEEDS.get(by, 0) and in_path.stat().st_size:
+        having = with_scores(others, by)
+        raise ConfigError(
+            f"rank.by: {by}, but {corpus} has no {CALLED[by]}; "
+            + (f"of the model's corpora, {' and '.join(having)} can be ranked so" if having else "nor has another one")
+            + ": set `rank` for such a corpus alone, or rank by overlap or length"
+        )
+    value = _value(by, layout, overlap)
+    with folder_beside(out) as folder:
+        records = folder / "records"
+        with Progress(f"ranking {corpus}: values", "pairs") as bar, records.open("wb") as file:
+            seen = 0
+            for rows, keys in _rows(in_path, layout):
+                file.write(_records(map(value, rows), keys, seed_for(seed, f"corpus {corpus}")).tobytes())
+                seen += len(rows)
+                bar.add(len(rows))
+        starts = [tenth * seen // TENTHS for tenth in range(TENTHS + 1)]
+        ends = [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)]
+        places = find_ranks(records, seen, ends)
+        with Progress(f"ranking {corpus}: keeping", "pairs", seen) as bar:
+            _write(in_path, layout, records, files, [places.get(start) for start in starts[1:-1]], starts, bar)
+    return [
+        {
+            "tenth": tenth,
+            "pairs": last - first,
+            "low": _number(places[first].record[0]) if last > first else None,
+            "high": _number(places[last - 1].record[0]) if last > first else None,
+        }
+        for tenth, (first, last) in enumerate(pairwise(starts), start=1)
+    ]
+
+
+def _write(
+    in_path: Path,
+    layout: Layout,
+    records: Path,
+    files: Mapping[int, IO[bytes]],
+    bounds: Sequence[Place | None],
+    starts: Sequence[int],
+    bar: Progress,
+) -> None:
+    """Second pass: write each row to the file of its tenth.
+
+    Args:
+        bounds: for tenths 2 to 10, the place of the record at which it starts. An empty one, where there are fewer
+            than ten pairs, starts where the next does, whose rows that takes; None if there is no such record.
+        starts: the rank of the first record of each tenth, and the number of all records.
+    """
+    # Records below a bound's are in an earlier tenth, records above it are not; those that equal it are held.
+    held: dict[Place, Counter[bytes]] = {bound: Counter() for bound in bounds if bound is not None}
+    known = [bound for bound in bounds if bound is not None]
+    numbers = [tenth for tenth, bound in enumerate(bounds, start=2) if bound is not None]
+    with records.open("rb") as file:
+        for rows, _ in _rows(in_path, layout):
+            chunk = np.fromfile(file, np.uint64, len(rows) * _WORDS).reshape(-1, _WORDS)
+            tenths = np.ones(len(rows), np.int64)
+            equal = np.zeros(len(rows), bool)
+            for number, bound in zip(numbers, known, strict=True):
+                below, same = _compare(chunk, bound.record)
+                tenths[~below] = number
+                for row in np.flatnonzero(same & ~equal).tolist():
+                    held[bound][rows[row]] += 1
+                equal |= same
+            tenths[equal] = 0
+            for tenth, target in files.items():
+                write_rows(target, _unscored([rows[row] for row in np.flatnonzero(tenths == tenth).tolist()], layout))
+            bar.add(len(rows))
+    for bound, lines in held.items():
+        rank = bound.below
+        for line, copies in sorted(lines.items()):
+            for _ in range(copies):
+                tenth = next(tenth for tenth in range(TENTHS, 0, -1) if starts[tenth - 1] <= rank)
+                if tenth in files:
+                    write_rows(files[tenth], _unscored([line], layout))
+                rank += 1
+
+
+def _unscored(rows: list[bytes], layout: Layout) -> list[bytes]:
+    return list(map(without_last_column, rows)) if layout is TRANSLATED else rows
+
+
+def _rows(path: Path, layout: Layout) -> Iterator[tuple[list[bytes], list[bytes]]]:
+    """Yield blocks of checked rows, and their lower-cased sides."""
+    for number, block in blocks(path):
+        keys = rows_of(text_of(block, path, number, layout).lower().encode())
+        for _ in range(layout.columns - 2):
+            keys = list(map(without_last_column, keys))
+        yield rows_of(block), keys
+
+
+def _value(by: str, layout: Layout, overlap: Mapping[str, Any] | None) -> Callable[[bytes], float]:
+    """The value of a row."""
+    if by in NEEDS:
+        place, columns = NEEDS[by] - 1, layout.columns - 2
+        return lambda row: scores_of(row, columns)[place]
+    if by == "length":
+
+        def length(row: bytes) -> float:
+            source, target = row.decode().split("\t")[:2]
+            return (word_count(source) + word_count(target)) / 2
+
+        return length
+    judge = OverlapFilter(overlap or {}, ("", ""))
+
+    def shared(row: bytes) -> float:
+        source, target = row.decode().split("\t")[:2]
+        return judge.overlap(source, target)
+
+    return shared
+
+
+# ------------------------------------------------------------------------------- finding ranks among records on disk
+
+
+class Place(NamedTuple):
+    """A record, and how many records are below it."""
+
+    record: tuple[int, int, int]
+    below: int
+
+
+class _Group(NamedTuple):
+    """Records that begin with the same digits: how many others are below all of them, their number, ranks sought."""
+
+    below: int
+    number: int
+    ranks: list[int]
+
+
+def find_ranks(path: Path, number: int, ranks: Collection[int]) -> dict[int, Place]:
+    """Find the records that would stand at these places if all were sorted, without sorting them.
+
+    Each pass over the file learns 16 more bits of the records that are sought, from histograms, until so few records
+    share them that these fit in memory.
+
+    Args:
+        path: records of three unsigned 64-bit words, the first the most significant.
+        number: how many there are.
+        ranks: places, from 0.
+    """
+    groups: dict[tuple[int, ...], _Group] = {(): _Group(0, number, sorted(set(ranks)))} if ranks else {}
+    found: dict[int, Place] = {}
+    while groups:
+        small: dict[tuple[int, ...], list[Records]] = {key: [] for key, one in groups.items() if one.number <= MOST}
+        counts = {key: np.zeros(1 << _DIGIT, np.int64) for key in groups if key not in small}
+        for chunk in _chunks(path):
+            for key in groups:
+                part = chunk[_begins(chunk, key)]
+                if key in small:
+                    small[key].append(part)
+                else:
+                    counts[key] += np.bincount(_digit(part, len(key)), minlength=1 << _DIGIT)
+        deeper: dict[tuple[int, ...], _Group] = {}
+        for key, group in groups.items():
+            if key in small:
+                found |= _sorted(np.concatenate(small[key]), group)
+                continue
+            ends = group.below + np.cumsum(counts[key])
+            for rank in group.ranks:
+                digit = int(np.searchsorted(ends, rank, side="right"))
+                below, size = int(ends[digit] - counts[key][digit]), int(counts[key][digit])
+                longer = (*key, digit)
+                if len(longer) * _DIGIT == 64 * _WORDS:  # all of them are equal
+                    found[rank] = Place(_joined(longer), below)
+                else:
+                    deeper.setdefault(longer, _Group(below, size, [])).ranks.append(rank)
+        groups = deeper
+    return found
+
+
+def _sorted(records: Records, group: _Group) -> dict[int, Place]:
+    order = np.lexsort((records[:, 2], records[:, 1], records[:, 0]))
+    ordered = records[order]
+    new = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])  # where another record begins
+    places = {}
+    for rank in group.ranks:
+        first = int(new[np.searchsorted(new, rank - group.below, side="right") - 1])
+        value, high, low = ordered[first].tolist()
+        places[rank] = Place((value, high, low), group.below + first)
+    return places
+
+
+def _chunks(path: Path) -> Iterator[Records]:
+    with path.open("rb") as file:
+        while len(chunk := np.fromfile(file, np.uint64, CHUNK * _WORDS)):
+            yield chunk.reshape(-1, _WORDS)
+
+
+def _digit(records: Records, place: int) -> npt.NDArray[np.int64]:
+    """A digit of each record, of 16 bits; place 0 is the most significant."""
+    word, within = divmod(place * _DIGIT, 64)
+    return ((records[:, word] >> np.uint64(64 - _DIGIT - within)) & np.uint64((1 << _DIGIT) - 1)).astype(np.int64)
+
+
+def _begins(records: Records, digits: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Which records begin with these digits."""
+    mask = np.ones(len(records), bool)
+    for word in range(0, len(digits), 4):
+        part = digits[word : word + 4]
+        wanted = 0
+        for digit in part:
+            wanted = wanted << _DIGIT | digit
+        mask &= (records[:, word // 4] >> np.uint64(64 - _DIGIT * len(part))) == np.uint64(wanted)
+    return mask
+
+
+def _joined(digits: Sequence[int]) -> tuple[int, int, int]:
+    words = [0] * _WORDS
+    for place, digit in enumerate(digits):
+        words[place // 4] = words[place // 4] << _DIGIT | digit
+    return words[0], words[1], words[2]
+
+
+def _compare(records: Records, bound: tuple[int, int, int]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which records are below a bound, and which equal it."""
+    below, same = np.zeros(len(records), bool), np.ones(len(records), bool)
+    for word, limit in enumerate(bound):
+        below |= same & (records[:, word] < np.uint64(limit))
+        same &= records[:, word] == np.uint64(limit)
+    return below, same
+
+
+def _records(values: Iterator[float], keys: Sequence[bytes], seed: int) -> Records:
+    """The records of rows: their values, as words of the same order, and the hashes of their keys."""
+    found = np.empty((len(keys), _WORDS), np.uint64)
+    bits = (np.fromiter(values, np.float64, len(keys)) + 0.0).view(np.uint64)  # -0.0 is 0.0
+    sign = np.uint64(1 << 63)
+    found[:, 0] = np.where(bits & sign, ~bits, bits | sign)
+    hashes = b"".join(map(xxhash.xxh3_128_digest, keys, repeat(seed)))
+    found[:, 1:] = np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, 2)
+    return found
+
+
+def _number(word: int) -> float:
+    """The value that a record's first word stands for."""
+    bits = word ^ (1 << 63) if word >> 63 else word ^ ((1 << 64) - 1)
+    return float(np.uint64(bits).view(np.float64))

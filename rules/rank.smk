@@ -1,0 +1,42 @@
+# Keep the pairs of a corpus whose rank by a value lies in some tenths.
+def files_of_parts(wildcards):
+    """Return label, kind and file of each corpus, for an error: some may have the scores that another lacks."""
+    return [
+        (part.label, part.kind, part.path or download(part.download))
+        for part in model(wildcards).parts
+        if not part.sources
+    ]
+
+
+def overlap_settings(wildcards):
+    """Return how the filter counts shared trigrams, where that is what ranks."""
+    part = part_of(wildcards)
+    wanted = part.filters["overlap"] if part.rank["by"] == "overlap" else {}
+    return {key: wanted[key] for key in ("repeated", "tokens") if key in wanted}
+
+
+rule rank:
+    input:
+        "results/{model}/pairs/filter/{part}.tsv",
+    output:
+        pairs=scratch("results/{model}/pairs/rank/{part}.tsv"),
+        report="results/{model}/pairs/rank/{part}.json",
+    log:
+        "results/{model}/logs/rank/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/rank/{part}.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(240),
+    params:
+        rank=lambda wildcards: dict(part_of(wildcards).rank),
+        overlap=overlap_settings,
+        corpus=lambda wildcards: part_of(wildcards).corpus,
+        seed=attribute("seed"),
+        others=lambda wildcards, input: files_of_parts(wildcards),  # not compared
+        code=fingerprint("psp.pairs.rank"),
+    message:
+        "Ranking {wildcards.part} for {wildcards.model}"
+    script:
+        "../workflow_scripts/rank.py"

@@ -1,0 +1,19 @@
+"""Keep some tenths of one corpus."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.pairs.rank import rank_corpus
+
+with job(snakemake.log[0]):
+    rank_corpus(
+        Path(snakemake.input[0]),
+        Path(snakemake.output.pairs),
+        Path(snakemake.output.report),
+        corpus=snakemake.params.corpus,
+        by=snakemake.params.rank["by"],
+        tenths=snakemake.params.rank["tenths"],
+        seed=snakemake.params.seed,
+        overlap=snakemake.params.overlap,
+        others=[tuple(one) for one in snakemake.params.others],
+    )
