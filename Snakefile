@@ -6,7 +6,7 @@
 # The stages, one rule file each:
 #   download (-> inspect) (-> pivot -> publish) -> filter (-> rank) -> dedupe -> mix (-> neardup) -> subword or vocabulary
 #   -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
-#   variants, speed, curve; stats; data; card, report, release
+#   variants, speed, curve; tenths, by_corpus; stats; data; card, report, release
 
 
 configfile: "config/config.yaml"
@@ -34,6 +34,9 @@ include: "rules/teach.smk"
 include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
+include: "rules/sample.smk"
+include: "rules/tenths.smk"
+include: "rules/by_corpus.smk"
 include: "rules/evaluate.smk"
 include: "rules/combine.smk"
 include: "rules/examples.smk"

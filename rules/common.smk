@@ -267,6 +267,8 @@ def check_targets(arguments):
                         f"{needed}: no such file, but models.{name}.evaluate.tasks.{match[1]} needs it; "
                         "add it or correct its path"
                     )
+        if match := re.match(r"(?:samples/)?(tenths|by_corpus)[./]", file):
+            CONFIG.studied(name, match[1])
         if match := re.match(r"variants/([^/]+)/", file):
             CONFIG.variant(name, match[1])
 

@@ -5,8 +5,8 @@ def tuned(wildcards):
     return [f"results/{wildcards.model}/tune.json"] if wanted else []
 
 
-def shaping(wildcards):
-    """Return the train block without settings that do not affect the model."""
+def train_settings(entry):
+    """Return a model's train block without settings that do not affect the model."""
     others = (
         "threads",
         "processes",
@@ -16,9 +16,12 @@ def shaping(wildcards):
         "tune",
         "init_vectors",
     )
-    entry = model(wildcards)
     found = {key: value for key, value in entry["train"].items() if key not in others}
     return found if entry.sequence is None else {**found, "encoder": entry.sequence}
+
+
+def shaping(wildcards):
+    return train_settings(model(wildcards))
 
 
 # Shared with the rules of joint models, below.

@@ -12,7 +12,9 @@ from psp.core.errors import DataError
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "show", run, "Print the scores of a model, on its tasks, of its variants and of its quantized versions."
+        "show",
+        run,
+        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its tenths.",
     )
     added.add_argument("results", type=Path, help="the model's results, such as results/fr")
     added.add_argument(
@@ -29,12 +31,21 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.core.files import read_json
     from psp.pairs import data_warnings
-    from psp.report import compare_table, eval_table, parts_table, quantize_table, quoted, task_table, variants_table
+    from psp.report import (
+        compare_table,
+        eval_table,
+        parts_table,
+        quantize_table,
+        quoted,
+        task_table,
+        tenths_table,
+        variants_table,
+    )
 
     folder: Path = options.results
     files = {
         name: path
-        for name in ("eval", "compare", "variants", "quantized")
+        for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus")
         if (path := folder / f"{name}.json").exists()
     }
     found = {name: read_json(path) for name, path in files.items()}
@@ -44,9 +55,11 @@ def run(options: argparse.Namespace) -> None:
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in quoted.load(file)]
     if cited and "compare" not in found:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
-    if not tasks and not found.keys() & {"eval", "variants", "quantized"}:
+    if not tasks and not found.keys() - {"compare"}:
         raise DataError(
-            "has no eval.json, variants.json, quantized.json or tasks/; make one with snakemake first", folder
+            "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json or tasks/; make one with "
+            "snakemake first",
+            folder,
         )
     tables = []
     if "eval" in found:
@@ -63,4 +76,8 @@ def run(options: argparse.Namespace) -> None:
         tables.append(variants_table.table(found["variants"], options.format))
     if "quantized" in found:
         tables.append(quantize_table.table(found["quantized"], options.format))
+    if "tenths" in found:
+        tables.append(tenths_table.tenths(found["tenths"], options.format))
+    if "by_corpus" in found:
+        tables.append(tenths_table.by_corpus(found["by_corpus"], options.format))
     print("\n".join(tables))

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.config import combination_entries, transformer_entries
+from psp.config import combination_entries, study_entries, transformer_entries
 from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import Part, check_entry, check_ranking, closest, resolve
@@ -45,6 +45,7 @@ from psp.training.tune import Tuning, tunable
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
     "stats.", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
+    "tenths.", "by_corpus.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook"})
@@ -160,7 +161,7 @@ class Config(Downloads):
             self._part(item, name, languages, settings, written["filters"], recipe)
             for item in self._items(name, entry, ())
         )
-        check_ranking(parts, f"{where}.corpora", lambda part: (part.rank["by"], "rank.by"))
+        check_ranking(parts, f"{where}.corpora", {part.label: part.rank["by"] for part in parts}, "rank.by")
         labels = [part.label for part in parts]
         if repeated := next((label for label in labels if labels.count(label) > 1), None):
             raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
@@ -397,6 +398,26 @@ class Config(Downloads):
                 f"models.{model.name}.development: sts is null and heldout is 0, but tuning chooses by the validation "
                 "score; write e.g. `development: {heldout: 2000}`"
             )
+
+    def studied(self, name: str, study: str) -> tuple[Part, ...]:
+        """The corpora of a model that a study uses (:mod:`psp.config.study_entries`).
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the study cannot be made of them.
+        """
+        return study_entries.studied(self.cleared(name), study)
+
+    def sampled(self, name: str, study: str, encoder: str) -> Model:
+        """A model as a study trains it with an encoder, on a sample of the model's pairs.
+
+        Raises:
+            ConfigError: as :meth:`cleared`.
+        """
+        model = self.cleared(name)
+        written = merge(self.raw.get("train", {}), self._entry(name, ()).get("train", {}))
+        spelling = merge(self._defaults("train", model.recipe, encoder=encoder), written)["init_spelling"]
+        wanted = {"init_spelling": 0 if encoder == TrigramTokenizer.kind else spelling}
+        return study_entries.sampled(model, study, encoder, wanted)
 
     def cleared(self, name: str) -> Model:
         """Resolve one model that is about to be used, and check that the licence of each of its corpora is allowed.

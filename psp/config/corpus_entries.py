@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -276,19 +276,20 @@ def check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
 
 
-def check_ranking(parts: Sequence[Part], where: str, said: Callable[[Part], tuple[str | None, str]]) -> None:
+def check_ranking(parts: Sequence[Part], where: str, ranked: Mapping[str, str | None], key: str) -> None:
     """Check that corpora can be ranked as is asked for, as far as their kinds tell.
 
     Args:
         parts: all corpora of the model.
         where: for errors, such as ``models.fr``.
-        said: gives what a corpus is to be ranked by (None: it is not), and which key says so.
+        ranked: what each corpus, by its label, is to be ranked by; None: it is not.
+        key: the setting that says so.
 
     Raises:
         ConfigError: one has no scores, or its sides, in two languages, are to be ranked by what they share.
     """
     for part in parts:
-        by, key = said(part)
+        by = ranked[part.label]
         if by in ranking.NEEDS and part.kind in ranking.WITHOUT_SCORES:
             having = [one.label for one in parts if one.kind not in ranking.WITHOUT_SCORES]
             called = ranking.CALLED[by]

@@ -21,8 +21,8 @@ from psp.evaluation.speed import settings as speed
 from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
+from psp.training import by_corpus, tenths, tune
 from psp.training import settings as training
-from psp.training import tune
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
 
@@ -42,7 +42,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer",
-    "teacher", "tune", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed", "report", "release",
+    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed",
+    "report", "release",
 )  # fmt: skip
 
 
@@ -218,6 +219,8 @@ def sections() -> dict[str, Section | Setting]:
         "transformer": transformer.SECTION,
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
+        "tenths": tenths.SECTION,
+        "by_corpus": by_corpus.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
         "development": blocks.DEVELOPMENT,

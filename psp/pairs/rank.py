@@ -12,8 +12,8 @@ holds short sentences, the last long ones. The study of tenths (docs/studies.md)
 
 Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. In these, the
 bounds of the tenths are found 16 bits at a time, without sorting. The second pass compares each pair with the bounds.
-So memory does not grow with the corpus, but for pairs with the very value and text of a bound, of which each distinct line
-is held.
+So memory does not grow with the corpus, but for pairs with the very value and text of a bound, of which each distinct
+line is held.
 """
 
 from __future__ import annotations

@@ -1,0 +1,172 @@
+"""Samples of a model's pairs, for studies of what is worth training on: a tenth, all pairs, one corpus.
+
+A sample's file has pairs alone, distinct but for case, in a random order fixed by the seed: its first lines are a
+random sample of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, write_json
+from psp.core.progress import Progress
+from psp.pairs.dedupe import Buckets, default_shards, seed_for
+from psp.pairs.pair_file import blocks, folder_beside, layout_of, rows_of, text_of, write_rows
+from psp.pairs.rank import TENTHS, split_corpus
+
+
+class Corpus(NamedTuple):
+    """Pairs of one corpus after the filters.
+
+    Attributes:
+        label, corpus, kind: as the config has them.
+        file: where the corpus comes from, for errors.
+        filtered: its pairs.
+        overlap: settings of its filter ``overlap``.
+    """
+
+    label: str
+    corpus: str
+    kind: str
+    file: str
+    filtered: Path
+    overlap: Mapping[str, Any]
+
+
+def sample_tenths(
+    corpora: Sequence[Corpus], by: str, outs: Mapping[int, Path], report: Path, *, seed: int, cap: int | None = None
+) -> dict[str, Any]:
+    """Write a sample of each tenth: that of each corpus, all together.
+
+    Args:
+        by: what ranks, one of :data:`psp.pairs.rank.BY`.
+        outs: a file for each of the ten.
+        report: JSON with the number of pairs in each, and each corpus's bounds; also returned.
+        cap: pairs to keep of each at most, chosen at random.
+
+    Raises:
+        ConfigError: a corpus has no scores to rank by.
+        DataError: as :func:`psp.pairs.rank.split_corpus`.
+    """
+    others = [(one.label, one.kind, one.file) for one in corpora]
+    bounds, samples = [], []
+    with folder_beside(report) as folder:
+        split = {one.label: {tenth: folder / f"{place}.{tenth}" for tenth in outs} for place, one in enumerate(corpora)}
+        for one in corpora:
+            found = split_corpus(
+                one.filtered,
+                split[one.label],
+                corpus=one.corpus,
+                by=by,
+                seed=seed,
+                overlap=one.overlap,
+                others=others,
+            )
+            bounds.append({"label": one.label, "bounds": found})
+        for tenth, out in outs.items():
+            files = [paths[tenth] for paths in split.values()]
+            samples.append({"name": f"{by}-{tenth}", "pairs": _join(files, out, seed, cap)})
+            for file in files:
+                file.unlink()
+    return _report(report, samples, {"by": by, "corpora": bounds})
+
+
+def sample_all(
+    corpora: Sequence[Corpus], out: Path, report: Path, *, seed: int, cap: int | None = None
+) -> dict[str, Any]:
+    """Write a sample of all pairs; for arguments and errors see :func:`sample_tenths`."""
+    return _report(report, [{"name": "all", "pairs": _join([one.filtered for one in corpora], out, seed, cap)}], {})
+
+
+def sample_corpus(distinct: Path, out: Path, *, cap: int | None = None) -> int:
+    """Write a sample of one corpus, whose pairs are distinct and in a random order already; return its size.
+
+    Raises:
+        DataError: no such file, or not a pair file.
+    """
+    with atomic(out) as temporary, temporary.open("wb") as file:
+        kept = 0
+        for row in islice(_bare(distinct), cap):
+            write_rows(file, [row])
+            kept += 1
+    return kept
+
+
+def sample_size(available: Mapping[str, int], asked: int | None, where: str) -> int:
+    """How many pairs to train on: as many of each sample.
+
+    Args:
+        available: pairs of each sample, by name.
+        asked: the setting ``pairs``; None for as many as the smallest has.
+        where: its place, such as ``models.en.tenths``.
+
+    Raises:
+        DataError: a sample has fewer, or one has none.
+    """
+    smallest = min(available, key=lambda name: available[name])
+    least = available[smallest]
+    if not least:
+        raise DataError(f"{where}: {smallest} has no pair; loosen its filters, or leave it out")
+    if asked is not None and asked > least:
+        raise DataError(f"{where}.pairs: is {asked:,}, but {smallest} has {least:,}; write `pairs: {least}`, or null")
+    return asked or least
+
+
+def first_pairs(path: Path, out: Path, count: int) -> None:
+    """Copy the first pairs of a sample.
+
+    Raises:
+        DataError: there are fewer; or the file cannot be read.
+    """
+    found = 0
+    with out.open("wb") as file:
+        for _, block in blocks(path):
+            rows = rows_of(block)[: count - found]
+            write_rows(file, rows)
+            found += len(rows)
+            if found == count:
+                return
+    raise DataError(f"holds {found:,} pairs, not {count:,}; delete it and make it again", path)
+
+
+def _join(files: Sequence[Path], out: Path, seed: int, cap: int | None) -> int:
+    """Write the distinct pairs of several files, shuffled; return their number."""
+    kept = 0
+    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as target:
+        buckets = Buckets(folder, default_shards(files), seed_for(seed, "sample"), None)
+        bare = folder / "bare"
+        with Progress(f"sampling {out.stem}", "pairs") as bar:
+            for path in files:
+                with bare.open("wb") as file:
+                    for row in _bare(path):
+                        file.write(row + b"\n")
+                buckets.add(bare, bar, scores=False)
+            for rows in buckets.sorted(bar):
+                taken = rows if cap is None else rows[: cap - kept]
+                write_rows(target, taken)
+                kept += len(taken)
+    return kept
+
+
+def _bare(path: Path) -> Iterator[bytes]:
+    """The rows of a pair file without scores."""
+    layout = layout_of(path)
+    for number, block in blocks(path):
+        text_of(block, path, number, layout)
+        for row in rows_of(block):
+            yield row if layout.columns == 2 else row.rsplit(b"\t", layout.columns - 2)[0]
+
+
+def _report(path: Path, samples: list[dict[str, Any]], more: Mapping[str, Any]) -> dict[str, Any]:
+    value = {"format": 1, **more, "samples": samples}
+    write_json(path, value)
+    return value
+
+
+def tenth_names(by: str) -> list[str]:
+    """The names of the ten samples of a ranking."""
+    return [f"{by}-{tenth}" for tenth in range(1, TENTHS + 1)]

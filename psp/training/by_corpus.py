@@ -1,0 +1,70 @@
+"""Which of a model's corpora is worth most: ``results/<model>/by_corpus.json``.
+
+The paper "ParaNMT-50M" asks so in its table 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.core import schemas
+from psp.core.files import read_json, write_json
+from psp.core.settings import Section, listing
+from psp.pairs.samples import sample_size
+from psp.training.samples import DECLARED, Points, conditions, scores
+
+SECTION = Section(
+    "results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS set; "
+    "trained from scratch, without a teacher or a search for settings",
+    {
+        "corpora": listing(
+            None,
+            items={"type": "string"},
+            at_least=1,
+            distinct=True,
+            null=True,
+            help="the corpora to compare, by their names; null: all of the model's",
+        ),
+        **DECLARED,
+    },
+)
+
+
+def gather(
+    points: Points,
+    reports: Mapping[str, Path],
+    out: Path,
+    *,
+    model: str,
+    settings: Mapping[str, Any],
+    development: str,
+) -> dict[str, Any]:
+    """Write by_corpus.json; return its content.
+
+    Args:
+        points: the train.json of each corpus (by its label), encoder and seed.
+        reports: the report of deduplication of each corpus.
+        out: by_corpus.json.
+        settings: the block ``by_corpus``.
+        development: the name of the development STS set.
+
+    Raises:
+        DataError: as :func:`psp.training.samples.scores` and :func:`psp.pairs.samples.sample_size`.
+    """
+    there = distinct(reports)
+    pairs = sample_size(there, settings["pairs"], f"models.{model}.by_corpus")
+    found = scores(points, pairs, settings["epochs"])
+    result = {
+        **conditions(model, pairs, settings, development),
+        "corpora": [{"label": label, "pairs": there[label], **found[label]} for label in reports],
+    }
+    write_json(out, result)
+    schemas.check_written(result, "by_corpus", out)
+    return result
+
+
+def distinct(reports: Mapping[str, Path]) -> dict[str, int]:
+    """The number of distinct pairs of each corpus, from the reports of deduplication."""
+    return {label: int(read_json(path)["kept"]) for label, path in reports.items()}

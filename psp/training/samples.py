@@ -1,0 +1,121 @@
+"""Short trainings on samples of a model's pairs, equal in everything else, scored on development data.
+
+The paper "ParaNMT-50M" compares corpora (its table 4) and tenths of one (table 5) so: the same number of pairs of each,
+several encoders. A point is one sample, encoder and seed; :mod:`psp.training.tenths` and
+:mod:`psp.training.by_corpus` gather them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.core import schemas
+from psp.core.errors import DataError
+from psp.core.files import read_json
+from psp.core.settings import Setting, choice, listing, whole
+from psp.evaluation.variants import summary
+from psp.models.lstm import KINDS as LSTMS
+from psp.pairs.pair_file import folder_beside
+from psp.pairs.samples import first_pairs
+from psp.text.trigram_tokenizer import TrigramTokenizer
+from psp.text.word_tokenizer import WordTokenizer
+from psp.training.launch import train_in_processes
+
+#: Where a point's training is: results/<model>/samples/<study>/<sample>/<encoder>/<seed>/train.json.
+Points = Mapping[str, Mapping[str, Mapping[int, Path]]]
+
+#: The settings of each study.
+DECLARED: Mapping[str, Setting] = {
+    "encoders": listing(
+        [WordTokenizer.kind, TrigramTokenizer.kind, "subword"],
+        items=choice(options=["subword", WordTokenizer.kind, TrigramTokenizer.kind, *LSTMS]),
+        at_least=1,
+        distinct=True,
+        help="the encoders to train, each with one vocabulary, that of all pairs of the model",
+    ),
+    "pairs": whole(
+        None,
+        at_least=2,
+        null=True,
+        help="pairs to train on of each, chosen at random; null: as many as the smallest has",
+    ),
+    "epochs": whole(10, at_least=1, recipes={"paranmt": 1}, help="passes over them"),
+    "seeds": listing(
+        [1, 2, 3],
+        items={"type": "integer", "minimum": 0},
+        at_least=1,
+        distinct=True,
+        help="training seeds; the sample is the same for all",
+    ),
+}
+
+
+def train_sample(sample: Path, pairs: int, *, store: Path, train_dir: Path, **arguments: Any) -> dict[str, Any]:
+    """Train on the first pairs of a sample.
+
+    Args:
+        sample: the file of the sample.
+        pairs: how many.
+        store: not used: what a model itself is trained on.
+        train_dir: for metrics.csv and train.json; no model is kept.
+        arguments: all others of :func:`psp.training.launch.train_in_processes`.
+
+    Raises:
+        DataError: the sample has fewer pairs.
+        PspError: as for :func:`psp.training.loop.train`.
+    """
+    with folder_beside(train_dir / "pairs") as folder:
+        first_pairs(sample, folder / "pairs.tsv", pairs)
+        return train_in_processes(out_dir=None, store=folder / "pairs.tsv", train_dir=train_dir, **arguments)
+
+
+def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]:
+    """The validation scores of all points: for each sample, ``figures`` by encoder and their ``mean``.
+
+    Each is a summary over the seeds (:func:`psp.evaluation.variants.summary`).
+
+    Raises:
+        DataError: a report is missing, without a score, or of another training.
+    """
+    return {sample: _scores(encoders, pairs, epochs) for sample, encoders in points.items()}
+
+
+def _scores(encoders: Mapping[str, Mapping[int, Path]], pairs: int, epochs: int) -> dict[str, Any]:
+    values = {
+        encoder: [_score(path, seed, pairs, epochs) for seed, path in seeds.items()]
+        for encoder, seeds in encoders.items()
+    }
+    means = [round(sum(row) / len(row), 4) for row in zip(*values.values(), strict=True)]
+    return {"figures": {encoder: summary(row) for encoder, row in values.items()}, "mean": summary(means)}
+
+
+def _score(path: Path, seed: int, pairs: int, epochs: int) -> float:
+    report = read_json(path)
+    schemas.check(report, "train", path)
+    wanted = {"seed": seed, "epochs": epochs}
+    used = {key: report["settings"][key] for key in wanted}
+    if used != wanted or report["store_pairs"] != pairs:
+        raise DataError(
+            f"is of a training with seed {used['seed']}, {used['epochs']} epochs and {report['store_pairs']:,} pairs, "
+            f"not {seed}, {epochs} and {pairs:,}; delete it and make it again",
+            path,
+        )
+    if report["best"] is None:
+        raise DataError("has no validation score; give the model development data", path)
+    return float(report["best"]["score"])
+
+
+def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The number of pairs of each sample, by its name, from what :mod:`psp.pairs.samples` and deduplication report."""
+    found: dict[str, int] = {}
+    for report in reports:
+        found |= {one["name"]: one["pairs"] for one in report["samples"]}
+    return found
+
+
+def conditions(model: str, pairs: int, settings: Mapping[str, Any], development: str) -> dict[str, Any]:
+    """What all points of a study share, for its JSON."""
+    shared = {key: settings[key] for key in ("epochs", "seeds", "encoders")}
+    return {"format": 1, "model": model, "pairs": pairs, **shared, "development": development}

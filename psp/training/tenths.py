@@ -1,0 +1,78 @@
+"""Which tenth of a model's pairs is worth training on: ``results/<model>/tenths.json``.
+
+The paper "ParaNMT-50M" asks so in its table 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core import schemas
+from psp.core.files import read_json, write_json
+from psp.core.settings import Section, choice, listing
+from psp.pairs.rank import BY
+from psp.pairs.samples import sample_size
+from psp.training.samples import DECLARED, Points, available, conditions, scores
+
+SECTION = Section(
+    "results/<model>/tenths.json: each tenth of the model's pairs by a value, with the same number of pairs, scored on "
+    "the development STS set; trained from scratch, without a teacher or a search for settings",
+    {
+        "by": listing(
+            ["score", "overlap"],
+            items=choice(options=BY),
+            at_least=1,
+            distinct=True,
+            help="the values to rank by, as in the block `rank`",
+        ),
+        **DECLARED,
+    },
+)
+
+
+def gather(
+    points: Points,
+    reports: Mapping[str, Path],
+    out: Path,
+    *,
+    model: str,
+    settings: Mapping[str, Any],
+    development: str,
+) -> dict[str, Any]:
+    """Write tenths.json; return its content.
+
+    Args:
+        points: the train.json of each sample (``all``, ``score-1`` ...), encoder and seed.
+        reports: the reports of the samples, by ``all`` and what ranks.
+        out: tenths.json.
+        settings: the block ``tenths``.
+        development: the name of the development STS set.
+
+    Raises:
+        DataError: as :func:`psp.training.samples.scores` and :func:`psp.pairs.samples.sample_size`.
+    """
+    samples = {name: read_json(path) for name, path in reports.items()}
+    there = available(samples.values())
+    pairs = sample_size(there, settings["pairs"], f"models.{model}.tenths")
+    found = scores(points, pairs, settings["epochs"])
+    result = {
+        **conditions(model, pairs, settings, development),
+        "all": {"pairs": there["all"], **found["all"]},
+        "by": [_ranking(samples[by], there, found) for by in settings["by"]],
+    }
+    write_json(out, result)
+    schemas.check_written(result, "tenths", out)
+    return result
+
+
+def _ranking(
+    report: Mapping[str, Any], there: Mapping[str, int], found: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    names: Sequence[str] = [one["name"] for one in report["samples"]]
+    return {
+        "by": report["by"],
+        "corpora": report["corpora"],
+        "tenths": [{"tenth": tenth, "pairs": there[name], **found[name]} for tenth, name in enumerate(names, start=1)],
+    }

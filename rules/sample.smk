@@ -1,0 +1,140 @@
+# Train on a sample of a model's pairs, for the studies that compare samples, and score on development data alone.
+def study_of(wildcards, name=None):
+    """Return the corpora of a study; report a wrong one in one line."""
+    try:
+        return CONFIG.studied(wildcards.model, name or wildcards.study)
+    except PspError as error:
+        raise WorkflowError(failures.tell(error))
+
+
+def as_sampled(wildcards):
+    """Return the model as a point trains it."""
+    study_of(wildcards)
+    return CONFIG.sampled(wildcards.model, wildcards.study, wildcards.encoder)
+
+
+def sample_vocabulary(wildcards):
+    """Return the vocabulary of the point's encoder, that of all pairs of the model."""
+    tokens = as_sampled(wildcards).tokens
+    if tokens == "subword":
+        return f"results/{wildcards.model}/sentencepiece.model"
+    return f"results/{wildcards.model}/samples/{tokens}.txt"
+
+
+def sample_development(wildcards):
+    """Return the development STS set; retrieval of held-out pairs would favour samples like most of them."""
+    return {
+        key: file for key, file in development(wildcards).items() if key != "heldout"
+    }
+
+
+def sample_reports(wildcards, name=None):
+    """Return the reports that tell how many pairs each sample of a study has, by their names."""
+    name = name or wildcards.study
+    parts, folder = study_of(wildcards, name), f"results/{wildcards.model}"
+    if name == "by_corpus":
+        return {
+            part.label: f"{folder}/pairs/dedupe/{part.label}.json" for part in parts
+        }
+    return {
+        by: f"{folder}/samples/tenths/{by}.json"
+        for by in ("all", *model(wildcards)["tenths"]["by"])
+    }
+
+
+def sample_languages(wildcards):
+    """Return the languages of a sample's pairs: two, or one."""
+    parts = study_of(wildcards)
+    if wildcards.study == "by_corpus":
+        parts = [part for part in parts if part.label == wildcards.sample]
+    return list(dict.fromkeys(parts[0].languages))
+
+
+def points(wildcards, name, samples):
+    """Return the train.json of each point of a study, by sample, encoder and seed."""
+    block = model(wildcards)[name]
+    return {
+        sample: {
+            encoder: {
+                seed: f"results/{wildcards.model}/samples/{name}/{sample}/{encoder}/{seed}/train.json"
+                for seed in block["seeds"]
+            }
+            for encoder in block["encoders"]
+        }
+        for sample in samples
+    }
+
+
+def files_of_points(found):
+    return [
+        file
+        for encoders in found.values()
+        for seeds in encoders.values()
+        for file in seeds.values()
+    ]
+
+
+rule sample:
+    input:
+        unpack(sample_development),
+        store="results/{model}/samples/{study}/{sample}.tsv",
+        vocabulary=sample_vocabulary,
+        reports=lambda wildcards: list(sample_reports(wildcards).values()),
+    output:
+        metrics="results/{model}/samples/{study}/{sample}/{encoder}/{seed}/metrics.csv",
+        report="results/{model}/samples/{study}/{sample}/{encoder}/{seed}/train.json",
+    log:
+        "results/{model}/logs/samples/{study}/{sample}.{encoder}.{seed}.log",
+    benchmark:
+        "results/{model}/benchmarks/samples/{study}/{sample}.{encoder}.{seed}.tsv"
+    wildcard_constraints:
+        study="tenths|by_corpus",
+        sample=r"[^/]+",
+        encoder=r"[a-z]+",
+    threads: train_threads
+    resources:
+        mem_mb=mem_mb(train_mb),
+        gpu=setting("train", "gpus"),
+        nodes=1,
+        runtime=runtime(720),
+    params:
+        train=lambda wildcards: train_settings(as_sampled(wildcards)),
+        pairs=lambda wildcards: model(wildcards)[wildcards.study]["pairs"],
+        development=lambda wildcards: {**model(wildcards)["development"], "heldout": 0},
+        languages=sample_languages,
+        lower_case=setting("filters", "lower_case"),
+        segment=setting("segment"),
+        teaching=None,
+        recipe=attribute("recipe"),
+        seed=lambda wildcards: int(wildcards.seed),
+        log_every=uncompared("train", "log_every"),
+        checkpoint=uncompared("train", "checkpoint"),
+        processes=uncompared("train", "processes"),
+        gpus=uncompared("train", "gpus"),
+        threads=lambda wildcards, input: train_threads(wildcards),
+        warn_pairs=0,  # few pairs are the point of it
+        reports=lambda wildcards, input: sample_reports(wildcards),
+        code=fingerprint(
+            "psp.config.jobs", "psp.training.configured", "psp.training.samples"
+        ),
+    message:
+        "Training {wildcards.model} on {wildcards.sample} with {wildcards.encoder}, seed {wildcards.seed}"
+    script:
+        "../workflow_scripts/sample.py"
+
+
+# The vocabulary of an encoder that is not the model's own.
+use rule vocabulary as sample_vocabulary with:
+    output:
+        vocabulary="results/{model}/samples/{tokens}.txt",
+        report="results/{model}/samples/{tokens}.json",
+    log:
+        "results/{model}/logs/samples/{tokens}.log",
+    benchmark:
+        "results/{model}/benchmarks/samples/{tokens}.tsv"
+    wildcard_constraints:
+        tokens="word|trigram",
+    params:
+        kind=lambda wildcards: wildcards.tokens,
+    message:
+        "Collecting {wildcards.tokens}s of {wildcards.model}"

@@ -1,0 +1,144 @@
+# Which tenth of a model's pairs is worth training on: each by each value, and all pairs beside.
+def filtered_corpora(wildcards):
+    """Return the pairs of each corpus of the model after its filters."""
+    return [
+        f"results/{wildcards.model}/pairs/filter/{part.label}.tsv"
+        for part in study_of(wildcards, "tenths")
+    ]
+
+
+def described_corpora(wildcards):
+    """Return what else there is to know of each, to rank it."""
+    return [
+        {
+            "label": part.label,
+            "corpus": part.corpus,
+            "kind": part.kind,
+            "overlap": {
+                key: part.filters["overlap"][key] for key in ("repeated", "tokens")
+            },
+        }
+        for part in study_of(wildcards, "tenths")
+    ]
+
+
+def origins(wildcards, input):
+    """Return the file that each comes from, for an error; not compared."""
+    return [
+        part.path or (download(part.download) if part.download else "")
+        for part in study_of(wildcards, "tenths")
+    ]
+
+
+def all_tenths(wildcards):
+    names = [
+        f"{by}-{tenth}"
+        for by in model(wildcards)["tenths"]["by"]
+        for tenth in range(1, 11)
+    ]
+    return points(wildcards, "tenths", ["all", *names])
+
+
+rule tenths_pairs:
+    input:
+        filtered_corpora,
+    output:
+        **{
+            f"tenth{tenth}": f"results/{{model}}/samples/tenths/{{by}}-{tenth}.tsv"
+            for tenth in range(1, 11)
+        },
+        report="results/{model}/samples/tenths/{by}.json",
+    log:
+        "results/{model}/logs/samples/tenths/{by}.log",
+    benchmark:
+        "results/{model}/benchmarks/samples/tenths/{by}.tsv"
+    wildcard_constraints:
+        by="score|translation|overlap|length",
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(240),
+    params:
+        corpora=described_corpora,
+        origins=origins,
+        pairs=setting("tenths", "pairs"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.pairs.samples"),
+    message:
+        "Cutting the pairs of {wildcards.model} into tenths by {wildcards.by}"
+    script:
+        "../workflow_scripts/tenths_pairs.py"
+
+
+rule tenths_all:
+    input:
+        filtered_corpora,
+    output:
+        pairs="results/{model}/samples/tenths/all.tsv",
+        report="results/{model}/samples/tenths/all.json",
+    log:
+        "results/{model}/logs/samples/tenths/all.log",
+    benchmark:
+        "results/{model}/benchmarks/samples/tenths/all.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        corpora=described_corpora,
+        origins=origins,
+        pairs=setting("tenths", "pairs"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.pairs.samples"),
+    message:
+        "Sampling all pairs of {wildcards.model}"
+    script:
+        "../workflow_scripts/tenths_all.py"
+
+
+rule tenths:
+    input:
+        points=lambda wildcards: files_of_points(all_tenths(wildcards)),
+        reports=lambda wildcards: list(sample_reports(wildcards, "tenths").values()),
+    output:
+        "results/{model}/tenths.json",
+    log:
+        "results/{model}/logs/tenths.log",
+    benchmark:
+        "results/{model}/benchmarks/tenths.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        points=all_tenths,
+        reports=lambda wildcards: sample_reports(wildcards, "tenths"),
+        settings=setting("tenths"),
+        development=setting("development", "sts"),
+        code=fingerprint("psp.training.tenths"),
+    message:
+        "Comparing the tenths of {wildcards.model}"
+    script:
+        "../workflow_scripts/tenths.py"
+
+
+# Nothing depends on the picture.
+rule tenths_picture:
+    input:
+        "results/{model}/tenths.json",
+    output:
+        "results/{model}/tenths.png",
+    log:
+        "results/{model}/logs/tenths_picture.log",
+    benchmark:
+        "results/{model}/benchmarks/tenths_picture.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        code=fingerprint("psp.report.tenths_table"),
+    message:
+        "Drawing the tenths of {wildcards.model}"
+    script:
+        "../workflow_scripts/tenths_picture.py"
