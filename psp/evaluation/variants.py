@@ -5,7 +5,6 @@ The systems that the model is compared with are included.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from psp.core.version import __version__
 from psp.evaluation import resamples
 from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.scorers import Floats
+from psp.evaluation.seeds import summary
 from psp.models.files import TRANSFORMER
 from psp.text.csv_table import read_table
 
@@ -119,17 +119,6 @@ def _differences(
             [one.get(key) for one in drawn],
         )
         for key in own[0]
-    }
-
-
-def summary(values: Sequence[float | None]) -> dict[str, Any]:
-    """Return the values with mean and sample standard deviation; None if a value, or a second seed, is missing."""
-    numbers = [value for value in values if value is not None]
-    whole = len(numbers) == len(values)
-    return {
-        "values": list(values),
-        "mean": round(statistics.fmean(numbers), 4) if whole else None,
-        "deviation": round(statistics.stdev(numbers), 4) if whole and len(numbers) > 1 else None,
     }
 
 

@@ -16,7 +16,7 @@ from psp.core.files import atomic, write_json
 from psp.core.progress import Progress
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
 from psp.pairs.pair_file import blocks, folder_beside, layout_of, rows_of, text_of, write_rows
-from psp.pairs.rank import TENTHS, split_corpus
+from psp.pairs.rank import split_corpus
 
 
 class Corpus(NamedTuple):
@@ -72,14 +72,15 @@ def sample_tenths(
             samples.append({"name": f"{by}-{tenth}", "pairs": _join(files, out, seed, cap)})
             for file in files:
                 file.unlink()
-    return _report(report, samples, {"by": by, "corpora": bounds})
+    return _report(report, samples, by, bounds)
 
 
 def sample_all(
     corpora: Sequence[Corpus], out: Path, report: Path, *, seed: int, cap: int | None = None
 ) -> dict[str, Any]:
     """Write a sample of all pairs; for arguments and errors see :func:`sample_tenths`."""
-    return _report(report, [{"name": "all", "pairs": _join([one.filtered for one in corpora], out, seed, cap)}], {})
+    pairs = _join([one.filtered for one in corpora], out, seed, cap)
+    return _report(report, [{"name": "all", "pairs": pairs}], None, [])
 
 
 def sample_corpus(distinct: Path, out: Path, *, cap: int | None = None) -> int:
@@ -161,12 +162,7 @@ def _bare(path: Path) -> Iterator[bytes]:
             yield row if layout.columns == 2 else row.rsplit(b"\t", layout.columns - 2)[0]
 
 
-def _report(path: Path, samples: list[dict[str, Any]], more: Mapping[str, Any]) -> dict[str, Any]:
-    value = {"format": 1, **more, "samples": samples}
+def _report(path: Path, samples: list[dict[str, Any]], by: str | None, corpora: list[dict[str, Any]]) -> dict[str, Any]:
+    value = {"format": 1, "by": by, "corpora": corpora, "samples": samples}
     write_json(path, value)
     return value
-
-
-def tenth_names(by: str) -> list[str]:
-    """The names of the ten samples of a ranking."""
-    return [f"{by}-{tenth}" for tenth in range(1, TENTHS + 1)]

@@ -15,7 +15,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.core.settings import Setting, choice, listing, whole
-from psp.evaluation.variants import summary
+from psp.evaluation.seeds import summary
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.pair_file import folder_beside
 from psp.pairs.samples import first_pairs
@@ -74,7 +74,7 @@ def train_sample(sample: Path, pairs: int, *, store: Path, train_dir: Path, **ar
 def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]:
     """The validation scores of all points: for each sample, ``figures`` by encoder and their ``mean``.
 
-    Each is a summary over the seeds (:func:`psp.evaluation.variants.summary`).
+    Each is a summary over the seeds (:func:`psp.evaluation.seeds.summary`).
 
     Raises:
         DataError: a report is missing, without a score, or of another training.

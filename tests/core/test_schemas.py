@@ -45,6 +45,8 @@ from psp.pairs.stats.run import describe
 from psp.pairs.stats.sample import pair_id
 from psp.pairs.stats.sheet import read_sheet
 from psp.pairs.rank import rank_corpus
+from psp.pairs.samples import Corpus as SampledCorpus
+from psp.pairs.samples import first_pairs, sample_all, sample_tenths
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary
@@ -52,6 +54,7 @@ from psp.report.data import Source, report
 from psp.report.inspect import write as write_inspect
 from psp.report.stats import write as write_stats
 from psp.text.segment import Segmenter
+from psp.training import by_corpus, tenths
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
@@ -198,6 +201,33 @@ def write_trained(folder: Path) -> None:
         point = tuning.settings(SETTINGS, name)
         train(store, model, None, path.parent, point, development, threads=1, model_config=CONFIG)
     tuning.gather(reports, folder / "tune.json", model="fr")
+    write_studies(folder, model, development)
+
+
+def write_studies(folder: Path, model: Path, development: Development) -> None:
+    """The studies of pairs, with one training for all of their points."""
+    samples, filtered = folder / "samples/tenths", folder / f"pairs/filter/{LABEL}.tsv"
+    corpus = SampledCorpus(LABEL, "Small", "opus", "", filtered, {})
+    outs = {tenth: samples / f"length-{tenth}.tsv" for tenth in range(1, 11)}
+    ranked = sample_tenths([corpus], "length", outs, samples / "length.json", seed=1)
+    sample_all([corpus], samples / "all.tsv", samples / "all.json", seed=1)
+    names = ["all", *(one["name"] for one in ranked["samples"])]
+    pairs = min(one["pairs"] for one in ranked["samples"])
+    first_pairs(samples / "all.tsv", folder / "first.tsv", pairs)
+    report = samples / "all/subword/1/train.json"
+    seeded = {**SETTINGS, "seed": 1}
+    train(folder / "first.tsv", model, None, report.parent, seeded, development, threads=1, model_config=CONFIG)
+    block = {"encoders": ["subword"], "seeds": [1], "epochs": SETTINGS["epochs"], "pairs": pairs}
+    about = {"model": "fr", "development": "semeval2017-en"}
+    tenths.gather(
+        {name: {"subword": {1: report}} for name in names},
+        {name: samples / f"{name}.json" for name in ("all", "length")},
+        folder / "tenths.json", settings={**block, "by": ["length"]}, **about,
+    )  # fmt: skip
+    by_corpus.gather(
+        {LABEL: {"subword": {1: report}}}, {LABEL: folder / f"pairs/dedupe/{LABEL}.json"}, folder / "by_corpus.json",
+        settings={**block, "corpora": None}, **about,
+    )  # fmt: skip
 
 
 def write_evaluation(folder: Path, scratch: Path) -> None:
@@ -631,7 +661,7 @@ def test_the_error_names_the_file_and_the_key(written: dict[Path, Any]) -> None:
     ) as caught:
         schemas.check(value, "eval", Path("fr/eval.json"))
     assert len(str(caught.value)) < 300
-    with pytest.raises(ValueError, match="no schema 'evaluation'; available: compare, data, dedupe"):
+    with pytest.raises(ValueError, match="no schema 'evaluation'; available: by_corpus, compare, data, dedupe"):
         schemas.check(value, "evaluation")
 
 

@@ -13,7 +13,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import write_json
 from psp.evaluation.evaluate import compared_figures
-from psp.evaluation.variants import summary
+from psp.evaluation.seeds import summary
 from psp.report.variants_table import table
 
 ROOT = Path(__file__).parent.parent.parent
@@ -166,7 +166,9 @@ def test_with_several_languages_there_is_a_column_for_each():
 def test_show_prints_what_is_there(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(tmp_path)])
-    assert "no eval.json, variants.json, quantized.json or tasks" in capsys.readouterr().err
+    assert (
+        "no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json or tasks" in capsys.readouterr().err
+    )
     write_json(tmp_path / "variants.json", made_up())
     main(["show", str(tmp_path), "--format", "markdown"])
     assert cells(capsys.readouterr().out)["psp"]["STS 2012-16"] == "69.20 ± 0.26"

@@ -40,6 +40,13 @@ MAY_REACH = {
     "train_transformer": TRAIN | {"training.transformer"},
     "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
+    "sample": TRAIN | FILTER,
+    "tenths_pairs": FILTER | {"evaluation"},
+    "tenths_all": FILTER | {"evaluation"},
+    "tenths": TRAIN | FILTER,
+    "tenths_picture": STREAM | {"report"},
+    "by_corpus_pairs": FILTER | {"evaluation"},
+    "by_corpus": TRAIN | FILTER,
     "evaluate_combined": EVALUATE,
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
