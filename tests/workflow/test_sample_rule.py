@@ -24,7 +24,7 @@ def test_corpora_are_compared_on_as_many_pairs_of_each(studying):
     counts = studying.jobs("results/demo/tenths.png", "results/demo/by_corpus.json")
     assert (counts["tenths_pairs"], counts["tenths_all"], counts["by_corpus_pairs"]) == (1, 1, 2)
     assert counts["sample"] == 11 * 2 * 2 + 2 and counts["sample_vocabulary"] == 1
-    assert not counts.keys() & {"subword", "train", "evaluate"}
+    assert not counts.keys() & {"store", "train", "evaluate"}
 
     target, point = "results/demo/by_corpus.json", "results/demo/samples/tenths/length-10/subword/2/train.json"
     studying.run("--config", "keep_intermediate=true", "--", target, point)
