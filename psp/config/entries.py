@@ -42,8 +42,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer",
-    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "development", "evaluate", "compare", "quantize", "speed",
-    "report", "release",
+    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "development", "evaluate", "compare", "quantize",
+    "speed", "report", "release",
 )  # fmt: skip
 
 

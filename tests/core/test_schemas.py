@@ -40,13 +40,13 @@ from psp.pairs.inspect.run import Corpus, inspect
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
+from psp.pairs.rank import rank_corpus
+from psp.pairs.samples import Corpus as SampledCorpus
+from psp.pairs.samples import first_pairs, sample_all, sample_tenths
 from psp.pairs.stats.run import Corpus as StatsCorpus
 from psp.pairs.stats.run import describe
 from psp.pairs.stats.sample import pair_id
 from psp.pairs.stats.sheet import read_sheet
-from psp.pairs.rank import rank_corpus
-from psp.pairs.samples import Corpus as SampledCorpus
-from psp.pairs.samples import first_pairs, sample_all, sample_tenths
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.vocabulary import build_vocabulary

@@ -356,7 +356,7 @@ def _take(
     end = len(rows) if last else len(rows) - 1
     for place, row, found in sample.wanted(range(number, number + end)):
         beside = target[place - 1] if place else before[1], target[place + 1] if place + 1 < len(target) else ""
-        score = rows[place][2] if len(rows[place]) == 3 else None
+        score = rows[place][2] if len(rows[place]) > 2 else None
         sample.add(found, Sampled(row + 1, source[place], target[place], *beside, score))
     if not end:
         return before, number

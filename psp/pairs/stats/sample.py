@@ -21,7 +21,7 @@ from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.corpora.local import read_file
 from psp.corpora.rows import BadRow, Row
-from psp.pairs.pair_file import PAIR, SCORED, SPLIT_BYTES, blocks, columns_of, has_scores
+from psp.pairs.pair_file import SPLIT_BYTES, blocks, columns_of, layout_of
 from psp.pairs.stats.parses import check_tree, read_trees, top
 from psp.text.words import clean_all
 
@@ -128,7 +128,7 @@ def pairs_of(path: Path, own: bool = False) -> Iterator[Row]:
 
 
 def _written(path: Path) -> Iterator[Row]:
-    layout = SCORED if has_scores(path) else PAIR
+    layout = layout_of(path)
     for number, block in blocks(path, SPLIT_BYTES):
         source, target, *scores = columns_of(block, path, number, layout)
         if scores:
@@ -234,7 +234,7 @@ def _good(found: Reading, some: Sequence[Row], trees: Sequence[str]) -> _Batch:
     good = [(row, tree) for row, tree in zip(some, trees, strict=True) if not isinstance(row, BadRow)]
     found.bad_rows += len(some) - len(good)
     source, target = clean_all([row[0] for row, _ in good]), clean_all([row[1] for row, _ in good])
-    scores = [row[2] for row, _ in good if len(row) == 3]
+    scores = [row[2] for row, _ in good if len(row) > 2]
     found.scored = found.scored or bool(scores)
     tops = [tree for _, tree in good]
     if all(source) and all(target):

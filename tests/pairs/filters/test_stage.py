@@ -79,6 +79,15 @@ def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
     assert 0 < first[1]["kept"] < 3000
 
 
+def test_translation_scores_are_carried_but_not_to_bitext_that_is_mined(tmp_path):
+    rows = [("one two three", "un deux trois", 0.5, -1.25), ("x", "y", 1.0, -3.0), ("A b c", "d e f", 1e-05, -2.0)]
+    out, _, dropped = run(rows, tmp_path, {"length": {"min": 2}}, batch=2)
+    assert out == b"one two three\tun deux trois\t0.5\t-1.25\na b c\td e f\t1e-05\t-2.0\n"
+    assert dropped == b"length: source too short\tx\ty\t1.0\n"
+    assert run(rows, tmp_path, {"length": {"min": 2}}, batch=2, processes=2)[0] == out
+    assert run(rows, tmp_path, {"length": {"min": 2}}, prepared=False)[0].count(b"\t") == 2 * 2
+
+
 def test_an_error_in_a_worker_reaches_the_caller_and_leaves_nothing(tmp_path):
     filters = build({"language": {}}, ("en", "fr"), {"lid": tmp_path / "none.ftz"})
     for processes in (1, 2):

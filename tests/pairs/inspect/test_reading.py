@@ -59,6 +59,11 @@ def test_the_sample_is_of_the_whole_file_and_depends_on_the_seed_alone():
     assert all(70 < thirds[third] < 130 for third in range(3))  # 100, standard deviation 8
 
 
+def test_a_translation_score_is_not_taken_for_the_score():
+    pairs = looked_at([(*row[:2], 0.5, -2.0) for row in made(20)])[1]
+    assert {pair.score for pair in pairs} == {0.5}
+
+
 def test_duplicates_are_estimated_in_little_memory_when_there_are_many():
     texts = [f"text {number % 30_000}" for number in range(40_000)]
     exact, few = Duplicates(), Duplicates(most=2000)

@@ -106,6 +106,9 @@ def test_files_of_the_workflow(tmp_path):
     assert list(pairs_of(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
     path.write_text("a\tb\nc\td\n")
     assert list(pairs_of(path)) == [("a", "b"), ("c", "d")]
+    path.write_text("a\tb\t0.5\t-2\nc\td\t1\t-1\n")  # with translation scores, which are no concern here
+    assert list(pairs_of(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
+    assert reading(pairs_of(path, own=True), tmp_path).scored
     path.write_text("a\tb\n\td\n")
     with pytest.raises(DataError, match="line 2: a side without text"):
         list(pairs_of(path))
