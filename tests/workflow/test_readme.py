@@ -120,10 +120,10 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 29
+    assert len(commands) == 32
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|task|publish|report|inspect|stats) ",
+            "^(evaluate|task|publish|report|inspect|stats|tenths|by_corpus) ",
             project.run_line("--dry-run", *arguments).output,
             re.MULTILINE,
         )
