@@ -6,7 +6,7 @@
 # The stages, one rule file each:
 #   download (-> inspect) (-> pivot -> publish) -> filter (-> rank) -> dedupe -> mix (-> neardup) -> subword or vocabulary
 #   -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
-#   variants, speed, curve; tenths, by_corpus; stats; data; card, report, release
+#   variants, speed, curve; tenths, by_corpus; stats; lexicon; data; card, report, release
 
 
 configfile: "config/config.yaml"
@@ -45,6 +45,7 @@ include: "rules/system.smk"
 include: "rules/compare.smk"
 include: "rules/quantize.smk"
 include: "rules/speed.smk"
+include: "rules/lexicon.smk"
 include: "rules/card.smk"
 include: "rules/release.smk"
 include: "rules/variants.smk"

@@ -186,8 +186,8 @@ OF_JOINT = re.compile(
 )
 #: What there is of a transformer.
 OF_TRANSFORMER = re.compile(
-    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect)\.json$"
-    r"|eval\.safetensors$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
+    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
+    r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
 )
 
 
@@ -233,7 +233,8 @@ def check_targets(arguments):
         if asked_for.base is not None and not OF_TRANSFORMER.match(file):
             raise ConfigError(
                 f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json, stats.json, inspect.html, card.md, report.html and release only"
+                "compare.json, variants.json, data.json, stats.json, inspect.html, lexicon.tsv, card.md, report.html "
+                "and release only"
             )
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
@@ -245,6 +246,8 @@ def check_targets(arguments):
             tuning = CONFIG.tuning(name)
             if match[1]:
                 tuning.settings({}, match[1])
+        if file.startswith("lexicon."):
+            CONFIG.of_lexicon(name)
         if file.startswith("inspect."):
             if missing := missing_encoder(asked_for["inspect"]["encoder"]):
                 raise ConfigError(

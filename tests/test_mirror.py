@@ -25,6 +25,7 @@ ELSEWHERE = {
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
     "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
     "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
+    "pairs/lexicon": ("pairs/lexicon/test_build.py", "each way of counting against plain dictionaries"),
     "report/bom.py": ("report/test_release.py", "a file of a release"),
     "report/croissant.py": ("report/test_release.py", "a file of a release"),
     "report/eval_table.py": ("evaluation/test_evaluate.py", "its lines are those of an evaluation"),

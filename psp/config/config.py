@@ -44,7 +44,7 @@ from psp.training.tune import Tuning, tunable
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
-    "stats.", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
+    "stats.", "lexicon.", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
     "tenths.", "by_corpus.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
@@ -366,6 +366,26 @@ class Config(Downloads):
                 f"there are {', '.join(entries) or 'none'}"
             )
         return tasks.make(entries[task], f"models.{name}.evaluate.tasks.{task}")
+
+    def of_lexicon(self, name: str) -> tuple[str, str]:
+        """The languages of the two sides of the pairs that a model's lexicon is made from.
+
+        Raises:
+            ConfigError: as :meth:`cleared`, or the model has no such pairs.
+        """
+        model = self.cleared(name)
+        there = list(dict.fromkeys(part.languages for part in model.parts if not part.is_text))
+        if not there:
+            raise ConfigError(f"models.{name}: has no pairs, so there is no lexicon of it; ask for another model's")
+        wanted = model["lexicon"]["languages"]
+        if wanted is None:
+            return next((pair for pair in there if pair[0] == pair[1]), there[0])
+        if tuple(wanted) not in there:
+            raise ConfigError(
+                f"models.{name}.lexicon.languages: the model has no pairs of {' and '.join(wanted)}; it has "
+                + ", ".join(f"[{', '.join(pair)}]" for pair in there)
+            )
+        return wanted[0], wanted[1]
 
     def system(self, name: str, system: str) -> str:
         """The encoder of one of the systems that a model is compared with.

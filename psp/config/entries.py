@@ -19,6 +19,7 @@ from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
 from psp.pairs import filters, pivot, rank, subword, vocabulary
+from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.training import by_corpus, tenths, tune
@@ -42,8 +43,8 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer",
-    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "development", "evaluate", "compare", "quantize",
-    "speed", "report", "release",
+    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate", "compare",
+    "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -223,6 +224,7 @@ def sections() -> dict[str, Section | Setting]:
         "by_corpus": by_corpus.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
+        "lexicon": lexicon.SECTION,
         "development": blocks.DEVELOPMENT,
         "evaluate": evaluate.SECTION,
         "compare": systems.SECTION,

@@ -7,7 +7,7 @@ scores are comparable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,19 @@ class EmbeddingScorer:
         found, rows = distinct(texts)
         return self._embed(found)[rows]
 
+    def known(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Tell which texts have a vector of their own, bool (texts,): not zero, and not of unknown tokens alone.
+
+        Tokens are those of psp's models; of other encoders the vectors tell all.
+        """
+        found, rows = distinct(texts)
+        known: npt.NDArray[np.bool_] = np.any(self._embed(found) != 0, axis=1)
+        # A combination knows what one of its parts knows.
+        parts = getattr(self.model, "parts", (self.model,))
+        if all(hasattr(part, "tokenizer") for part in parts):
+            known &= np.any([_has_known(part, found) for part in parts], axis=0)
+        return known[rows]
+
     def _unit(self, texts: list[str]) -> Floats:
         """Embed texts as unit (or zero) vectors, float64, shape (len(texts), dim)."""
         return unit(self._embed(texts))
@@ -81,6 +94,13 @@ class EmbeddingScorer:
             row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise DataError(f"the model's vector of {texts[row]!r} is not finite: training diverged; train it again")
         return vectors
+
+
+def _has_known(model: Any, texts: list[str]) -> npt.NDArray[np.bool_]:
+    """Which texts have a token that the model's tokenizer knows."""
+    whole = model.tokenizer.encode_whole(model.prepared(texts))
+    rows = np.repeat(np.arange(len(texts)), np.diff(whole.offsets))
+    return np.bincount(rows[whole.ids != model.tokenizer.unknown_id], minlength=len(texts)) > 0
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.intp]]:

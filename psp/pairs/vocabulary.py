@@ -14,7 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
@@ -52,6 +52,8 @@ SECTION = Section(
         ),
     },
 )
+S = TypeVar("S")
+
 #: Distinct tokens that are counted in memory, about 200 MB.
 MOST_IN_MEMORY = 1_000_000
 #: Sentences counted at a time.
@@ -94,7 +96,7 @@ def build_vocabulary(
     tokens, make = _kind(kind, split)
     totals = {"sentences": 0, "tokens": 0, "distinct": 0, "covered": 0}
     with folder_beside(out) as folder:
-        counts = _counted(_sentences(mixed, totals, own), tokens, folder, most_in_memory)
+        counts = counted(_sentences(mixed, totals, own), tokens, folder, most_in_memory)
         entries = heapq.nsmallest(size, _frequent(counts, min_count, totals), key=lambda entry: (-entry[1], entry[0]))
     if not totals["sentences"]:
         raise DataError("no sentences to collect a vocabulary from; are the filters too strict?", mixed)
@@ -142,10 +144,17 @@ def _sentences(mixed: Path, totals: dict[str, int], own: bool) -> Iterator[str]:
             progress.add(2)
 
 
-def _counted(
-    sentences: Iterator[str], tokens: Callable[[str], list[str]], folder: Path, most: int
+def counted(
+    sentences: Iterator[S], tokens: Callable[[S], list[str]], folder: Path, most: int
 ) -> Iterator[tuple[str, int]]:
-    """Yield each distinct token and its count, by code points; ``folder`` takes what does not fit in memory."""
+    """Yield each distinct token and its count, by code points; ``folder`` takes what does not fit in memory.
+
+    Args:
+        sentences: the sentences.
+        tokens: splits one; no token holds a tab or a line feed.
+        folder: an empty one, which is not emptied.
+        most: distinct tokens in memory.
+    """
     counts: Counter[str] = Counter()
     files: list[Path] = []
     for batch in iter(lambda: list(itertools.islice(sentences, _BATCH)), []):

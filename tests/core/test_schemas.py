@@ -30,6 +30,7 @@ from psp.evaluation.development import Development
 from psp.evaluation.development_pairs import clear
 from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.examples import examples_of_model
+from psp.evaluation.lexicon import write_lexicon
 from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task
@@ -37,6 +38,7 @@ from psp.evaluation.variants import gather
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.inspect.run import Corpus, inspect
+from psp.pairs.lexicon.sentences import Source as PairFile
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
@@ -108,6 +110,17 @@ def write_pairs(folder: Path) -> None:
     mix([(LABEL, kept)], folder / "mix.tsv", folder / "heldout.tsv", folder / "mix.json", heldout_pairs=10, seed=1)
     out, report, dropped = (folder / f"neardup{suffix}" for suffix in (".tsv", ".json", ".dropped.tsv"))
     remove_near_duplicates(folder / "mix.tsv", out, report, dropped, labels=[LABEL], threshold=0.8)
+
+
+def write_words(folder: Path, scratch: Path) -> None:
+    """A lexicon, with its scores on a word set."""
+    (scratch / "words.txt").write_text("cat\tdog\t5\nriver\tapple\t1\nthe\tcat\t0\nno\tword\t2\n")
+    pairs = write_pair_file(scratch / "paraphrases.tsv", [(a, SENTENCES[2 * n]) for n, (a, _) in enumerate(PAIRS[5:])])
+    write_lexicon(
+        [PairFile("Own.en-en", pairs)], folder / "lexicon.tsv", folder / "lexicon.json", model="fr",
+        languages=["en", "en"], settings=block_of("lexicon"), resamples=20, seed=1,
+        tasks={"words": {"task": "word_similarity", "path": str(scratch / "words.txt")}},
+    )  # fmt: skip
 
 
 def write_inspected(folder: Path, scratch: Path) -> None:
@@ -319,6 +332,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     write_pairs(results / "fr/pairs")
     write_inspected(results / "fr", scratch)
     write_statistics(results / "fr", scratch)
+    write_words(results / "fr", scratch)
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
     write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")

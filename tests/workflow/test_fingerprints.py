@@ -54,6 +54,7 @@ MAY_REACH = {
     "compare": EVALUATE,
     "quantize": EVALUATE,
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
+    "lexicon": (EVALUATE - {"config"}) | PAIRS | {"pairs.lexicon", "inference", "inference.search"},  # mining is a task
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},

@@ -58,6 +58,7 @@ PLACES = {
     r"[^/]+/data\.json": "data",
     r"[^/]+/inspect\.json": "inspect",
     r"[^/]+/stats\.json": "stats",
+    r"[^/]+/lexicon\.json": "lexicon",
     r"[^/]+/eval\.json": "eval",
     r"[^/]+/systems/[^/]+/eval\.json": "eval",
     r"[^/]+/(systems/[^/]+/)?tasks/[^/]+\.json": "task",

@@ -1,0 +1,133 @@
+"""Make a lexicon (:mod:`psp.pairs.lexicon`), and score it on the word sets of a model's tasks.
+
+A lexicon is scored as any system is, by the PMI of two words in place of a cosine. Smoothed, every pair of words has
+one; without smoothing, as in the paper's formula, only those that are seen across the sides of a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.files import write_json
+from psp.evaluation import bootstrap
+from psp.evaluation.scorers import Floats
+from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks.word_similarity import ALL, COVERED, WordSimilarity
+from psp.pairs.lexicon.build import Found, make_lexicon
+from psp.pairs.lexicon.sentences import Source
+
+FORMAT = 1
+
+
+class PairScorer:
+    """A system that knows the similarity of certain pairs of words alone.
+
+    Args:
+        similarity: that of each pair, in either order of its words.
+        seen: the pairs that it covers; of the others it has no more than a guess.
+    """
+
+    def __init__(self, similarity: Mapping[tuple[str, str], float], seen: set[tuple[str, str]]) -> None:
+        self._similarity, self._seen = similarity, seen
+
+    def pairwise(self, a: Sequence[str], b: Sequence[str]) -> Floats:
+        return np.array([self._similarity[pair] for pair in zip(a, b, strict=True)], np.float64)
+
+    def cross(self, a: Sequence[str], b: Sequence[str]) -> Floats:
+        return np.array([[self._similarity[one, other] for other in b] for one in a], np.float64).reshape(
+            len(a), len(b)
+        )
+
+    def covered(self, a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Which pairs are seen, bool (n,)."""
+        return np.array([pair in self._seen for pair in zip(a, b, strict=True)], bool)
+
+
+def write_lexicon(
+    sources: Sequence[Source],
+    out: Path,
+    report: Path | None,
+    *,
+    languages: Sequence[str],
+    settings: Mapping[str, Any],
+    tasks: Mapping[str, Mapping[str, Any]],
+    resamples: int,
+    seed: int,
+    model: str | None = None,
+    left_out: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Write a lexicon and its report.
+
+    Args:
+        sources: the corpora, all in these languages.
+        out: the lexicon (:mod:`psp.pairs.lexicon.build`).
+        report: JSON with settings, counts and scores; None for none. The same is returned.
+        languages: of the two sides; the same twice for paraphrases.
+        settings: the block ``lexicon``.
+        tasks: entries as under ``evaluate.tasks``; those with ``task: word_similarity`` are scored, of paraphrases
+            alone: word sets compare words of one language.
+        resamples, seed: of the bootstrap.
+        model: the model's name.
+        left_out: its corpora that are not used, since they hold another kind of pairs.
+
+    Raises:
+        ConfigError, DataError, PspError: as :func:`psp.pairs.lexicon.build.make_lexicon`; or a task's entry or file is
+            wrong.
+    """
+    paraphrases = languages[0] == languages[1]
+    sets: dict[str, WordSimilarity] = {}
+    for name, entry in tasks.items() if paraphrases else ():
+        task = make(entry, f"evaluate.tasks.{name}")
+        if isinstance(task, WordSimilarity):
+            sets[name] = task
+    # The files are read before hours of counting.
+    asked = sorted({pair for task in sets.values() for pair in task.pairs})
+    summary, found = make_lexicon(sources, out, paraphrases=paraphrases, settings=settings, asked=asked)
+    scorers = _scorers(asked, found, settings["smoothing"]) if sets else {}
+    result = {
+        "format": FORMAT,
+        **({} if model is None else {"model": model}),
+        "languages": list(languages),
+        "settings": {key: value for key, value in settings.items() if key != "languages"},
+        **summary,
+        "left_out": list(left_out),
+        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
+        "scores": {
+            name: {
+                by: {
+                    part: one.report
+                    for part, one in task.score(scorer, Draw(resamples, seed, name)).items()
+                    if part in parts
+                }
+                for by, (scorer, parts) in scorers.items()
+            }
+            for name, task in sets.items()
+        },
+    }
+    if report is not None:
+        write_json(report, result)
+    return result
+
+
+def _scorers(
+    asked: Sequence[tuple[str, str]], found: Found, smoothing: float
+) -> dict[str, tuple[PairScorer, tuple[str, ...]]]:
+    """The lexicon's measures of a pair of words, and the parts of a set that each can be scored on."""
+    across = found.joint.across > 0
+    seen = {pair for pair, one in zip(asked, across.tolist(), strict=True) if one}
+
+    def scorer(values: Floats) -> PairScorer:
+        return PairScorer(dict(zip(asked, values.tolist(), strict=True)), seen)
+
+    every, some = (ALL, COVERED), (COVERED,)
+    return {
+        "cross": (scorer(found.cross(smoothing)), every),
+        "adjusted": (scorer(found.adjusted(smoothing)), every),
+        "cross_unsmoothed": (scorer(np.where(across, found.cross(0), 0.0)), some),
+        "adjusted_unsmoothed": (scorer(np.where(across, found.adjusted(0), 0.0)), some),
+    }

@@ -1,0 +1,150 @@
+"""Word similarity: Spearman's correlation of a system's similarities of words with human judgements.
+
+A word is scored as a text of its own: by a model of words its vector is its row of the embedding matrix, by a model of
+subwords the mean of its pieces'. A pair with a word that the system does not know has similarity 0, in ``all``; the
+part ``covered`` has the other pairs alone. What the system knows depends on its data, so ``covered`` compares systems
+on different pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import DataError
+from psp.core.settings import Setting, choice, text
+from psp.evaluation import bootstrap
+from psp.evaluation.metrics import no_correlation
+from psp.evaluation.scorers import Floats, Scorer
+from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, lines
+from psp.evaluation.testsets import read_score
+
+ALL, COVERED = "all", "covered"
+
+
+class Layout(NamedTuple):
+    """How a word set is written.
+
+    Attributes:
+        header: the first columns' names, which the file's first line has; none for a file without a header.
+        columns: of a line.
+        score: the column of the score; the first two hold the words.
+        help: for the settings.
+    """
+
+    header: tuple[str, ...]
+    columns: int
+    score: int
+    help: str
+
+
+LAYOUTS = {
+    "plain": Layout((), 3, 2, "lines `word \\t word \\t score`"),
+    "simlex": Layout(("word1", "word2", "POS", "SimLex999"), 10, 3, "SimLex-999 as published, with a header"),
+    "simverb": Layout(("Word 1", "Word 2", "Score"), 3, 2, "plain with the header `Word 1 \\t Word 2 \\t Score`"),
+}
+
+
+class WordSimilarity(Task):
+    """Correlations over all pairs of words, and over those that the system knows."""
+
+    kind = "word_similarity"
+    help = "correlation of the similarity of words with human scores"
+    declared: ClassVar[Mapping[str, Setting]] = {
+        "path": text(at_least=1, help="the file"),
+        "layout": choice(
+            "plain", [*LAYOUTS], help="; ".join(f"{name}: {layout.help}" for name, layout in LAYOUTS.items())
+        ),
+    }
+    figures: ClassVar[Mapping[str, str]] = {"spearman": "Spearman's correlation, times 100"}
+
+    def files(self) -> list[Path]:
+        return [self.path("path")]
+
+    @cached_property
+    def data(self) -> tuple[list[str], list[str], Floats]:
+        """The first words, the second words, and the scores, float64.
+
+        Raises:
+            DataError: the file is missing or malformed (file and line are named).
+        """
+        path, layout = self.path("path"), LAYOUTS[self.settings["layout"]]
+        rows = lines(path)
+        if layout.header:
+            given = tuple(rows[0].split("\t"))
+            if given[: len(layout.header)] != layout.header:
+                raise DataError(
+                    f"the header is {' | '.join(given)}, not {' | '.join(layout.header)} as in the layout "
+                    f"{self.settings['layout']}; without a header, write `layout: plain`",
+                    path,
+                    1,
+                )
+        first: list[str] = []
+        second: list[str] = []
+        scores: list[float] = []
+        for line, row in enumerate(rows[bool(layout.header) :], start=1 + bool(layout.header)):
+            cells = row.split("\t")
+            if len(cells) != layout.columns:
+                raise DataError(f"{len(cells)} columns instead of {layout.columns}, separated by tabs", path, line)
+            if not (cells[0].strip() and cells[1].strip()):
+                raise DataError("a word is missing", path, line)
+            if line == 1 and (other := _with_header(cells)):
+                raise DataError(f"a header; write `layout: {other}`, or remove it", path, line)
+            first.append(cells[0].strip())
+            second.append(cells[1].strip())
+            scores.append(read_score(cells[layout.score], path, line))
+        if not scores:
+            raise DataError("has a header and nothing else", path)
+        return first, second, np.array(scores, np.float64)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of words."""
+        first, second, _ = self.data
+        return list(zip(first, second, strict=True))
+
+    def sentences(self) -> Iterator[str]:
+        first, second, _ = self.data
+        yield from first
+        yield from second
+
+    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+        first, second, gold = self.data
+        similarity, covered = _similarities(scorer, first, second)
+        parts = {ALL: _part(similarity, gold, draw, ALL)}
+        if covered.any():
+            parts[COVERED] = _part(similarity[covered], gold[covered], draw, COVERED)
+        return {name: Part(one.items, one.figures, {"covered": int(covered.sum())}) for name, one in parts.items()}
+
+
+def _with_header(cells: list[str]) -> str | None:
+    """The layout whose header this is, if any."""
+    return next((name for name, layout in LAYOUTS.items() if layout.header and tuple(cells) == layout.header), None)
+
+
+def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """The similarities, and which pairs the system covers: by its own word, or else those with two known words."""
+    similarity = np.asarray(scorer.pairwise(a, b), np.float64)
+    if covered := getattr(scorer, "covered", None):
+        return similarity, covered(a, b)
+    if known := getattr(scorer, "known", None):
+        both = known([*a, *b])
+        covered = both[: len(a)] & both[len(a) :]
+        return np.where(covered, similarity, 0.0), covered
+    return similarity, np.ones(len(a), bool)
+
+
+def _part(similarity: Floats, gold: Floats, draw: Draw, name: str) -> Part:
+    from scipy import stats  # not at Snakemake's every start: it takes a second
+
+    if why := no_correlation(similarity, gold):
+        return Part(len(gold), {"spearman": Figure(None, why=why)}, {})
+    # The whole set's resamples are the same for each system; those of a part are of its size.
+    counts = draw.counts(len(gold), name)
+    value = 100 * float(stats.spearmanr(similarity, gold).statistic)
+    return Part(len(gold), {"spearman": Figure(value, 100 * bootstrap.spearman(counts, similarity, gold))}, {})

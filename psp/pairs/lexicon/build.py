@@ -1,0 +1,264 @@
+r"""Make a lexicon: words that stand for one another in the two sides of pairs, with their mutual information.
+
+Of paraphrases (one language), ``lexicon.tsv`` has for each pair of words ``u \t v \t count \t cross \t adjusted``, u
+before v by code points, the highest adjusted PMI first (:mod:`psp.pairs.lexicon.pmi`). Of bitext it is a translation
+lexicon, ``u \t v \t count \t cross``, u of the source and v of the target language, by PMI. It has no adjusted PMI: the
+words of two languages share no sentence. The first line names the columns. All counts are exact, so neither the order
+of the pairs nor how the counting is divided changes a byte.
+
+In memory are the words that occur ``min_count`` times and up to a million counts of others (200 MB), a hash table (400
+MB), and 4 million pairs of words at a time; on disk 4 bytes for each word of each sentence, and 20 for each entry.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import ConfigError, PspError
+from psp.core.files import atomic
+from psp.core.progress import Progress
+from psp.pairs.lexicon import pmi, products
+from psp.pairs.lexicon.pmi import Counts, Floats, Joint
+from psp.pairs.lexicon.sentences import Limits, Sentences, Source, vocabularies
+from psp.pairs.pair_file import folder_beside
+from psp.pairs.vocabulary import MOST_IN_MEMORY
+
+log = logging.getLogger(__name__)
+
+#: Decimal places of a PMI; entries are sorted by the rounded value, so that the last bits decide nothing.
+DIGITS = 4
+#: Entries that are sorted and written at a time.
+MOST_SORTED = 1 << 21
+#: What a PMI can be, in steps of 10 ** -DIGITS: counts are below 2 ** 63, so its size is below 50.
+_RANGE = 50 * 10**DIGITS
+
+_ENTRY = np.dtype([("value", "<i4"), ("cross", "<i4"), ("count", "<u4"), ("u", "<u4"), ("v", "<u4")])
+
+
+@dataclass(frozen=True)
+class Found:
+    """What is counted of the pairs of words that were asked for.
+
+    Attributes:
+        joint: their counts, in the order of the question; all 0 for unknown words.
+        known: bool (n,): both words are in the vocabulary.
+        frequency: of each side, int64 (words,): the sentences that hold a word.
+        pairs: of sentences.
+    """
+
+    joint: Joint
+    known: npt.NDArray[np.bool_]
+    frequency: list[Counts]
+    pairs: int
+
+    def cross(self, smoothing: float) -> Floats:
+        """PMI across sentences, float64 (n,); 0 for unknown words."""
+        return self._of_known(pmi.across(self.joint, self.frequency, self.pairs, smoothing))
+
+    def adjusted(self, smoothing: float) -> Floats:
+        """The adjusted PMI, float64 (n,); 0 for unknown words."""
+        return self._of_known(
+            pmi.across(self.joint, self.frequency, self.pairs, smoothing)
+            - pmi.within(self.joint, self.frequency, self.pairs, smoothing)
+        )
+
+    def _of_known(self, values: Floats) -> Floats:
+        return np.where(self.known, values, 0.0)
+
+
+def make_lexicon(
+    sources: Sequence[Source],
+    out: Path,
+    *,
+    paraphrases: bool,
+    settings: Mapping[str, Any],
+    asked: Iterable[tuple[str, str]] = (),
+    most_products: int = products.MOST_PRODUCTS,
+    most_in_memory: int = MOST_IN_MEMORY,
+    **sizes: int,
+) -> tuple[dict[str, Any], Found]:
+    """Write the lexicon of some corpora.
+
+    Args:
+        sources: the corpora.
+        out: the lexicon; see above.
+        paraphrases: both sides are in one language.
+        settings: the block ``lexicon``.
+        asked: pairs of words that are counted however rare they are.
+        most_products: the work up to which sparse products count, in memory; beyond it a hash table does.
+        most_in_memory: distinct words that are counted in memory.
+        sizes: of the hash table (:func:`psp.pairs.lexicon.shards.count`). None of these changes the result.
+
+    Returns:
+        ``corpora`` (:class:`psp.pairs.lexicon.sentences.Sentences`), ``pairs``, ``words`` (the vocabulary's, of each
+        side), ``entries``; and what was asked for.
+
+    Raises:
+        ConfigError: no word, or no pair of words, is seen ``min_count`` times.
+        DataError: a file is missing or malformed, lacks the scores that ``min_score`` needs, or no pair is within the
+            limits; or the disk is full.
+        PspError: the corpus is large, and numba is not installed.
+    """
+    limits = Limits(settings["within_length"], settings["min_score"])
+    questions = [(one.lower(), other.lower()) for one, other in asked]
+    with folder_beside(out) as folder:
+        (counting := folder / "counting").mkdir()
+        found = vocabularies(
+            sources,
+            limits,
+            counting,
+            apart=not paraphrases,
+            min_count=settings["min_count"],
+            stop_top=settings["stop_top"],
+            wanted=frozenset(word for pair in questions for word in pair),
+            most_in_memory=most_in_memory,
+        )
+        sentences = Sentences(folder, found)
+        for source in sources:
+            sentences.add(source, limits)
+        known, numbers = _numbers(sentences, questions)
+        entries = _Entries(folder / "entries", sentences, settings["smoothing"])
+        counter = _counter(sentences, settings["min_count"], numbers, paraphrases, most_products, sizes)
+        *_, answer = _passed_on(counter, entries)
+        if not entries.total:
+            raise ConfigError(
+                f"lexicon.min_count is {settings['min_count']}, but no two words are seen together so often in the "
+                f"{sentences.pairs:,} pairs within the limits; write a lower one"
+            )
+        entries.write(out)
+    summary = {
+        "corpora": sentences.corpora,
+        "pairs": sentences.pairs,
+        "words": [len(words) for words in sentences.words],
+        "entries": entries.total,
+    }
+    log.info("%d pairs, %d entries", sentences.pairs, entries.total)
+    return summary, Found(_none_of_unknown(answer, known), known, sentences.frequency, sentences.pairs)
+
+
+def _numbers(
+    sentences: Sentences, questions: Sequence[tuple[str, str]]
+) -> tuple[npt.NDArray[np.bool_], tuple[Counts, Counts]]:
+    """Whether both words of each pair are known, and their numbers, 0 for those that are not."""
+    sides = [
+        np.array([numbers.get(pair[side], -1) for pair in questions], np.int64)
+        for side, numbers in enumerate(sentences.numbers)
+    ]
+    known = (sides[0] >= 0) & (sides[1] >= 0)
+    return known, (np.where(known, sides[0], 0), np.where(known, sides[1], 0))
+
+
+def _none_of_unknown(joint: Joint, known: npt.NDArray[np.bool_]) -> Joint:
+    within = None if joint.within is None else joint.within * known
+    return Joint(joint.first, joint.second, joint.across * known, within)
+
+
+def _counter(
+    sentences: Sentences,
+    least: int,
+    numbers: tuple[Counts, Counts],
+    symmetric: bool,
+    most: int,
+    sizes: Mapping[str, int],
+) -> Iterator[Joint]:
+    if sentences.products <= most:
+        return products.count(sentences, least, numbers, symmetric=symmetric)
+    try:
+        from psp.pairs.lexicon import shards
+    except ModuleNotFoundError:
+        raise PspError(
+            f"a lexicon of {sentences.pairs:,} pairs needs numba: pip install 'psp[fast]', or take a part of them"
+        ) from None
+    return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
+
+
+def _passed_on(counter: Iterator[Joint], entries: _Entries) -> Iterator[Joint]:
+    """Pass all but the last on to the entries."""
+    before = next(counter)
+    for joint in counter:
+        entries.add(before)
+        before = joint
+    yield before
+
+
+class _Entries:
+    """The entries of a lexicon: gathered in a file, and written in order."""
+
+    def __init__(self, path: Path, sentences: Sentences, smoothing: float) -> None:
+        self._path, self._sentences, self._smoothing = path, sentences, smoothing
+        self._sizes = np.zeros(2 * _RANGE + 1, np.int64)  # how many entries have which value
+        self._adjusted = False
+        # The place of each word by code points: pairs with the same value are in the order of their words.
+        self._places = []
+        self._words = [np.array(words, object) for words in map(sorted, sentences.words)]
+        for words, ordered in zip(sentences.numbers, self._words, strict=True):
+            places = np.empty(len(words), np.uint32)
+            places[[words[word] for word in ordered]] = np.arange(len(words), dtype=np.uint32)
+            self._places.append(places)
+
+    @property
+    def total(self) -> int:
+        return int(self._sizes.sum())
+
+    def add(self, joint: Joint) -> None:
+        """Add some pairs of words."""
+        frequency, pairs = self._sentences.frequency, self._sentences.pairs
+        cross = pmi.across(joint, frequency, pairs, self._smoothing)
+        value = cross
+        u, v = self._places[0][joint.first], self._places[1][joint.second]
+        if joint.within is not None:
+            self._adjusted = True
+            value = cross - pmi.within(joint, frequency, pairs, self._smoothing)
+            u, v = np.minimum(u, v), np.maximum(u, v)
+        made = np.empty(len(u), _ENTRY)
+        made["cross"], made["value"] = (np.rint(one * 10**DIGITS).astype(np.int32) for one in (cross, value))
+        made["count"], made["u"], made["v"] = joint.across, u, v
+        self._sizes += np.bincount(made["value"] + _RANGE, minlength=len(self._sizes))
+        with self._path.open("ab") as file:
+            made.tofile(file)
+
+    def write(self, out: Path) -> None:
+        """Write all entries, those with the highest value first."""
+        names = ["u", "v", "count", "cross", *(["adjusted"] if self._adjusted else [])]
+        with atomic(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write("\t".join(names) + "\n")
+            with Progress("lexicon: writing", "entries", self.total) as bar:
+                for some in self._sorted():
+                    words = (one[some[name]] for one, name in zip(self._words, "uv", strict=True))
+                    columns = [*words, some["count"], _decimals(some["cross"])]
+                    if self._adjusted:
+                        columns.append(_decimals(some["value"]))
+                    file.writelines(
+                        "\t".join(map(str, row)) + "\n" for row in zip(*(one.tolist() for one in columns), strict=True)
+                    )
+                    bar.add(len(some))
+
+    def _sorted(self) -> Iterator[npt.NDArray[Any]]:
+        """The entries in order, those of a range of values at a time; each reads the file again."""
+        ends = np.cumsum(self._sizes[::-1])
+        above = _RANGE + 1
+        while above > -_RANGE:
+            done = int(ends[_RANGE - above]) if above <= _RANGE else 0
+            last = int(np.searchsorted(ends, done + MOST_SORTED, side="right"))
+            below = min(above - 1, _RANGE + 1 - last)
+            found = []
+            with self._path.open("rb") as file:
+                while len(some := np.fromfile(file, _ENTRY, MOST_SORTED)):
+                    found.append(some[(some["value"] < above) & (some["value"] >= below)])
+            chosen = np.concatenate(found)
+            if len(chosen):
+                yield chosen[np.lexsort((chosen["v"], chosen["u"], -chosen["value"]))]
+            above = below
+            if done + len(chosen) == self.total:
+                break
+
+
+def _decimals(values: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+    return np.array([f"{value / 10**DIGITS:.{DIGITS}f}" for value in values.tolist()], object)

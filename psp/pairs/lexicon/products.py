@@ -1,0 +1,58 @@
+"""Counting word pairs by sparse matrix products, in memory: the fast way for small corpora.
+
+With R and T, matrices (sentences, words) of ones, R'T counts words across the sides, R'R and T'T within them. All of
+103,545 pairs of sentences take two seconds on one core. Memory grows with the number of distinct pairs of words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from psp.pairs.lexicon.pmi import Counts, Joint
+from psp.pairs.lexicon.sentences import Sentences
+
+#: Pairs of words, each time it occurs: up to so many are counted here. The process then takes at most 800 MB.
+MOST_PRODUCTS = 1 << 25
+
+
+def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, symmetric: bool) -> Iterator[Joint]:
+    """Count the pairs of words: those that are seen at least ``least`` times and, last, those that are asked for.
+
+    Args:
+        sentences: the sentences.
+        least: see above.
+        asked: numbers of words, int64 (n,): the first and the second of each pair asked for.
+        symmetric: the pairs are paraphrases. Each pair of two different words comes once then, the larger number first.
+    """
+    import scipy.sparse
+
+    (block,) = sentences.blocks(max(1, sentences.pairs))
+
+    def matrix(ids: Any, ends: Any, words: int) -> Any:
+        # Counts fit: there are less than 2**25.
+        return scipy.sparse.csr_matrix((np.ones(len(ids), np.int32), ids, ends), (len(ends) - 1, words))
+
+    one = matrix(block.first, block.first_ends, len(sentences.words[0]))
+    other = matrix(block.second, block.second_ends, len(sentences.words[1]))
+    across = (one.T @ other).tocsr()
+    insides = []
+    if symmetric:
+        across = (across + across.T).tocsr()
+        insides = [(side.T @ side).tocsr() for side in (one, other)]
+
+    def at(table: Any, first: Counts, second: Counts) -> Counts:
+        return np.asarray(table[first, second], np.int64).reshape(len(first)) if len(first) else first
+
+    def joint(first: Counts, second: Counts) -> Joint:
+        within = np.stack([at(side, first, second) for side in insides]) if symmetric else None
+        return Joint(first, second, at(across, first, second), within)
+
+    found = across.tocoo()
+    kept = found.data >= least
+    if symmetric:
+        kept &= found.row > found.col
+    yield joint(found.row[kept].astype(np.int64), found.col[kept].astype(np.int64))
+    yield joint(*asked)

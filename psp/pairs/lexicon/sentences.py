@@ -1,0 +1,263 @@
+"""The sentences that a lexicon is counted in: which pairs are taken, their words, and the file of word numbers.
+
+A sentence enters as the set of its words: how often a word stands in it does not matter (type counts). Words are the
+runs of letters and digits of :func:`psp.text.word_tokenizer.split_words`, lower-cased; punctuation marks count towards
+the length of a sentence, and are no words.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import ConfigError, DataError
+from psp.core.progress import Progress
+from psp.pairs.pair_file import BLOCK_BYTES, SCORED, blocks, columns_of, own_layout
+from psp.pairs.vocabulary import counted
+from psp.text.encoded import Encoded
+from psp.text.word_tokenizer import WordTokenizer, split_words
+
+Ids = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+
+#: Pairs in a block of numbers that is scanned at a time: 14 MB of short sentences.
+BLOCK_PAIRS = 1 << 17
+
+
+class Source(NamedTuple):
+    """A corpus: its name, and its pair file."""
+
+    label: str
+    path: Path
+
+
+class Limits(NamedTuple):
+    """Which pairs are taken.
+
+    Attributes:
+        within_length: the most words of a side, punctuation marks included; None for any number.
+        min_score: the lowest score, which the third column then holds; None: there need be none.
+    """
+
+    within_length: int | None
+    min_score: float | None
+
+
+class Words(NamedTuple):
+    """The words of one vocabulary, the most frequent first, and what finds them; id 0 is the first."""
+
+    words: list[str]
+    tokenizer: WordTokenizer
+
+
+class Block(NamedTuple):
+    """Some pairs: of each side the ids of its distinct words, ascending, and where each sentence's begin and end."""
+
+    first: Ids
+    first_ends: Counts
+    second: Ids
+    second_ends: Counts
+
+
+def read(source: Source, limits: Limits) -> Iterator[tuple[list[str], list[str], int]]:
+    """Yield both sides of a corpus, lower-cased, in blocks, and how many of the block's pairs had too low a score.
+
+    Raises:
+        DataError: the file is missing or malformed, or has no scores though there is a lowest one.
+    """
+    path = source.path
+    layout = own_layout(path)
+    if limits.min_score is not None:
+        if layout.columns != SCORED.columns:
+            raise DataError(
+                "has no scores, a third column, but min_score asks for them; leave min_score out, or score the pairs",
+                path,
+            )
+        layout = SCORED
+    for number, block in blocks(path, BLOCK_BYTES):
+        first, second, *third = columns_of(block, path, number, layout)
+        low = 0
+        if limits.min_score is not None:
+            right = [float(score) >= limits.min_score for score in third[0]]
+            low = right.count(False)
+            first, second = ([text for text, one in zip(side, right, strict=True) if one] for side in (first, second))
+        yield [text.lower() for text in first], [text.lower() for text in second], low
+
+
+def vocabularies(
+    sources: Sequence[Source],
+    limits: Limits,
+    folder: Path,
+    *,
+    apart: bool,
+    min_count: int,
+    stop_top: int,
+    wanted: frozenset[str] = frozenset(),
+    most_in_memory: int,
+) -> list[Words]:
+    """Collect the words that can be in the lexicon, of both sides together or of each apart.
+
+    A word that occurs less than ``min_count`` times is in no pair of words that is seen so often, so nothing is lost.
+
+    Args:
+        wanted: words to keep however rare they are.
+        most_in_memory: distinct words counted in memory.
+
+    Raises:
+        ConfigError: no word is left.
+        DataError: as :func:`read`; or no pair is within the limits.
+    """
+    found = []
+    for side in (0, 1) if apart else (None,):
+        tally = {"read": 0, "low_score": 0, "kept": 0}
+        counts = counted(_word_lists(sources, limits, side, tally), list, folder, most_in_memory)
+        kept = sorted(
+            ((word, count) for word, count in counts if _is_word(word) and (count >= min_count or word in wanted)),
+            key=lambda entry: (-entry[1], entry[0]),
+        )[stop_top:]
+        if not tally["kept"]:
+            raise DataError(_nothing(tally, limits), sources[0].path if len(sources) == 1 else None)
+        if not any(count >= min_count for _, count in kept):
+            left = f" beyond the {stop_top} most frequent" if stop_top else ""
+            raise ConfigError(
+                f"lexicon.min_count is {min_count}, but no word{left} occurs so often in the pairs within the limits; "
+                "write a lower one"
+            )
+        found.append(Words([word for word, _ in kept], WordTokenizer(kept)))
+        for path in folder.iterdir():
+            path.unlink()
+    return found if apart else found * 2
+
+
+def _is_word(token: str) -> bool:
+    return any(map(str.isalnum, token))
+
+
+def _nothing(tally: dict[str, int], limits: Limits) -> str:
+    read, low = tally["read"], tally["low_score"]
+    if not read:
+        return "no pairs; a lexicon needs some"
+    reasons = []
+    if low:
+        reasons.append(f"{low:,} score below min_score, {limits.min_score:g}")
+    if read > low:
+        reasons.append(f"{read - low:,} have a side of more words than within_length, {limits.within_length}")
+    return f"none of its {read:,} pairs is within the limits: {', '.join(reasons)}; change them"
+
+
+def _word_lists(
+    sources: Sequence[Source], limits: Limits, side: int | None, tally: dict[str, int]
+) -> Iterator[list[str]]:
+    """The words of each sentence within the limits, marks included: of both sides, or of one."""
+    most = limits.within_length
+    with Progress("lexicon: counting words", "pairs") as bar:
+        for source in sources:
+            for *sides, low in read(source, limits):
+                tally["read"] += len(sides[0]) + low
+                tally["low_score"] += low
+                for one, other in zip(*sides, strict=True):
+                    pair = split_words(one), split_words(other)
+                    if most is None or (len(pair[0]) <= most and len(pair[1]) <= most):
+                        tally["kept"] += 1
+                        yield from pair if side is None else (pair[side],)
+                bar.add(len(sides[0]))
+
+
+class Sentences:
+    """The words of all pairs as numbers, in files.
+
+    Args:
+        folder: where they are written.
+        vocabularies: of the first and the second side; the same object twice for paraphrases.
+
+    Attributes:
+        words: the words of each side.
+        frequency: of each side, int64 (words,): the sentences that hold a word.
+        pairs: how many pairs there are.
+        products: the pairs of words in all pairs of sentences: the work of counting them.
+        corpora: for each corpus ``label``, and its pairs: ``read``, ``low_score``, ``too_long``, ``kept``.
+    """
+
+    def __init__(self, folder: Path, vocabularies: Sequence[Words]) -> None:
+        self._paths = [(folder / f"ids{side}", folder / f"lengths{side}") for side in (0, 1)]
+        self._tokenizers = [one.tokenizer for one in vocabularies]
+        self.words = [one.words for one in vocabularies]
+        self.frequency = [np.zeros(len(words), np.int64) for words in self.words]
+        self.pairs = self.products = 0
+        self.corpora: list[dict[str, Any]] = []
+        for path in (path for pair in self._paths for path in pair):
+            path.touch()
+
+    def add(self, source: Source, limits: Limits) -> None:
+        """Encode a corpus.
+
+        Raises:
+            DataError: as :func:`read`.
+        """
+        counts = {"read": 0, "low_score": 0, "too_long": 0, "kept": 0}
+        with Progress(f"lexicon: encoding {source.label}", "pairs") as bar:
+            for *sides, low in read(source, limits):
+                encoded = [
+                    tokenizer.encode_whole(side) for tokenizer, side in zip(self._tokenizers, sides, strict=True)
+                ]
+                fits = np.ones(len(sides[0]), bool)
+                if limits.within_length is not None:
+                    for whole in encoded:
+                        fits &= np.diff(whole.offsets) <= limits.within_length
+                lengths = []
+                for side, whole in enumerate(encoded):
+                    ids, sizes = _distinct(whole, fits)
+                    self.frequency[side] += np.bincount(ids, minlength=len(self.words[side]))
+                    for path, values in zip(self._paths[side], (ids, sizes), strict=True):
+                        with path.open("ab") as file:
+                            values.tofile(file)
+                    lengths.append(sizes.astype(np.int64))
+                self.pairs += len(lengths[0])
+                self.products += int(lengths[0] @ lengths[1])
+                for key, more in (
+                    ("read", len(fits) + low), ("low_score", low), ("too_long", len(fits) - len(lengths[0])),
+                    ("kept", len(lengths[0])),
+                ):  # fmt: skip
+                    counts[key] += more
+                bar.add(len(fits) + low)
+        self.corpora.append({"label": source.label, **counts})
+
+    def blocks(self, pairs: int = BLOCK_PAIRS) -> Iterator[Block]:
+        """Yield the pairs, so many at a time."""
+        files = [[path.open("rb") for path in paths] for paths in self._paths]
+        try:
+            for _ in range(0, self.pairs, pairs):
+                (first, first_ends), (second, second_ends) = (_next(ids, lengths, pairs) for ids, lengths in files)
+                yield Block(first, first_ends, second, second_ends)
+        finally:
+            for file in (file for pair in files for file in pair):
+                file.close()
+
+    @functools.cached_property
+    def numbers(self) -> list[dict[str, int]]:
+        """Each side's words and their ids."""
+        return [{word: number for number, word in enumerate(words)} for words in self.words]
+
+
+def _next(ids: IO[bytes], lengths: IO[bytes], pairs: int) -> tuple[Ids, Counts]:
+    """The next sentences of a side: their ids, and where each one's begin and end."""
+    sizes = np.fromfile(lengths, np.int32, pairs)
+    ends = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=ends[1:])
+    return np.fromfile(ids, np.int32, int(ends[-1])), ends
+
+
+def _distinct(whole: Encoded, fits: npt.NDArray[np.bool_]) -> tuple[Ids, Ids]:
+    """The distinct known words of the sentences that fit: their ids from 0 on, ascending, and how many each has."""
+    lengths = np.diff(whole.offsets)
+    rows = np.repeat(np.cumsum(fits) - 1, lengths)
+    taken = np.repeat(fits, lengths) & (whole.ids > 0)
+    keys = np.sort(rows[taken] << 32 | (whole.ids[taken].astype(np.int64) - 1))
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    sizes = np.bincount(keys >> 32, minlength=int(fits.sum()))
+    return (keys & 0xFFFFFFFF).astype(np.int32), sizes.astype(np.int32)

@@ -1,0 +1,45 @@
+"""The block ``lexicon`` of the config."""
+
+from psp.core.settings import Section, listing, number, whole
+
+SECTION = Section(
+    "results/<model>/lexicon.tsv: pairs of words that stand for one another, by pointwise mutual information",
+    {
+        "languages": listing(
+            None,
+            items={"type": "string"},
+            at_least=2,
+            at_most=2,
+            null=True,
+            help="the pairs it is made from, such as [en, en] (paraphrases) or [en, fr] (a translation lexicon); null: "
+            "the model's paraphrases if it has any, otherwise the pairs of its first corpus",
+        ),
+        "min_count": whole(
+            10,
+            at_least=1,
+            recipes={"paranmt": 10},
+            help="list two words that occur in the two sides of a pair at least so often (5 suits small corpora)",
+        ),
+        "smoothing": number(
+            0.1,
+            above=0,
+            recipes={"paranmt": 0.1},
+            unstated=["paranmt"],
+            help="added to each count and to the count that chance would give",
+        ),
+        "stop_top": whole(0, at_least=0, help="leave out so many of the most frequent words (of each language)"),
+        "within_length": whole(
+            30,
+            at_least=1,
+            null=True,
+            recipes={"paranmt": 30},
+            help="leave out pairs with a side of more words, punctuation marks included; null: none",
+        ),
+        "min_score": number(
+            None,
+            null=True,
+            recipes={"paranmt": 0.35},
+            help="leave out pairs with a lower score in the third column; null: none",
+        ),
+    },
+)

@@ -1,0 +1,62 @@
+# A lexicon: pairs of words that stand for one another in a model's pairs, after deduplication.
+def of_lexicon(wildcards):
+    """Return the languages of the pairs that the lexicon is made from; report a wrong setting in one line."""
+    try:
+        return CONFIG.of_lexicon(wildcards.model)
+    except PspError as error:
+        raise WorkflowError(failures.tell(error))
+
+
+def lexicon_labels(wildcards, *, used=True):
+    """Return the corpora in these languages; or else the others."""
+    languages = of_lexicon(wildcards)
+    return [
+        part.label
+        for part in downloads(model(wildcards)).parts
+        if (part.languages == languages and not part.is_text) == used
+    ]
+
+
+def word_sets(wildcards):
+    """Return the tasks on words that the lexicon is scored on."""
+    tasks = model(wildcards)["evaluate"]["tasks"]
+    return {
+        name: entry
+        for name, entry in tasks.items()
+        if entry["task"] == "word_similarity"
+    }
+
+
+rule lexicon:
+    input:
+        pairs=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/dedupe/{label}.tsv"
+            for label in lexicon_labels(wildcards)
+        ],
+        words=lambda wildcards: evaluated_files(
+            wildcards, {"tasks": word_sets(wildcards)}
+        ),
+    output:
+        pairs="results/{model}/lexicon.tsv",
+        report="results/{model}/lexicon.json",
+    log:
+        "results/{model}/logs/lexicon.log",
+    benchmark:
+        "results/{model}/benchmarks/lexicon.tsv"
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1500),
+        runtime=runtime(240),
+    params:
+        languages=of_lexicon,
+        labels=lexicon_labels,
+        left_out=lambda wildcards: lexicon_labels(wildcards, used=False),
+        settings=setting("lexicon"),
+        tasks=word_sets,
+        resamples=setting("evaluate", "resamples"),
+        seed=attribute("seed"),
+        code=fingerprint("psp.evaluation.lexicon"),
+    message:
+        "Making a lexicon of the pairs of {wildcards.model}"
+    script:
+        "../workflow_scripts/lexicon.py"

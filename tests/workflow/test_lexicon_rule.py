@@ -1,0 +1,56 @@
+"""A lexicon through the workflow: a target of its own, of the pairs that the model has."""
+
+import pytest
+
+from psp.core import schemas
+from psp.core.files import read_json
+
+LEXICON = "results/demo/lexicon.tsv"
+
+
+def test_it_trains_nothing_and_a_wrong_setting_is_told_first(copy_of_finished):
+    planned = copy_of_finished.planned(LEXICON)
+    assert planned == {"filter", "dedupe", "lexicon"}  # whose files are removed after mixing
+    copy_of_finished.edit("tiny.yaml", "    subword:", "    lexicon: {languages: [en, en]}\n    subword:")
+    refused = copy_of_finished.run("--dry-run", LEXICON, check=False)
+    said = "models.demo.lexicon.languages: the model has no pairs of en and en; it has [en, fr]"
+    assert refused.returncode != 0 and f"error: {said}" in refused.output and len(refused.output.splitlines()) < 8
+
+
+@pytest.mark.slow
+def test_bitext_gives_a_translation_lexicon_and_paraphrases_one_with_scores(copy_of_finished):
+    folder = copy_of_finished.folder
+    copy_of_finished.run("--", LEXICON)
+    report = read_json(folder / "results/demo/lexicon.json")
+    schemas.check(report, "lexicon")
+    assert report["languages"] == ["en", "fr"] and report["scores"] == {} and report["left_out"] == []
+    rows = [line.split("\t") for line in (folder / LEXICON).read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == ["u", "v", "count", "cross"]
+    best = {}
+    for u, v, *_ in rows[1:]:
+        best.setdefault(u, v)
+    assert best["letters"] == "lettres" and len(rows) == report["entries"] + 1
+    before = (folder / LEXICON).read_bytes()
+    copy_of_finished.run("--forcerun", "lexicon", "--", LEXICON)
+    assert (folder / LEXICON).read_bytes() == before
+
+    # A model of both kinds: the paraphrases are taken, and the report says what is left.
+    texts = [
+        ("a big red car", "a large red car"),
+        ("the large dog", "the big dog"),
+        ("one small cat", "one little cat"),
+    ]
+    (folder / "same.tsv").write_text("".join(f"{a} {n}\t{b} {n}\n" for a, b in texts for n in range(12)))
+    (folder / "words.txt").write_text("big\tlarge\t9\nsmall\tlittle\t9\nred\tdog\t1\nbig\tred\t2\n")
+    with (folder / "tiny.yaml").open("a") as file:
+        file.write(
+            "  both:\n    languages: [en, fr]\n    corpora: [{model: demo}, {path: same.tsv, languages: [en, en]}]\n"
+            "    evaluate: {resamples: 50, tasks: {own: {task: word_similarity, path: words.txt}}}\n"
+            "    filters: {numbers: {enabled: false}}\n"
+        )
+    copy_of_finished.run("--", "results/both/lexicon.json")
+    report = read_json(folder / "results/both/lexicon.json")
+    schemas.check(report, "lexicon")
+    assert report["languages"] == ["en", "en"] and [one["label"] for one in report["corpora"]] == ["same.en-en"]
+    assert len(report["left_out"]) == 1 and report["left_out"][0].endswith(".en-fr")
+    assert report["scores"]["own"]["adjusted"]["all"]["items"] == 4

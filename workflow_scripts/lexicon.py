@@ -1,0 +1,17 @@
+"""Make a lexicon of a model's pairs, and score it on the word sets of its tasks."""
+
+from pathlib import Path
+
+from psp.core.logs import job
+from psp.evaluation.lexicon import write_lexicon
+from psp.pairs.lexicon.sentences import Source
+
+with job(snakemake.log[0]):
+    params, output = snakemake.params, snakemake.output
+    write_lexicon(
+        [Source(label, Path(path)) for label, path in zip(params.labels, snakemake.input.pairs, strict=True)],
+        Path(output.pairs),
+        Path(output.report),
+        model=snakemake.wildcards.model,
+        **{key: getattr(params, key) for key in ("languages", "settings", "tasks", "resamples", "seed", "left_out")},
+    )
