@@ -6,8 +6,9 @@ lexicon, ``u \t v \t count \t cross``, u of the source and v of the target langu
 words of two languages share no sentence. The first line names the columns. All counts are exact, so neither the order
 of the pairs nor how the counting is divided changes a byte.
 
-In memory are the words that occur ``min_count`` times and up to a million counts of others (200 MB), a hash table (400
-MB), and 4 million pairs of words at a time; on disk 4 bytes for each word of each sentence, and 20 for each entry.
+In memory are the words that occur ``min_count`` times, up to a million counts of others (200 MB) and then, instead of
+these, the counters and the table (450 MB) and 2 million pairs of words at a time (250 MB); on disk 4 bytes for each word
+of each sentence, and 20 for each entry.
 """
 
 from __future__ import annotations
@@ -121,8 +122,10 @@ def make_lexicon(
             most_in_memory=most_in_memory,
         )
         sentences = Sentences(folder, found)
+        del found
         for source in sources:
             sentences.add(source, limits)
+        sentences.encoded()
         known, numbers = _numbers(sentences, questions)
         entries = _Entries(folder / "entries", sentences, settings["smoothing"])
         counter = _counter(sentences, settings["min_count"], numbers, paraphrases, most_products, sizes)
@@ -196,12 +199,8 @@ class _Entries:
         self._sizes = np.zeros(2 * _RANGE + 1, np.int64)  # how many entries have which value
         self._adjusted = False
         # The place of each word by code points: pairs with the same value are in the order of their words.
-        self._places = []
-        self._words = [np.array(words, object) for words in map(sorted, sentences.words)]
-        for words, ordered in zip(sentences.numbers, self._words, strict=True):
-            places = np.empty(len(words), np.uint32)
-            places[[words[word] for word in ordered]] = np.arange(len(words), dtype=np.uint32)
-            self._places.append(places)
+        self._words = sentences.of_each(lambda words: np.array(sorted(words), object))
+        self._places = sentences.of_each(_places)
 
     @property
     def total(self) -> int:
@@ -258,6 +257,13 @@ class _Entries:
             above = below
             if done + len(chosen) == self.total:
                 break
+
+
+def _places(words: list[str]) -> npt.NDArray[np.uint32]:
+    """The place of each word among all by code points."""
+    places = np.empty(len(words), np.uint32)
+    places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words), dtype=np.uint32)
+    return places
 
 
 def _decimals(values: npt.NDArray[np.int32]) -> npt.NDArray[Any]:

@@ -8,9 +8,9 @@ the length of a sentence, and are no words.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from psp.pairs.pair_file import BLOCK_BYTES, SCORED, blocks, columns_of, own_lay
 from psp.pairs.vocabulary import counted
 from psp.text.encoded import Encoded
 from psp.text.word_tokenizer import WordTokenizer, split_words
+
+T = TypeVar("T")
 
 Ids = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
@@ -240,8 +242,18 @@ class Sentences:
 
     @functools.cached_property
     def numbers(self) -> list[dict[str, int]]:
-        """Each side's words and their ids."""
-        return [{word: number for number, word in enumerate(words)} for words in self.words]
+        """Each side's words and their ids; of one vocabulary, one mapping."""
+        return self.of_each(lambda words: {word: number for number, word in enumerate(words)})
+
+    def of_each(self, make: Callable[[list[str]], T]) -> list[T]:
+        """What a function makes of each side's words: made once if both have the same."""
+        first, second = self.words
+        made = make(first)
+        return [made, made if second is first else make(second)]
+
+    def encoded(self) -> None:
+        """Forget the tokenizers: all corpora are added."""
+        self._tokenizers = []
 
 
 def _next(ids: IO[bytes], lengths: IO[bytes], pairs: int) -> tuple[Ids, Counts]:

@@ -26,7 +26,7 @@ from psp.pairs.lexicon.pmi import Counts, Joint
 from psp.pairs.lexicon.sentences import BLOCK_PAIRS, Sentences
 
 #: Counters: a byte each.
-COUNTERS = 1 << 29
+COUNTERS = 1 << 28
 #: What a range adds to a counter on average.
 LOAD = 2
 #: Slots of the table: 12 bytes each.
