@@ -120,10 +120,10 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 32
+    assert len(commands) == 33
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|task|publish|report|inspect|stats|tenths|by_corpus) ",
+            "^(evaluate|task|publish|report|inspect|stats|lexicon|tenths|by_corpus) ",
             project.run_line("--dry-run", *arguments).output,
             re.MULTILINE,
         )
@@ -189,7 +189,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 23
+    assert len(commands) == 25
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -7,8 +7,8 @@ words of two languages share no sentence. The first line names the columns. All 
 of the pairs nor how the counting is divided changes a byte.
 
 In memory are the words that occur ``min_count`` times, up to a million counts of others (200 MB) and then, instead of
-these, the counters and the table (450 MB) and 2 million pairs of words at a time (250 MB); on disk 4 bytes for each word
-of each sentence, and 20 for each entry.
+these, the counters and the table (450 MB) and 2 million pairs of words at a time (250 MB); on disk 4 bytes for each
+word of each sentence, and 20 for each entry.
 """
 
 from __future__ import annotations
