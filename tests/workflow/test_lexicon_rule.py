@@ -29,7 +29,7 @@ def test_bitext_gives_a_translation_lexicon_and_paraphrases_one_with_scores(copy
     best = {}
     for u, v, *_ in rows[1:]:
         best.setdefault(u, v)
-    assert best["letters"] == "lettres" and len(rows) == report["entries"] + 1
+    assert (best["letter"], best["chicken"]) == ("lettre", "poulet") and len(rows) == report["entries"] + 1
     before = (folder / LEXICON).read_bytes()
     copy_of_finished.run("--forcerun", "lexicon", "--", LEXICON)
     assert (folder / LEXICON).read_bytes() == before
@@ -44,13 +44,13 @@ def test_bitext_gives_a_translation_lexicon_and_paraphrases_one_with_scores(copy
     (folder / "words.txt").write_text("big\tlarge\t9\nsmall\tlittle\t9\nred\tdog\t1\nbig\tred\t2\n")
     with (folder / "tiny.yaml").open("a") as file:
         file.write(
-            "  both:\n    languages: [en, fr]\n    corpora: [{model: demo}, {path: same.tsv, languages: [en, en]}]\n"
-            "    evaluate: {resamples: 50, tasks: {own: {task: word_similarity, path: words.txt}}}\n"
+            "  both:\n    extends: demo\n    corpora: [{model: demo}, {path: same.tsv, languages: [en, en]}]\n"
+            "    evaluate: {resamples: 100, tasks: {own: {task: word_similarity, path: words.txt}}}\n"
             "    filters: {numbers: {enabled: false}}\n"
         )
     copy_of_finished.run("--", "results/both/lexicon.json")
     report = read_json(folder / "results/both/lexicon.json")
     schemas.check(report, "lexicon")
     assert report["languages"] == ["en", "en"] and [one["label"] for one in report["corpora"]] == ["same.en-en"]
-    assert len(report["left_out"]) == 1 and report["left_out"][0].endswith(".en-fr")
+    assert report["left_out"] == ["Phrasebook.en-fr", "PhrasebookExtra.en-fr"]
     assert report["scores"]["own"]["adjusted"]["all"]["items"] == 4

@@ -116,9 +116,9 @@ class WordSimilarity(Task):
     def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
         first, second, gold = self.data
         similarity, covered = _similarities(scorer, first, second)
-        parts = {ALL: _part(similarity, gold, draw, ALL)}
+        parts = {ALL: _part(similarity, gold, draw)}
         if covered.any():
-            parts[COVERED] = _part(similarity[covered], gold[covered], draw, COVERED)
+            parts[COVERED] = _part(similarity[covered], gold[covered], draw)
         return {name: Part(one.items, one.figures, {"covered": int(covered.sum())}) for name, one in parts.items()}
 
 
@@ -139,12 +139,11 @@ def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, n
     return similarity, np.ones(len(a), bool)
 
 
-def _part(similarity: Floats, gold: Floats, draw: Draw, name: str) -> Part:
+def _part(similarity: Floats, gold: Floats, draw: Draw) -> Part:
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
     if why := no_correlation(similarity, gold):
         return Part(len(gold), {"spearman": Figure(None, why=why)}, {})
-    # The whole set's resamples are the same for each system; those of a part are of its size.
-    counts = draw.counts(len(gold), name)
+    counts = draw.counts(len(gold), ALL)  # the same for both parts of a system that covers all
     value = 100 * float(stats.spearmanr(similarity, gold).statistic)
     return Part(len(gold), {"spearman": Figure(value, 100 * bootstrap.spearman(counts, similarity, gold))}, {})
