@@ -463,7 +463,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(near_duplicates={})}, ["models.fr.near_duplicates", "it is models.fr.mix.near_duplicates;"]),
         ({"models": fr(dropout=0.1)}, ["models.fr.dropout is not a key; it is models.fr.train.dropout;"]),
         ({"train": {"vocab_szie": 8000}}, ["did you mean subword.vocab_size?"]),
-        ({"languages": ["en", "fr"]}, ["languages is not a key; it is teacher.languages or models.<name>.languages;"]),
+        ({"languages": ["en", "fr"]}, ["languages is not a key; it is", " or models.<name>.languages;"]),
         ({"train": {"licence": "MIT"}}, ["it is corpora.<name>.licence;"]),
         # What YAML reads otherwise than it looks.
         ({"models": {1: fr()["fr"]}}, ["models: the name 1 is a number in YAML", 'write "1"']),
