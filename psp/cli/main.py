@@ -38,6 +38,7 @@ from psp.cli import (
     show,
     stats,
     train,
+    train_translator,
     watch,
 )
 from psp.cli.common import printing
@@ -54,6 +55,7 @@ COMMANDS = (
     stats,
     lexicon,
     train,
+    train_translator,
     show,
     report,
     evaluate,

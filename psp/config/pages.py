@@ -22,6 +22,7 @@ from psp.pairs.filters import Filter, names
 from psp.training.settings import LstmSettings, TrainSettings
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.transformer.settings import TransformerSettings
+from psp.training.translator.settings import TranslatorSettings
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / "docs/settings.md"
@@ -186,6 +187,7 @@ def reported_settings() -> str:
     transformer = {key: setting.reported for key, setting in TransformerSettings.declared().items()}
     transformer["seed"] = train["seed"]
     teacher = {key: setting.reported for key, setting in TeacherSettings.declared().items()}
+    translator = {key: setting.reported for key, setting in TranslatorSettings.declared().items()}
     tunable = [key for key, setting in TrainSettings.declared().items() if setting.tunable]
     values = {"type": "array", "minItems": 1, "uniqueItems": True, "description": "the values tried"}
     schema = {
@@ -212,6 +214,12 @@ def reported_settings() -> str:
                 "properties": transformer,
             },
             "transformer": {"$ref": "#/$defs/transformer_settings", "required": list(transformer)},
+            "translator": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": list(translator),
+                "properties": translator,
+            },
             "teacher": {"type": "object", "properties": teacher},
             "trained": {"$ref": "#/$defs/train", "required": list(train)},
             "grid": {

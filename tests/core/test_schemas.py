@@ -60,6 +60,8 @@ from psp.training import by_corpus, tenths
 from psp.training.loop import train
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
+from psp.training.translator import train_translator
+from psp.training.translator.heldout import hold_out
 from psp.training.tune import Tuning, tunable, winner
 from tests.conftest import PAIRS, SENTENCES, write_lid, write_pair_file
 
@@ -307,6 +309,21 @@ def write_data(folder: Path, archive: Path) -> None:
     report("fr", [source], folder / "pairs", folder / "store.h5", *out, languages=["en", "fr"], recipe="psp")
 
 
+def write_translator(folder: Path, of: Path) -> None:
+    pairs, heldout = folder / "pairs/train.tsv", folder / "pairs/heldout.tsv"
+    counts = folder / "pairs/heldout.json"
+    sets = {"Small": 5, "rest": 0}
+    hold_out(of / "pairs/mix.tsv", pairs, heldout, counts, corpora=["Small"], sets=sets, development=1)
+    settings = {
+        "dim": 8, "heads": 2, "feed_forward": 8, "encoder_layers": 1, "decoder_layers": 1, "steps": 2, "max_tokens": 30,
+        "precision": "float32", "device": "cpu",
+    }  # fmt: skip
+    train_translator(
+        pairs, heldout, of / "sentencepiece.model", folder / "model", folder / "translator.json", folder / "train",
+        settings, languages=("en", "fr"), corpora=["Small"], threads=1,
+    )  # fmt: skip
+
+
 def archive_of_sts(path: Path) -> Path:
     """STS 2012 to 2016, the English track of 2017 and the STS Benchmark; one set has no correlation."""
     english = itertools.cycle(SENTENCES[0::2])
@@ -336,10 +353,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Any]:
     write_trained(results / "fr")
     write_evaluation(results / "fr", scratch)
     write_data(results / "fr", results / "downloads/opus/Small/v1/en-fr.txt.zip")
+    write_translator(results / "translators/fr-en", results / "fr")
     task = {"task": "similarity", "path": str(results / "fr/graded.tsv")}
     out = results / "fr/tasks/graded.json"
     evaluate_model_task(results / "fr/model", out, task, model="fr", name="graded", resamples=100, seed=1)
-    return {path.relative_to(results): read_json(path) for path in sorted(results.rglob("*.json"))}
+    found = (path for path in sorted(results.rglob("*.json")) if path.parent.name != "ctranslate2")  # not our format
+    return {path.relative_to(results): read_json(path) for path in found}
 
 
 def documents(written: Mapping[Path, Any], name: str) -> list[Any]:

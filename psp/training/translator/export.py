@@ -1,0 +1,212 @@
+"""A trained translator as a folder that CTranslate2 decodes.
+
+``ctranslate2/`` is CTranslate2's own format, its weights float32: it computes in int8 if it is loaded so
+(``ctranslate2.Translator(folder, compute_type="int8")``). Beside it are the sentencepiece model of both sides,
+config.json, and the same weights as ``model.safetensors`` by torch's names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from psp.core.errors import DataError, PspError
+from psp.core.files import read_json, write_json
+from psp.pairs.pair_file import folder_beside
+from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, Transformer
+from psp.training.translator.trainer import limit
+
+CONFIG, WEIGHTS, SENTENCEPIECE, CTRANSLATE2 = "config.json", "model.safetensors", "sentencepiece.model", "ctranslate2"
+#: The files of a translator's folder.
+FILES = (
+    CONFIG, WEIGHTS, SENTENCEPIECE,
+    *(f"{CTRANSLATE2}/{name}" for name in ("config.json", "model.bin", "shared_vocabulary.json")),
+)  # fmt: skip
+FORMAT = 1
+
+
+def library() -> Any:
+    """The module ctranslate2.
+
+    Raises:
+        PspError: it is missing.
+    """
+    try:
+        import ctranslate2
+        import ctranslate2.specs
+    except ImportError:
+        raise PspError("a translator needs ctranslate2: pip install 'psp[translate]'") from None
+    return ctranslate2
+
+
+def save(
+    out: Path, network: Transformer, sentencepiece: Path, config: Mapping[str, Any], languages: Sequence[str]
+) -> None:
+    """Write a translator's folder; config.json last, so that a folder with one is whole.
+
+    Args:
+        out: the folder; files of a translator in it are replaced.
+        network: its weights, on any device.
+        sentencepiece: the file of its sentencepiece model.
+        config: goes into config.json beside format, languages and sizes.
+        languages: source and target.
+
+    Raises:
+        PspError: ctranslate2 is missing.
+        DataError: the folder cannot be written.
+    """
+    from psp.text.sentencepiece import load_sentencepiece
+
+    processor = load_sentencepiece(sentencepiece)
+    network = network.to("cpu").eval()
+    sizes = dataclasses.asdict(network.sizes)
+    described = {
+        "format": FORMAT,
+        "kind": "translator",
+        "languages": {"source": languages[0], "target": languages[1]},
+        **sizes,
+        **config,
+    }
+    with folder_beside(out) as folder:
+        (folder / CTRANSLATE2).mkdir()
+        _write_ctranslate2(network, processor, folder / CTRANSLATE2)
+        _write_weights(network, folder / WEIGHTS)
+        shutil.copyfile(sentencepiece, folder / SENTENCEPIECE)
+        write_json(folder / CONFIG, described)
+        try:
+            (out / CTRANSLATE2).mkdir(parents=True, exist_ok=True)
+            (out / CONFIG).unlink(missing_ok=True)
+            for name in sorted(FILES, key=lambda name: name == CONFIG):
+                (folder / name).replace(out / name)
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}; choose another folder", out) from error
+
+
+def _write_weights(network: Transformer, path: Path) -> None:
+    from safetensors.torch import save_file
+
+    save_file({name: tensor.clone() for name, tensor in network.state_dict().items()}, path)
+
+
+def load(folder: Path) -> tuple[Transformer, dict[str, Any]]:
+    """The network of a translator's folder, and its config.json.
+
+    Raises:
+        DataError: it is no such folder, or of another version.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    config = read_json(folder / CONFIG)
+    if config.get("kind") != "translator" or config.get("format") != FORMAT:
+        raise DataError(f"is not a translator's, of format {FORMAT}; name the folder of one", folder / CONFIG)
+    network = Transformer(Sizes(**{field.name: config[field.name] for field in dataclasses.fields(Sizes)}))
+    try:
+        network.load_state_dict(load_file(folder / WEIGHTS))
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise DataError(f"cannot be read: {error}", folder / WEIGHTS) from error
+    return network.eval(), config
+
+
+def _write_ctranslate2(network: Transformer, processor: Any, folder: Path) -> None:
+    specs = library().specs
+    sizes = network.sizes
+    spec = specs.TransformerSpec.from_config((sizes.encoder_layers, sizes.decoder_layers), sizes.heads, pre_norm=True)
+    encodings = network.positions.numpy()
+    for side, embedding in ((spec.encoder, network.source_vectors), (spec.decoder, network.target_embedding)):
+        one = side.embeddings[0] if isinstance(side.embeddings, list) else side.embeddings
+        one.weight = embedding.weight.detach().numpy()
+        side.position_encodings.encodings = encodings
+    _norm(spec.encoder.layer_norm, network.encoder_norm)
+    for layer, ours in zip(spec.encoder.layer, network.encoder, strict=True):
+        assert isinstance(ours, EncoderLayer)
+        _attention(layer.self_attention, ours.attention)
+        _feed_forward(layer.ffn, ours.feed_forward)
+    _norm(spec.decoder.layer_norm, network.decoder_norm)
+    for layer, theirs in zip(spec.decoder.layer, network.decoder, strict=True):
+        assert isinstance(theirs, DecoderLayer)
+        _attention(layer.self_attention, theirs.attention)
+        _attention(layer.attention, theirs.source_attention)
+        _feed_forward(layer.ffn, theirs.feed_forward)
+    spec.decoder.projection.weight = network.output_weight.detach().numpy()
+    pieces = [processor.id_to_piece(number) for number in range(sizes.pieces)]
+    spec.register_source_vocabulary(pieces)
+    spec.register_target_vocabulary(pieces)
+    spec.config.bos_token = spec.config.decoder_start_token = processor.id_to_piece(processor.bos_id())
+    spec.config.eos_token = processor.id_to_piece(processor.eos_id())
+    spec.config.unk_token = processor.id_to_piece(processor.unk_id())
+    spec.config.add_source_eos = True
+    spec.config.layer_norm_epsilon = network.encoder_norm.eps
+    spec.validate()
+    spec.optimize(quantization="float32")
+    spec.save(str(folder))
+
+
+def _norm(spec: Any, norm: nn.LayerNorm) -> None:
+    spec.gamma, spec.beta = norm.weight.detach().numpy(), norm.bias.detach().numpy()
+
+
+def _linear(spec: Any, linear: nn.Module) -> None:
+    assert isinstance(linear, nn.Linear)
+    spec.weight, spec.bias = linear.weight.detach().numpy(), linear.bias.detach().numpy()
+
+
+def _attention(spec: Any, attention: Attention) -> None:
+    _norm(spec.layer_norm, attention.norm)
+    names = ("query", "key_value", "out") if attention.over_source else ("query_key_value", "out")
+    for one, name in zip(spec.linear, names, strict=True):
+        _linear(one, getattr(attention, name))
+
+
+def _feed_forward(spec: Any, feed_forward: FeedForward) -> None:
+    _norm(spec.layer_norm, feed_forward.norm)
+    _linear(spec.linear_0, feed_forward.inner)
+    _linear(spec.linear_1, feed_forward.outer)
+
+
+def decode(
+    folder: Path, texts: Sequence[str], *, compute_type: str, beam: int, max_tokens: int, threads: int
+) -> tuple[list[str], list[bool]]:
+    """Translate texts by CTranslate2.
+
+    Args:
+        folder: a translator's.
+        texts: cut after ``max_tokens`` subwords.
+        compute_type: ``int8`` or ``float32``.
+        beam: hypotheses kept at a time.
+        threads: of the CPU.
+
+    Returns:
+        The translations, and for each whether it did not end by itself (:func:`psp.training.translator.trainer.limit`).
+    """
+    from psp.text.sentencepiece import load_sentencepiece
+
+    processor = load_sentencepiece(folder / SENTENCEPIECE)
+    translator = library().Translator(
+        str(folder / CTRANSLATE2), device="cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads
+    )
+    pieces = [one[:max_tokens] for one in processor.encode(list(texts), out_type=str)]
+    found, overlong = [""] * len(texts), [False] * len(texts)
+    # Sentences of one length together: the limit is one for all of a call.
+    order = sorted(range(len(texts)), key=lambda place: len(pieces[place]))
+    for begin in range(0, len(order), 256):
+        places = order[begin : begin + 256]
+        results = translator.translate_batch(
+            [pieces[place] for place in places],
+            beam_size=beam,
+            max_batch_size=2048,
+            batch_type="tokens",
+            max_input_length=0,
+            max_decoding_length=max(limit(len(pieces[place])) for place in places),
+            disable_unk=True,
+        )
+        for place, result in zip(places, results, strict=True):
+            (written,) = result.hypotheses[:1]
+            most = limit(len(pieces[place]))
+            found[place], overlong[place] = processor.decode(written[:most]), len(written) >= most
+    return found, overlong

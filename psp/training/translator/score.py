@@ -1,0 +1,61 @@
+"""BLEU and chrF of translations, by sacrebleu, and what else is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from psp.core.errors import PspError
+
+#: sacrebleu's tokenization for languages that do not put spaces between words; 13a for all others.
+_TOKENIZE = {"zh": "zh", "ja": "char", "ko": "char", "th": "char"}
+
+
+def _metrics() -> Any:
+    try:
+        from sacrebleu import metrics
+    except ImportError:
+        raise PspError("scores of translations need sacrebleu: pip install 'psp[translate]'") from None
+    return metrics
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> float:
+    """Corpus BLEU (Papineni et al. 2002), cased, 0 to 100, of texts in a language, each with one reference."""
+    metric = _metrics().BLEU(tokenize=_TOKENIZE.get(language, "13a"))
+    return round(float(metric.corpus_score(list(hypotheses), [list(references)]).score), 2)
+
+
+def scores(hypotheses: Sequence[str], references: Sequence[str], language: str) -> dict[str, float]:
+    """BLEU and chrF (Popović 2015), 0 to 100, cased and, as ``lower_...``, lower-cased.
+
+    Raises:
+        PspError: sacrebleu is missing.
+    """
+    metrics, found = _metrics(), {}
+    for prefix, lower in (("", False), ("lower_", True)):
+        for name, metric in (
+            ("bleu", metrics.BLEU(tokenize=_TOKENIZE.get(language, "13a"), lowercase=lower)),
+            ("chrf", metrics.CHRF(lowercase=lower)),
+        ):
+            score = metric.corpus_score(list(hypotheses), [list(references)])
+            found[prefix + name] = round(float(score.score), 2)
+    return found
+
+
+def signatures(language: str) -> dict[str, str]:
+    """sacrebleu's description of each score, by which others can repeat it."""
+    metrics = _metrics()
+    found = {}
+    for name, metric in (("bleu", metrics.BLEU(tokenize=_TOKENIZE.get(language, "13a"))), ("chrf", metrics.CHRF())):
+        metric.corpus_score(["a"], [["a"]])  # only then it knows the number of references
+        found[name] = str(metric.get_signature())
+    return found
+
+
+def faults(sources: Sequence[str], hypotheses: Sequence[str], overlong: Sequence[bool]) -> dict[str, int]:
+    """Translations that are their source, that are empty, and that did not end by themselves."""
+    return {
+        "copies": sum(source == text for source, text in zip(sources, hypotheses, strict=True)),
+        "empty": sum(not text.strip() for text in hypotheses),
+        "overlong": sum(overlong),
+    }

@@ -1,0 +1,161 @@
+"""The settings of a translator's training, declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from psp.core.settings import NAME, Section, Setting, choice, flag, number, table, text, whole
+from psp.training.settings import _Checked, _field
+
+#: The held-out set of all corpora that have none of their own.
+REST = "rest"
+
+
+@dataclass(frozen=True)
+class TranslatorSettings(_Checked):
+    """How a translator is trained; each declaration has its help.
+
+    The defaults of sizes and batches are for two cores and an hour: there many small steps count for more than few
+    large ones (docs/experiments.md).
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+
+    BLOCK = "translator"
+
+    encoder_layers: int = _field(whole(2, at_least=1, help="layers of the encoder"))
+    decoder_layers: int = _field(whole(2, at_least=1, help="layers of the decoder"))
+    dim: int = _field(whole(256, at_least=4, help="width of the vectors; a multiple of twice `heads`"))
+    heads: int = _field(whole(4, at_least=1, help="attention heads"))
+    feed_forward: int = _field(whole(1024, at_least=1, help="width inside the feed-forward sublayers"))
+    share_vectors: bool = _field(
+        flag(True, help="one embedding matrix for source, target and output; false: one for each")
+    )
+    dropout: float = _field(number(0.1, at_least=0, below=1, help="share of values left out in training"))
+    label_smoothing: float = _field(
+        number(0.1, at_least=0, below=1, help="share of a target's probability that all pieces have in equal parts")
+    )
+    precision: str = _field(
+        choice(
+            "bfloat16",
+            ["bfloat16", "float32"],
+            help="bfloat16: products are computed in it, in less time where the hardware multiplies it; weights stay "
+            "float32. Processors without that (avx512_bf16 or amx_bf16 in /proc/cpuinfo) are faster with float32",
+        )
+    )
+    max_tokens: int = _field(
+        whole(
+            128,
+            at_least=4,
+            at_most=1000,
+            help="subwords of a sentence that are read, in training and for scores; the rest is cut off, and counted",
+        )
+    )
+    batch_tokens: int = _field(
+        whole(
+            1024,
+            at_least=16,
+            help="subwords of a batch, padding included, of the side that has more; sentences of one length stand "
+            "together",
+        )
+    )
+    accumulate: int = _field(whole(1, at_least=1, help="batches whose gradients are added up for one step"))
+    epochs: int | None = _field(whole(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
+    steps: int | None = _field(whole(None, at_least=1, null=True, help="steps at most; null for no limit"))
+    minutes: float | None = _field(
+        number(
+            None,
+            above=0,
+            null=True,
+            help="minutes after which training ends, wherever it is; where it ended is in the report, but another run "
+            "ends elsewhere. Null for no limit",
+        )
+    )
+    learning_rate: float = _field(number(2e-3, above=0, help="Adam's peak learning rate"))
+    schedule: str = _field(
+        choice(
+            "inverse_sqrt",
+            ["inverse_sqrt", "linear"],
+            help="how the learning rate falls after its peak: with the square root of the steps, or linearly to 0 at "
+            "the end by `steps` or `epochs`",
+        )
+    )
+    warmup: int = _field(whole(500, at_least=0, help="steps during which the learning rate rises from 0"))
+    clip: float | None = _field(number(1.0, above=0, null=True, help="largest norm of a gradient; null for no limit"))
+    average: float = _field(
+        number(
+            0.999,
+            at_least=0,
+            below=1,
+            help="the weights that are scored and kept are a moving average of training's: the share of the old in it "
+            "at each step; 0 for training's own",
+        )
+    )
+    evaluate_every: int = _field(
+        whole(500, at_least=1, help="steps between two BLEU scores on the development pairs; the best weights are kept")
+    )
+    patience: int | None = _field(
+        whole(None, at_least=1, null=True, help="end after so many scores without a new best; null: do not")
+    )
+    beam: int = _field(whole(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
+    device: str = _field(
+        text("auto", pattern="^(auto|cpu|cuda)$", noun="auto, cpu or cuda", help="auto uses a GPU if there is one")
+    )
+    log_every: int = _field(whole(50, at_least=1, help="steps per row of metrics.csv"))
+    checkpoint_minutes: float | None = _field(
+        number(5, above=0, null=True, help="minutes between two checkpoints; null for none by time")
+    )
+    checkpoint_steps: int | None = _field(
+        whole(None, at_least=1, null=True, help="steps between two checkpoints; null for none by steps")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dim % (2 * self.heads):
+            raise self._wrong("dim", f"a multiple of {2 * self.heads}, twice the heads")
+        if self.epochs is None and self.steps is None and self.minutes is None:
+            raise self._wrong("epochs", "a number, since neither steps nor minutes limits training")
+        if self.schedule == "linear" and self.epochs is None and self.steps is None:
+            raise self._wrong("schedule", "inverse_sqrt without steps or epochs, since its end is not known")
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    def learned(self) -> dict[str, Any]:
+        """The settings that change what is learned."""
+        return {key: value for key, value in self.as_dict().items() if key not in _NOT_LEARNED}
+
+
+_NOT_LEARNED = ("device", "log_every", "checkpoint_minutes", "checkpoint_steps", "minutes", "beam")
+#: Settings of what comes before training, and of the job.
+BEFORE: dict[str, Setting] = {
+    "vocab_size": whole(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
+    "character_coverage": number(
+        0.9999, above=0, at_most=1, help="share of the text's characters that have a subword; others are never written"
+    ),
+    "sentencepiece": text(
+        None,
+        null=True,
+        help="a sentencepiece model to use instead of one of its own, such as results/fr/sentencepiece.model; it must "
+        "have been trained on text in its own case",
+    ),
+    "development": whole(
+        500, at_least=1, help="pairs held out to tell when it is best, of all corpora; at most a hundredth of the pairs"
+    ),
+    "heldout": table(
+        {REST: 2000},
+        values={"type": "integer", "minimum": 0},
+        names=NAME,
+        help="pairs held out for the scores of the report, by corpus, such as {TatoebaAnki: 2000, rest: 2000}: `rest` "
+        "are all corpora that are not named; at most a tenth of a corpus's pairs",
+    ),
+    "threads": whole(2, at_least=1, help="torch's threads on the CPU; another number can change the translator"),
+}
+#: The block in a config: `train` of an entry of `translators`.
+SECTION = Section(
+    "training of a translator: a small transformer over subwords of its own", BEFORE | TranslatorSettings.declared()
+)

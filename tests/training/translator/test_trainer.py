@@ -1,0 +1,134 @@
+"""Training: it learns, says how it ended, and goes on to the same bytes."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from psp.core import schemas
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.training.translator import trainer
+from psp.training.translator.settings import TranslatorSettings
+from psp.training.translator.trainer import learning_rate
+from tests.training.translator.conftest import train
+
+#: All that a run writes, without its times.
+WRITTEN = ("translator.json", "model/config.json", "model/model.safetensors", "model/ctranslate2/model.bin",
+           "train/metrics.csv", "train/dev.csv")  # fmt: skip
+
+
+def written(out: Path):
+    return {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in WRITTEN}
+
+
+def test_it_learns_and_the_report_says_what(trained):
+    report = trained.report
+    found = json.loads((trained.out / "translator.json").read_text())
+    schemas.check(found, "translator")
+    assert report["ended_by"] == "steps" and report["steps"] == 160
+    scores = found["development"]["scores"]
+    assert [one["step"] for one in scores] == [40, 80, 120, 160]
+    assert found["best"]["bleu"] == max(one["bleu"] for one in scores)
+    of_set = found["sets"]["numbers"]
+    assert of_set["pairs"] == 30
+    assert of_set["float32"]["bleu"] > 80
+    assert abs(of_set["int8"]["bleu"] - of_set["float32"]["bleu"]) < 5
+    assert of_set["float32"]["lower_bleu"] >= of_set["float32"]["bleu"] - 0.01
+    assert of_set["corpora"]["numbers"]["float32"]["bleu"] == of_set["float32"]["bleu"]
+    assert of_set["float32"]["copies"] == of_set["float32"]["empty"] == 0
+    assert "case:mixed" in found["signatures"]["bleu"]
+    assert not (trained.out / "train/checkpoints").exists()
+    assert not list((trained.out / "train").glob("*.ids"))
+
+
+def test_a_run_that_is_cut_off_goes_on_to_the_same_bytes(prepared, trained, tmp_path, monkeypatch):
+    settings = {"checkpoint_steps": 25, "checkpoint_minutes": None}
+    update = trainer.Trainer._update
+
+    def cut_off(self, rows):
+        update(self, rows)
+        if self.step == 93:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer.Trainer, "_update", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            train(prepared, tmp_path, **settings)
+    torch.manual_seed(99)
+    report = train(prepared, tmp_path, **settings)
+    assert report["resumed_at"] == 75
+    assert {**written(tmp_path), "translator.json": ""} == {**written(trained.out), "translator.json": ""}
+    found, wanted = (json.loads((out / "translator.json").read_text()) for out in (tmp_path, trained.out))
+    assert found.pop("settings") != wanted.pop("settings")  # when checkpoints are written
+    assert found == wanted
+
+
+@pytest.mark.slow
+def test_a_killed_process_goes_on_to_the_same_bytes(prepared, tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from types import SimpleNamespace\n"
+        "from tests.training.translator.conftest import train\n"
+        "folder = Path(sys.argv[1])\n"
+        "train(SimpleNamespace(pairs=folder / 'pairs.tsv', heldout=folder / 'heldout.tsv', "
+        "sentencepiece=folder / 'sentencepiece.model'), Path(sys.argv[2]), steps=None, epochs=12, accumulate=2, "
+        "schedule='linear', precision='bfloat16', checkpoint_steps=10, checkpoint_minutes=None)\n"
+    )
+
+    def start(out):
+        return subprocess.Popen(
+            [sys.executable, "-c", code, prepared.folder, out], cwd=Path(__file__).parents[3], env={**os.environ}
+        )
+
+    assert start(tmp_path / "whole").wait() == 0
+    process = start(tmp_path / "killed")
+    while process.poll() is None and not list((tmp_path / "killed/train/checkpoints").glob("step-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    assert start(tmp_path / "killed").wait() == 0
+    assert written(tmp_path / "killed") == written(tmp_path / "whole")
+
+
+def test_it_ends_by_patience_by_passes_or_by_the_clock(prepared, tmp_path):
+    report = train(prepared, tmp_path / "a", learning_rate=1e-9, evaluate_every=5, patience=2)
+    assert (report["ended_by"], report["steps"]) == ("patience", 15)
+    report = train(prepared, tmp_path / "b", steps=None, epochs=1, accumulate=3, evaluate_every=1000)
+    batches = report["data"]["batches"]
+    assert (report["ended_by"], report["steps"], report["pairs_seen"]) == ("epochs", -(-batches // 3), 960)
+    report = train(prepared, tmp_path / "c", steps=None, minutes=1e-6)
+    assert (report["ended_by"], report["steps"]) == ("minutes", 1)
+
+
+def test_training_that_diverges_is_an_error_that_says_what_to_change(prepared, tmp_path):
+    with pytest.raises(PspError, match=r"diverged at step \d+.*write a lower `learning_rate`"):
+        train(prepared, tmp_path, learning_rate=1e30, clip=None, warmup=0)
+
+
+def test_the_learning_rate_rises_and_falls():
+    root = TranslatorSettings(learning_rate=0.1, warmup=10, steps=100)
+    assert [learning_rate(step, root, 100) for step in (1, 10, 40)] == pytest.approx([0.01, 0.1, 0.05])
+    linear = TranslatorSettings(learning_rate=0.1, warmup=10, steps=100, schedule="linear")
+    assert [learning_rate(step, linear, 100) for step in (5, 10, 100)] == pytest.approx([0.05, 0.1, 0.1 / 91])
+    assert all(learning_rate(step, TranslatorSettings(warmup=0), None) > 0 for step in (1, 2, 1000))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_an_error(prepared, tmp_path):
+    with pytest.raises(ConfigError, match=r"translator.device: 'cuda', but torch sees no GPU. Write `device: auto`"):
+        train(prepared, tmp_path, device="cuda")
+    assert not list(tmp_path.iterdir())
+
+
+def test_held_out_pairs_without_those_for_development_are_an_error(prepared, tmp_path):
+    heldout = tmp_path / "heldout.tsv"
+    heldout.write_text("un\tone\tnumbers/0\n")
+    with pytest.raises(DataError, match=r"heldout.tsv: has no pairs of the set `development`"):
+        train(SimpleNamespace(**{**vars(prepared), "heldout": heldout}), tmp_path)
