@@ -7,6 +7,7 @@
 #   download (-> inspect) (-> pivot -> publish) -> filter (-> rank) -> dedupe -> mix (-> neardup) -> subword or vocabulary
 #   -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
 #   variants, speed, curve; tenths, by_corpus; stats; lexicon; data; card, report, release
+# and those of a translator: filter (-> rank) -> dedupe -> mix -> translator_heldout -> subword -> translator
 
 
 configfile: "config/config.yaml"
@@ -25,6 +26,7 @@ include: "rules/dedupe.smk"
 include: "rules/mix.smk"
 include: "rules/neardup.smk"
 include: "rules/subword.smk"
+include: "rules/translator.smk"
 include: "rules/vocabulary.smk"
 include: "rules/store.smk"
 include: "rules/data.smk"

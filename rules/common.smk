@@ -13,6 +13,7 @@ from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.transformer_entries import missing_base
+from psp.config.translator_entries import FOLDER
 from psp.models.files import (
     NAMES,
     TRANSFORMER_NAMES,
@@ -32,6 +33,8 @@ from psp.evaluation import systems
 from psp.report.settings import PARTS
 from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
+from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
+from psp.training.translator.settings import JOB as TRANSLATOR_JOB
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
@@ -60,7 +63,7 @@ DOWNLOADS = "results/downloads"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-MODEL = r"(?!(downloads|embeddings|phrasebook)/)[A-Za-z0-9][A-Za-z0-9._-]*"
+MODEL = r"(?!(downloads|embeddings|phrasebook|translators)/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # A rule's output files are the same for all models, but a model's files depend on its tokenizer: models of words or
 # trigrams have rules of their own, and these constraints say which rule makes a model.
 COMBINED = [name for name in CONFIG.models if CONFIG.model(name).combined]
@@ -87,6 +90,8 @@ WITH_SUBWORDS = none_of(_VOCABULARY + COMBINED + _TRANSFORMERS)
 WITH_VOCABULARY = one_of(_VOCABULARY)
 STATIC, CONTEXTUAL = none_of(_TRANSFORMERS), one_of(_TRANSFORMERS)
 TRAINED, COMBINATIONS = none_of(COMBINED), one_of(COMBINED)
+# A translator's stages are those of a model in a folder of this name.
+TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.translators)}"
 
 
 wildcard_constraints:
@@ -102,11 +107,23 @@ wildcard_constraints:
 def model(wildcards):
     """Return a job's resolved model, with a variant's settings; report a wrong name or forbidden corpus in one line."""
     try:
+        if wildcards.model.startswith(f"{FOLDER}/"):
+            return CONFIG.cleared_translator(name_of(wildcards)).data
         if variant := wildcards.get("variant"):
             return CONFIG.variant(wildcards.model, variant)
         return CONFIG.cleared(wildcards.model)
     except PspError as error:
         raise WorkflowError(failures.tell(error))
+
+
+def name_of(wildcards):
+    """Return the name of a job's translator."""
+    return wildcards.model.removeprefix(f"{FOLDER}/")
+
+
+def of_translator(key):
+    """Return a param function for a setting of the translator's training."""
+    return lambda wildcards: CONFIG.translator(name_of(wildcards)).train[key]
 
 
 def setting(*keys):
@@ -190,6 +207,11 @@ OF_TRANSFORMER = re.compile(
     r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
 )
 
+#: What there is of a translator.
+OF_TRANSLATOR = re.compile(
+    r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
+)
+
 
 def targets(arguments):
     """Return the command line's targets as (folder under results/, path in it); Snakemake does not provide them."""
@@ -220,6 +242,8 @@ def check_targets(arguments):
             f"results/{CONFIG.models[0]}/report.html"
         )
     for name, file in targets(arguments):
+        if name == FOLDER:
+            check_translator(*file.partition("/")[::2])
         if name in RESERVED:
             continue
         asked_for = CONFIG.cleared(name)
@@ -274,6 +298,29 @@ def check_targets(arguments):
             CONFIG.studied(name, match[1])
         if match := re.match(r"variants/([^/]+)/", file):
             CONFIG.variant(name, match[1])
+
+
+def check_translator(name, file):
+    """Report a wrong translator's name, a forbidden licence or missing files."""
+    translator = CONFIG.cleared_translator(name)
+    if not OF_TRANSLATOR.match(file):
+        raise ConfigError(
+            f"results/{FOLDER}/{name}/{file}: a translator has model/, translator.json, train/ and pairs/ only"
+        )
+    if absent := CONFIG.absent(translator.data):
+        raise ConfigError(
+            f"{', '.join(absent)}: no such file, but {FOLDER}.{name}.corpora names it; add it or correct its path"
+        )
+    own = translator.train["sentencepiece"]
+    if own and not own.startswith("results/") and not Path(own).is_file():
+        raise ConfigError(
+            f"{own}: no such file, but {FOLDER}.{name}.train.sentencepiece names it; correct its path"
+        )
+    if CONFIG.offline and (missing := CONFIG.missing(translator.data, DOWNLOADS)):
+        raise ConfigError(
+            f"offline, and {len(missing)} file(s) of translator {name} are missing: {', '.join(map(download, missing))}; "
+            "add them or run once without offline"
+        )
 
 
 def missing_files(model):

@@ -63,9 +63,9 @@ def run(options: argparse.Namespace) -> None:
     from psp.core.fingerprint import fingerprint
     from psp.pairs.mix import mix
     from psp.pairs.subword import train_subword
+    from psp.pairs.translator_heldout import hold_out
     from psp.training.finished import check_unfinished
     from psp.training.translator import REPORT, export, train_translator
-    from psp.training.translator.heldout import hold_out
 
     export.library()
     if not options.force:

@@ -10,7 +10,7 @@ import dataclasses
 import functools
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from psp.config.model import Model, tokens
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
 from psp.config.teacher_entries import resolve_teacher
+from psp.config.translator_entries import Translator, resolve_translator
 from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
@@ -48,7 +49,7 @@ INERT = (
     "tenths.", "by_corpus.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
-RESERVED = frozenset({"downloads", "embeddings", "phrasebook"})
+RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translators"})
 
 
 class Config(Downloads):
@@ -87,6 +88,8 @@ class Config(Downloads):
                     f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
                 )
             self.model(name)
+        for name in self.translators:
+            self.translator(name)
         self.reported: list[str] = merge(self._defaults("report"), raw.get("report", {}))["models"]
         """The models that results/report.html compares."""
         for name in self.reported:
@@ -204,6 +207,50 @@ class Config(Downloads):
         if settings["train"]["tune"] and not contextual:
             self._check_tunable(model)
         return model
+
+    @property
+    def translators(self) -> tuple[str, ...]:
+        """The names of all translators."""
+        return tuple(self.raw.get("translators", {}))
+
+    @functools.cache  # noqa: B019
+    def translator(self, name: str) -> Translator:
+        """Resolve one translator.
+
+        Raises:
+            ConfigError: no such translator, or its entry is wrong.
+        """
+        if name not in self.translators:
+            raise ConfigError(
+                f"{name} is not a translator of the config{closest(name, self.translators)}; there are "
+                f"{', '.join(self.translators) or 'none'}; add it under `translators:`, e.g. "
+                f"`{name}: {{languages: [fr, en], from: {{model: fr}}}}`"
+            )
+        return resolve_translator(
+            name,
+            self.raw["translators"][name],
+            models=self.models,
+            model=self.model,
+            blocks=self._blocks,
+            catalogue=self.corpora,
+            train=self._defaults("translator"),
+            recipe=self.raw.get("recipe", TOP["recipe"].default),
+            seed=self.raw.get("seed", TOP["seed"].default),
+        )
+
+    def _blocks(self, entry: Mapping[str, Any], recipe: str, languages: Sequence[str]) -> dict[str, Any]:
+        """All blocks of an entry that is no model's."""
+        settings: dict[str, Any] = {}
+        for block in BLOCKS:
+            own = merge(self.raw.get(block, {}), entry.get(block, {}) if block == "filters" else {})
+            settings[block] = merge(self._defaults(block, recipe, own), own)
+        files = settings["evaluate"]["files"]
+        settings["evaluate"] = {**settings["evaluate"], "files": {name: _path(file) for name, file in files.items()}}
+        development = settings["development"]
+        if "en" not in languages:  # what the top level says for models with English
+            development = {**development, "sts": None}
+        settings["development"] = _chosen_on(development, tuple(languages), "translators")
+        return settings
 
     def _part(
         self,
@@ -439,6 +486,16 @@ class Config(Downloads):
         wanted = {"init_spelling": 0 if encoder == TrigramTokenizer.kind else spelling}
         return study_entries.sampled(model, study, encoder, wanted)
 
+    def cleared_translator(self, name: str) -> Translator:
+        """Resolve one translator that is about to be trained, and check its corpora's licences.
+
+        Raises:
+            ConfigError: as :meth:`translator`, or a corpus declares a licence outside ``licences.allow``, or none.
+        """
+        found = self.translator(name)
+        self._check_licences(found.data.parts, f"translators.{name}")
+        return found
+
     def cleared(self, name: str) -> Model:
         """Resolve one model that is about to be used, and check that the licence of each of its corpora is allowed.
 
@@ -450,15 +507,18 @@ class Config(Downloads):
         model = self.model(name)
         for other, _ in model.combined:
             self.cleared(other)
-        for part in model.parts:
+        self._check_licences(model.parts, f"models.{name}")
+        return model
+
+    def _check_licences(self, parts: Iterable[Part], where: str) -> None:
+        for part in parts:
             if problem := self.forbidden(part.licence):
                 own = f"`- {{{'text' if part.is_text else 'path'}: {part.path}, licence: ...}}`"
                 raise ConfigError(
-                    f"models.{name}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
+                    f"{where}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
                     "licences.allow, or declare the licence that you know it has: "
                     + (own if part.path else f"`corpora: {{{part.corpus}: {{licence: ...}}}}`")
                 )
-        return model
 
     def forbidden(self, licence: str | None) -> str | None:
         """Why a corpus with this declared licence may not be used, in a few words; None if it may."""

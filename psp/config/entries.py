@@ -26,6 +26,7 @@ from psp.training import by_corpus, tenths, tune
 from psp.training import settings as training
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
+from psp.training.translator import settings as translator
 
 LANGUAGE: dict[str, Any] = {"type": "string", "pattern": "^[a-z]{2,3}$"}
 
@@ -171,6 +172,29 @@ ITEM = Section(
     },
 )
 
+#: An entry of ``translators``.
+TRANSLATOR = Section(
+    "a translator that is trained, its files under results/translators/<name>",
+    {
+        "languages": listing(
+            items=LANGUAGE, at_least=2, at_most=2, help="source and target; the same twice for paraphrases"
+        ),
+        "corpora": listing(
+            items={**ITEM.node, "type": ["string", "object"]},
+            at_least=1,
+            help="the bitext to train on: names from the catalogue or paths, as in a model's `corpora`",
+        ),
+        "from": Section(
+            "instead of corpora: a model, all of whose bitext in these languages is used, with its filters",
+            {"model": text(help="its name")},
+            required=["model"],
+        ),
+        "filters": _ref("filters", description="settings that override those of the corpora"),
+        "seed": {"$ref": "#/properties/seed"},
+        "train": _ref("translator"),
+    },
+)
+
 VECTORS = Section(
     "a file of word vectors in text format: lines `word number number ...`, with or without a first line `words "
     "dimensions`, plain or .gz",
@@ -218,6 +242,7 @@ def sections() -> dict[str, Section | Setting]:
         "lstm": blocks.LSTM,
         "train": training.SECTION,
         "transformer": transformer.SECTION,
+        "translator": translator.SECTION,
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
         "tenths": tenths.SECTION,
@@ -319,6 +344,12 @@ def document() -> dict[str, Any]:
                 help="files of word vectors, by name, for `train.init_vectors`",
             ),
             "models": table({}, values=_ref("model"), help="the models; each name is that of a folder under results/"),
+            "translators": table(
+                {},
+                values=TRANSLATOR,
+                names=NAME,
+                help="translators, by name; each name is that of a folder under results/translators/",
+            ),
             "phrasebook": _ref("phrasebook"),
             **{block: _ref(block) for block in BLOCKS},
         },

@@ -60,6 +60,7 @@ def settings_page() -> str:
         ("corpora.<name>", entries.CORPUS),
         ("vectors.<name>", entries.VECTORS),
         ("models.<name>", entries.model()),
+        ("translators.<name>", entries.TRANSLATOR),
     ):
         lines += ["", f"## `{title}`", "", *_section(title, section)]
     lines += ["", "### An item of `models.<name>.corpora`", "", *_section("", entries.ITEM)]

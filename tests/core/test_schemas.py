@@ -51,6 +51,7 @@ from psp.pairs.stats.sample import pair_id
 from psp.pairs.stats.sheet import read_sheet
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
+from psp.pairs.translator_heldout import hold_out
 from psp.pairs.vocabulary import build_vocabulary
 from psp.report.data import Source, report
 from psp.report.inspect import write as write_inspect
@@ -61,7 +62,6 @@ from psp.training.loop import train
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
 from psp.training.translator import train_translator
-from psp.training.translator.heldout import hold_out
 from psp.training.tune import Tuning, tunable, winner
 from tests.conftest import PAIRS, SENTENCES, write_lid, write_pair_file
 

@@ -55,6 +55,8 @@ MAY_REACH = {
     "quantize": EVALUATE,
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
     "lexicon": (EVALUATE - {"config"}) | PAIRS | {"pairs.lexicon", "inference", "inference.search"},  # mining is a task
+    "translator_heldout": PAIRS,
+    "translator": PAIRS | {"training", "training.losses", "training.saving", "training.translator"},
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},
@@ -71,7 +73,7 @@ MAY_REACH = {
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
 ON_THE_WAY = ("filter", "pivot", "rank", "dedupe", "mix", "neardup", "subword", "vocabulary", "store",
-              "development_pairs", "train", "tune_point")  # fmt: skip
+              "development_pairs", "train", "tune_point", "translator_heldout", "translator")  # fmt: skip
 
 
 def fingerprinted():

@@ -1,7 +1,8 @@
 """A translator of one's own: a small transformer trained from bitext on a CPU, and exported for CTranslate2.
 
 Text is read and written in its own case and unsegmented. What comes out is a folder (``export``) and a report with
-BLEU and chrF on sentences that training has not read (``heldout``). The libraries are imported when training begins.
+BLEU and chrF on sentences that training has not read (:mod:`psp.pairs.translator_heldout`). The libraries are imported
+when training begins.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256, write_json
-from psp.training.translator.heldout import DEVELOPMENT, read_heldout
+from psp.pairs.translator_heldout import DEVELOPMENT, read_heldout
 from psp.training.translator.settings import TranslatorSettings
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ def train_translator(
 
     Args:
         pairs: a mixed pair file, source first, in its own case and unsegmented.
-        heldout: pairs for development and for the report, as :func:`psp.training.translator.heldout.hold_out` writes
+        heldout: pairs for development and for the report, as :func:`psp.pairs.translator_heldout.hold_out` writes
             them.
         sentencepiece: the sentencepiece model of both sides.
         out: the translator's folder.

@@ -19,14 +19,9 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, write_json
 from psp.pairs.pair_file import folder_beside
 from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, Transformer
+from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
 from psp.training.translator.trainer import limit
 
-CONFIG, WEIGHTS, SENTENCEPIECE, CTRANSLATE2 = "config.json", "model.safetensors", "sentencepiece.model", "ctranslate2"
-#: The files of a translator's folder.
-FILES = (
-    CONFIG, WEIGHTS, SENTENCEPIECE,
-    *(f"{CTRANSLATE2}/{name}" for name in ("config.json", "model.bin", "shared_vocabulary.json")),
-)  # fmt: skip
 FORMAT = 1
 
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.core.settings import NAME, Section, Setting, choice, flag, number, table, text, whole
+from psp.pairs.translator_heldout import REST
 from psp.training.settings import _Checked, _field
 
-#: The held-out set of all corpora that have none of their own.
-REST = "rest"
+CONFIG, WEIGHTS, SENTENCEPIECE, CTRANSLATE2 = "config.json", "model.safetensors", "sentencepiece.model", "ctranslate2"
+#: The files of a translator's folder.
+FILES = (
+    CONFIG, WEIGHTS, SENTENCEPIECE,
+    *(f"{CTRANSLATE2}/{name}" for name in ("config.json", "model.bin", "shared_vocabulary.json")),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,10 @@ class TranslatorSettings(_Checked):
         return {key: value for key, value in self.as_dict().items() if key not in _NOT_LEARNED}
 
 
-_NOT_LEARNED = ("device", "log_every", "checkpoint_minutes", "checkpoint_steps", "minutes", "beam")
+#: Settings of the job: another value changes nothing of what is written, but for rounding and how often metrics are.
+JOB = ("device", "log_every", "checkpoint_minutes", "checkpoint_steps")
+#: What changes the end or the scores of a run, but not the way there.
+_NOT_LEARNED = (*JOB, "minutes", "beam")
 #: Settings of what comes before training, and of the job.
 BEFORE: dict[str, Setting] = {
     "vocab_size": whole(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
@@ -157,5 +165,6 @@ BEFORE: dict[str, Setting] = {
 }
 #: The block in a config: `train` of an entry of `translators`.
 SECTION = Section(
-    "training of a translator: a small transformer over subwords of its own", BEFORE | TranslatorSettings.declared()
+    "`train` of an entry of `translators`: how a small transformer is trained over subwords of its own",
+    BEFORE | TranslatorSettings.declared(),
 )

@@ -8,8 +8,8 @@ import pytest
 
 from psp.pairs.mix import mix
 from psp.pairs.subword import train_subword
+from psp.pairs.translator_heldout import hold_out
 from psp.training.translator import train_translator
-from psp.training.translator.heldout import hold_out
 
 FRENCH = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze Treize"
 ENGLISH = "zero one two three four five six seven eight nine ten eleven twelve Thirteen"

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from psp.core.errors import DataError
+from psp.pairs.translator_heldout import read_heldout
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator import export
-from psp.training.translator.heldout import read_heldout
 from psp.training.translator.model import Sizes, Transformer
+from psp.training.translator.settings import FILES, SENTENCEPIECE
 from psp.training.translator.trainer import limit, translate_greedily
 
 
@@ -40,7 +41,7 @@ def test_a_network_that_has_learnt_nothing_is_exported_as_it_is(prepared, tmp_pa
     assert theirs == translate_greedily(network, processor, texts, 128)
     assert any(overlong)
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == sorted(
-        export.FILES
+        FILES
     )
     loaded, _ = export.load(tmp_path)
     assert all(torch.equal(one, other) for one, other in zip(network.parameters(), loaded.parameters(), strict=True))
@@ -48,7 +49,7 @@ def test_a_network_that_has_learnt_nothing_is_exported_as_it_is(prepared, tmp_pa
 
 def test_long_sources_are_cut(trained):
     (text,), _ = export.decode(trained.folder, ["un " * 10_000], compute_type="int8", beam=1, max_tokens=8, threads=1)
-    processor = load_sentencepiece(trained.folder / export.SENTENCEPIECE)
+    processor = load_sentencepiece(trained.folder / SENTENCEPIECE)
     assert len(processor.encode(text)) <= limit(8)
 
 

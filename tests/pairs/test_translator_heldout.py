@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
 from psp.pairs.pair_file import read_mixed
+from psp.pairs.translator_heldout import DEVELOPMENT, hold_out, read_heldout
 from psp.text.keys import normalised_key
-from psp.training.translator.heldout import DEVELOPMENT, hold_out, read_heldout
 
 CORPORA = ["short", "long", "other"]
 #: Few words, so that sentences stand in many rows, on both sides, with other case and punctuation.

@@ -19,10 +19,11 @@ from psp.core.progress import Progress
 from psp.pairs.heldout import part
 from psp.pairs.pair_file import blocks, folder_beside, read_mixed
 from psp.text.keys import normalised_columns
-from psp.training.translator.settings import REST
 
 log = logging.getLogger(__name__)
 
+#: The set of all corpora that have none of their own.
+REST = "rest"
 #: The set that training is steered by; the others are for the report.
 DEVELOPMENT = "development"
 

@@ -1,0 +1,147 @@
+# Train a translator: bitext that is filtered as a model's, but keeps its case and spacing, pairs held out by sentence,
+# subwords, and the training itself. The wildcard `model` is translators/<name> here.
+use rule filter as filter_translator with:
+    output:
+        pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
+        report="results/{model}/pairs/filter/{part}.json",
+        dropped="results/{model}/pairs/filter/{part}.dropped.tsv",
+    log:
+        "results/{model}/logs/filter/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/filter/{part}.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    params:
+        prepared=False,
+    message:
+        "Filtering {wildcards.part} for {wildcards.model}"
+
+
+use rule rank as rank_translator with:
+    output:
+        pairs=scratch("results/{model}/pairs/rank/{part}.tsv"),
+        report="results/{model}/pairs/rank/{part}.json",
+    log:
+        "results/{model}/logs/rank/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/rank/{part}.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    message:
+        "Ranking {wildcards.part} for {wildcards.model}"
+
+
+use rule dedupe as dedupe_translator with:
+    output:
+        pairs=scratch("results/{model}/pairs/dedupe/{part}.tsv"),
+        report="results/{model}/pairs/dedupe/{part}.json",
+    log:
+        "results/{model}/logs/dedupe/{part}.log",
+    benchmark:
+        "results/{model}/benchmarks/dedupe/{part}.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    message:
+        "Removing duplicates of {wildcards.part} for {wildcards.model}"
+
+
+# Holds nothing out: that is done by corpus below.
+use rule mix as mix_translator with:
+    output:
+        pairs=scratch("results/{model}/pairs/mix.tsv"),
+        heldout=temp("results/{model}/pairs/none.tsv"),
+        report="results/{model}/pairs/mix.json",
+    log:
+        "results/{model}/logs/mix.log",
+    benchmark:
+        "results/{model}/benchmarks/mix.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    message:
+        "Mixing the corpora of {wildcards.model}"
+
+
+rule translator_heldout:
+    input:
+        "results/{model}/pairs/mix.tsv",
+    output:
+        pairs="results/{model}/pairs/train.tsv",
+        heldout="results/{model}/pairs/heldout.tsv",
+        report="results/{model}/pairs/heldout.json",
+    log:
+        "results/{model}/logs/translator_heldout.log",
+    benchmark:
+        "results/{model}/benchmarks/translator_heldout.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    threads: 1
+    resources:
+        mem_mb=mem_mb(1000),
+        runtime=runtime(120),
+    params:
+        corpora=lambda wildcards: [part.corpus for part in model(wildcards).parts],
+        sets=of_translator("heldout"),
+        development=of_translator("development"),
+        code=fingerprint("psp.pairs.translator_heldout"),
+    message:
+        "Holding pairs out of {wildcards.model}"
+    script:
+        "../workflow_scripts/translator_heldout.py"
+
+
+use rule subword as subword_translator with:
+    input:
+        "results/{model}/pairs/train.tsv",
+    output:
+        model="results/{model}/sentencepiece.model",
+        report="results/{model}/sentencepiece.json",
+    log:
+        "results/{model}/logs/subword.log",
+    benchmark:
+        "results/{model}/benchmarks/subword.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    message:
+        "Training sentencepiece for {wildcards.model}"
+
+
+rule translator:
+    input:
+        pairs="results/{model}/pairs/train.tsv",
+        heldout="results/{model}/pairs/heldout.tsv",
+        sentencepiece=lambda wildcards: of_translator("sentencepiece")(wildcards)
+        or f"results/{wildcards.model}/sentencepiece.model",
+    output:
+        [f"results/{{model}}/model/{name}" for name in TRANSLATOR_FILES],
+        metrics="results/{model}/train/metrics.csv",
+        report="results/{model}/translator.json",
+    log:
+        "results/{model}/logs/translator.log",
+    benchmark:
+        "results/{model}/benchmarks/translator.tsv"
+    wildcard_constraints:
+        model=TRANSLATORS,
+    threads: of_translator("threads")
+    resources:
+        mem_mb=mem_mb(3000),
+        runtime=runtime(2880),
+    params:
+        settings=lambda wildcards: {
+            key: value
+            for key, value in CONFIG.translator(name_of(wildcards)).train.items()
+            if key not in BEFORE and key not in TRANSLATOR_JOB
+        },
+        languages=attribute("languages"),
+        corpora=lambda wildcards: [part.corpus for part in model(wildcards).parts],
+        seed=attribute("seed"),
+        # Not compared: they do not affect the translator, or cannot be known.
+        job=lambda wildcards, input: {
+            key: of_translator(key)(wildcards) for key in TRANSLATOR_JOB
+        },
+        # Not the rule's threads, which Snakemake limits to --cores.
+        threads=lambda wildcards, input: of_translator("threads")(wildcards),
+        code=fingerprint("psp.training.translator"),
+    message:
+        "Training {wildcards.model}"
+    script:
+        "../workflow_scripts/translator.py"

@@ -1,0 +1,66 @@
+"""A translator through the workflow, from a model's bitext to its folder and its scores."""
+
+import pytest
+
+from psp.core import schemas
+from psp.core.files import read_json
+from psp.pairs.pair_file import read_mixed
+from psp.pairs.translator_heldout import read_heldout
+from psp.text.keys import normalised_key
+from psp.training.translator import export
+from tests.workflow.test_errors import failure
+
+ENTRY = """
+translators:
+  fr-en:
+    languages: [fr, en]
+    from: {model: demo}
+    train: {steps: 60, evaluate_every: 30, vocab_size: 300, dim: 32, heads: 2, feed_forward: 64, encoder_layers: 1,
+            decoder_layers: 1, threads: 1, precision: float32, heldout: {Phrasebook: 40, rest: 30}}
+"""
+TARGET = "results/translators/fr-en/translator.json"
+
+
+def with_translator(workflow):
+    with (workflow.folder / "tiny.yaml").open("a") as file:
+        file.write(ENTRY)
+    return workflow
+
+
+@pytest.mark.slow
+def test_a_models_bitext_becomes_a_translator(copy_of_finished):
+    workflow = with_translator(copy_of_finished)
+    assert workflow.planned("results/demo/eval.json") == set()  # its rules are the models' own, with other names
+    jobs = workflow.jobs(TARGET)
+    assert (jobs["filter_translator"], jobs["dedupe_translator"], jobs["translator"]) == (2, 2, 1)
+    workflow.run("--", TARGET)
+    folder = workflow.folder / "results/translators/fr-en"
+    for path in folder.rglob("*.json"):
+        if path.parent.name != export.CTRANSLATE2:
+            schemas.check(read_json(path), schemas.at(path.relative_to(workflow.folder / "results")), path)
+    left, sets = list(read_mixed(folder / "pairs/train.tsv")), read_heldout(folder / "pairs/heldout.tsv")
+    keys = {normalised_key(side) for pairs in sets.values() for pair in pairs for side in pair[:2]}
+    assert not [row for row in left if {normalised_key(row[0]), normalised_key(row[1])} & keys]
+    assert any(row[0] != row[0].lower() for row in left)  # its own case
+    report = read_json(folder / "translator.json")
+    assert report["sets"].keys() == {"Phrasebook", "rest"}
+    assert report["sets"]["rest"]["corpora"].keys() == {"PhrasebookExtra"}
+    assert {path.relative_to(folder / "model").as_posix() for path in (folder / "model").rglob("*.*")} == set(
+        export.FILES
+    )
+    assert workflow.planned(TARGET) == set()
+    assert not (folder / "pairs/mix.tsv").exists()
+    # What changes nothing of the translator makes none anew; what does, trains on the pairs that are there.
+    workflow.edit("tiny.yaml", "steps: 60,", "steps: 60, log_every: 7,")
+    assert workflow.planned(TARGET) == set()
+    workflow.edit("tiny.yaml", "dim: 32", "dim: 48")
+    assert workflow.planned(TARGET) == {"translator"}
+
+
+def test_a_translator_that_is_not_there_or_is_asked_for_what_it_has_not(project):
+    with_translator(project)
+    assert "fr-de is not a translator of the config; did you mean fr-en?" in failure(
+        project, "results/translators/fr-de/translator.json"
+    )
+    said = failure(project, "results/translators/fr-en/eval.json")
+    assert "a translator has model/, translator.json, train/ and pairs/ only" in said
