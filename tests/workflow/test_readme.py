@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
          "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md",
-         "docs/publishing.md")  # fmt: skip
+         "docs/publishing.md", "docs/paraphrases.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -120,10 +121,10 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 33
+    assert len(commands) == 34
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|task|publish|report|inspect|stats|lexicon|tenths|by_corpus) ",
+            "^(evaluate|translator|task|publish|report|inspect|stats|lexicon|tenths|by_corpus) ",
             project.run_line("--dry-run", *arguments).output,
             re.MULTILINE,
         )
@@ -187,15 +188,20 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for name in ("ann", "bob"):
         rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
+    with zipfile.ZipFile(compared.folder / "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip") as archive:
+        sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().split("\n")[:-1] for side in ("fr", "en")]
+    phrases = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair)) and "\t" not in "".join(pair)]
+    (tmp_path / "phrases.tsv").write_text("".join(f"{french}\t{english}\n" for french, english in phrases))
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 25
+    assert len(commands) == 26
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists() and (tmp_path / "paraphrases.jsonl").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
+    assert json.loads((tmp_path / "fr-en/config.json").read_text())["training"]["steps"] == 150
     assert psp.load_model(tmp_path / "both").weights == (1.0, 0.5)
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
