@@ -1,0 +1,184 @@
+r"""Back-translation: bitext becomes paraphrases (ParaNMT-50M, section 3).
+
+One side of bitext is translated into the language of the other. Each pair gives a line ``reference \t translation \t
+score \t translation score``: the side that was there, the translation of the other, the cosine of the two by an
+encoder, and the translation's log-probability divided by its number of subwords.
+
+The work goes in blocks of 10,000 lines, each written whole: what is killed loses the block that it was at. Blocks of
+another translator, other settings or other input are not taken over.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from psp.core.errors import DataError
+from psp.core.files import atomic, read_json, sha256, write_json
+from psp.core.progress import Progress
+from psp.inference.translation.contract import Hypothesis, Translator, TranslatorError
+from psp.models.registry import Encoder
+from psp.models.similarity import cosines
+from psp.text.lines import read_lines
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+BLOCK_LINES = 10_000
+#: A translation of more than so many times its source's words, and ten more, is one that has gone round in circles.
+OVERLONG = 3
+
+
+def back_translate(
+    sources: Sequence[tuple[str, Path | str, int]],
+    out: Path | str,
+    report: Path | str,
+    *,
+    translator: Translator,
+    encoder: Encoder,
+    about: Mapping[str, Any],
+    block_lines: int = BLOCK_LINES,
+) -> dict[str, Any]:
+    """Translate one side of pair files, and write the other beside it with both scores.
+
+    Args:
+        sources: for each pair file its corpus, its path (``source \\t target`` lines), and which column is translated,
+            0 or 1.
+        out: the paraphrases, in the order of the sources. Beside it, ``<out>.blocks`` holds finished blocks until all
+            are.
+        report: JSON with the translator's identity, the counts for each corpus, and ``about``. The same is returned.
+        encoder: gives the paraphrase score.
+        about: what else decides the output, such as the encoder's name, for the report; JSON.
+
+    Raises:
+        DataError: a file is missing, malformed or empty; or the translator failed on a line twice, which is named.
+    """
+    out, blocks = Path(out), Path(f"{out}.blocks")
+    record = {
+        "translator": translator.identity,
+        "sources": [[corpus, sha256(path), column] for corpus, path, column in sources],
+        "block_lines": block_lines,
+        **about,
+    }
+    _prepare(blocks, record)
+    counts: dict[str, dict[str, int]] = {}
+    finished = []
+    total = sum(_lines(Path(path)) for _, path, _ in sources)
+    with Progress("back-translating", "lines", total) as bar:
+        for place, (corpus, path, column) in enumerate(sources):
+            counts[corpus] = {}
+            for first, rows in _blocks(Path(path), column, block_lines):
+                block = blocks / f"{place:03d}.{first:012d}.tsv"
+                if not block.is_file():
+                    _write_block(block, rows, Path(path), first, translator, encoder)
+                for key, value in read_json(block.with_suffix(".json")).items():
+                    counts[corpus][key] = counts[corpus].get(key, 0) + value
+                finished.append(block)
+                bar.add(len(rows))
+    summary = {"format": FORMAT, **record, "corpora": counts}
+    with atomic(out) as temporary, temporary.open("wb") as file:
+        for block in finished:
+            with block.open("rb") as part:
+                shutil.copyfileobj(part, file)
+    if not out.stat().st_size:
+        raise DataError("no translation is left: all are empty", out)
+    write_json(report, summary)
+    shutil.rmtree(blocks)
+    return summary
+
+
+def _prepare(blocks: Path, record: Mapping[str, Any]) -> None:
+    """Keep finished blocks of the same work; remove others."""
+    path = blocks / "record.json"
+    same = json.loads(json.dumps(record))
+    if path.is_file() and read_json(path) == same:
+        log.info("going on after %d finished blocks", len(list(blocks.glob("*.tsv"))))
+        return
+    shutil.rmtree(blocks, ignore_errors=True)
+    write_json(path, same)
+
+
+def _lines(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _blocks(path: Path, column: int, size: int) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Yield blocks of (kept side, side to translate), and the number of their first line, from 1."""
+    rows: list[tuple[str, str]] = []
+    first = 1
+    with path.open("rb") as file:
+        for number, line in enumerate(read_lines(file, path), start=1):
+            cells = line.split("\t")
+            if len(cells) < 2:
+                raise DataError(f"{len(cells)} column where a pair has 2 (source, tab, target)", path, number)
+            rows.append((cells[1 - column], cells[column]))
+            if len(rows) == size:
+                yield first, rows
+                rows, first = [], number + 1
+    if rows:
+        yield first, rows
+
+
+def _write_block(
+    block: Path, rows: Sequence[tuple[str, str]], path: Path, first: int, translator: Translator, encoder: Encoder
+) -> None:
+    before = translator.cut
+    # A sentence that stands in the block more than once is translated once.
+    texts = list(dict.fromkeys(text for _, text in rows))
+    found = dict(zip(texts, _translated(translator, texts, rows, path, first), strict=True))
+    kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": translator.cut - before}
+    for reference, text in rows:
+        hypothesis = found[text]
+        if not hypothesis.text:
+            counts["empty"] += 1
+            continue
+        counts["copies"] += hypothesis.text == text
+        counts["overlong"] += len(hypothesis.text.split()) > OVERLONG * len(text.split()) + 10
+        kept.append((reference, hypothesis))
+    counts["kept"] = len(kept)
+    scores = _scores(encoder, kept)
+    with atomic(block) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for (reference, hypothesis), score in zip(kept, scores, strict=True):
+            last = "" if hypothesis.score is None else f"\t{hypothesis.score:.4f}"
+            file.write(f"{reference}\t{hypothesis.text}\t{score:.4f}{last}\n")
+        # Before the block itself: where that is, its counts are.
+        write_json(block.with_suffix(".json"), counts)
+
+
+def _translated(
+    translator: Translator, texts: Sequence[str], rows: Sequence[tuple[str, str]], path: Path, first: int
+) -> list[Hypothesis]:
+    try:
+        found = translator.translate(texts)
+    except TranslatorError as error:
+        log.warning("%s; once more", error)
+        try:
+            found = translator.translate(texts)
+        except TranslatorError as again:
+            line = None
+            if again.place is not None:
+                line = first + next(place for place, (_, text) in enumerate(rows) if text == texts[again.place])
+            raise DataError(f"{again}, twice; mend the translator, or take the line out", path, line) from None
+    return [hypotheses[0] for hypotheses in found]
+
+
+def _scores(encoder: Encoder, kept: Sequence[tuple[str, Hypothesis]]) -> np.ndarray:
+    if not kept:
+        return np.zeros(0)
+    texts = list(dict.fromkeys(text for reference, hypothesis in kept for text in (reference, hypothesis.text)))
+    places = {text: place for place, text in enumerate(texts)}
+    vectors = np.asarray(encoder.embed(texts), np.float32)
+    return cosines(
+        vectors[[places[reference] for reference, _ in kept]],
+        vectors[[places[hypothesis.text] for _, hypothesis in kept]],
+    )

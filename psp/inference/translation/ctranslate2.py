@@ -1,0 +1,149 @@
+"""CTranslate2 models as translators: those of its converters (OPUS-MT, Marian, OpenNMT), and those trained here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.files import sha256
+from psp.inference.translation.contract import Hypothesis, Translator
+from psp.text.sentencepiece import load_sentencepiece
+
+#: Names of sentencepiece models in a model's folder: of its sources, and of its translations.
+_BESIDE = (("source.spm", "target.spm"), ("sentencepiece.model", "sentencepiece.model"))
+#: A model's vocabulary must have this share of its sentencepiece model's subwords.
+_KNOWN = 0.9
+
+
+class Ctranslate2Translator(Translator):
+    """A CTranslate2 model with the sentencepiece models of its two sides.
+
+    Args:
+        folder: the model.
+        settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2`.
+        threads: threads of one translation; they do not change it.
+
+    Raises:
+        DataError: no such model, or no sentencepiece model; or that of another.
+        ConfigError: it is to run on a GPU, of which there is none.
+        PspError: CTranslate2 is not installed.
+    """
+
+    def __init__(self, folder: Path | str, settings: Mapping[str, Any], *, threads: int = 1) -> None:
+        self.folder, self.settings = Path(folder), dict(settings)
+        try:
+            import ctranslate2
+        except ImportError:
+            raise PspError("CTranslate2 is not installed, which translates; pip install 'psp[translate]'") from None
+        if not (self.folder / "model.bin").is_file():
+            raise DataError("is no CTranslate2 model (no model.bin)", self.folder)
+        if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():
+            raise ConfigError("device: cuda, but there is no GPU; write `device: cpu`")
+        self._paths = self._sentencepieces()
+        self._source, self._target = (load_sentencepiece(path) for path in self._paths)
+        for path, processor, side in zip(self._paths, (self._source, self._target), ("source", "target"), strict=True):
+            self._check(path, processor, side)
+        try:
+            self._model = ctranslate2.Translator(
+                str(self.folder), device=settings["device"], compute_type=settings["compute_type"],
+                inter_threads=1, intra_threads=threads,
+            )  # fmt: skip
+        except (RuntimeError, ValueError) as error:
+            raise DataError(f"cannot be loaded: {' '.join(str(error).split())}", self.folder) from None
+
+    def _sentencepieces(self) -> tuple[Path, Path]:
+        if own := self.settings["sentencepiece"]:
+            paths = Path(own), Path(self.settings["target_sentencepiece"] or own)
+        else:
+            # A translator that was trained here has them beside its CTranslate2 model's folder.
+            places = [(place / one, place / two) for place in (self.folder, self.folder.parent) for one, two in _BESIDE]
+            found = next((pair for pair in places if pair[0].is_file() and pair[1].is_file()), None)
+            if found is None:
+                raise DataError(
+                    "no source.spm and target.spm, nor sentencepiece.model; name the model's with `sentencepiece`",
+                    self.folder,
+                )
+            paths = found
+        return paths
+
+    def _check(self, path: Path, processor: Any, side: str) -> None:
+        """Check that a sentencepiece model is this model's."""
+        known = self._vocabulary(side)
+        pieces = [processor.id_to_piece(number) for number in range(processor.get_piece_size())]
+        share = sum(piece in known for piece in pieces) / len(pieces)
+        if share < _KNOWN:
+            raise DataError(
+                f"another model's: of its subwords {share:.0%} are in the {side} vocabulary of {self.folder}", path
+            )
+
+    def _vocabulary(self, side: str) -> set[str]:
+        for name in (f"{side}_vocabulary", "shared_vocabulary"):
+            for ending in ("json", "txt"):
+                path = self.folder / f"{name}.{ending}"
+                if not path.is_file():
+                    continue
+                try:
+                    body = path.read_text("utf-8")
+                    return set(json.loads(body) if ending == "json" else body.splitlines())
+                except (ValueError, TypeError, OSError) as error:
+                    raise DataError(f"cannot be read: {error}", path) from None
+        raise DataError(f"has no {side}_vocabulary.json, nor shared_vocabulary.json", self.folder)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        files = {path.name: sha256(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
+        pieces = [sha256(path) for path in self._paths]
+        # Batches, threads and the place of a model do not decide what it writes.
+        aside = ("ctranslate2", "sentencepiece", "target_sentencepiece", "batch_tokens")
+        own = {key: value for key, value in self.settings.items() if key not in aside}
+        return {"files": files, "sentencepiece": pieces, **own}
+
+    def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
+        settings = self.settings
+        if n < 1:
+            raise ConfigError(f"{n} translations of each text; ask for one at least")
+        if not settings["sampling"] and n > settings["beam"]:
+            raise ConfigError(f"{n} translations of each text, but a beam of {settings['beam']}; make `beam` {n}")
+        rows = [list(row) for row in self._source.encode(list(texts), out_type=str)]
+        for place, row in enumerate(rows):
+            if len(row) > settings["max_tokens"]:
+                rows[place], self.cut = row[: settings["max_tokens"]], self.cut + 1
+        # Without text there is nothing to translate; a model would make something up.
+        filled = [place for place, row in enumerate(rows) if row]
+        prefix = list(settings["target_prefix"])
+        found = self._model.translate_batch(
+            [[*settings["source_prefix"], *rows[place]] for place in filled],
+            target_prefix=[prefix] * len(filled) if prefix else None,
+            max_batch_size=settings["batch_tokens"],
+            batch_type="tokens",
+            beam_size=settings["beam"],
+            num_hypotheses=n,
+            length_penalty=settings["length_penalty"],
+            max_input_length=0,
+            max_decoding_length=self._longest,
+            sampling_topk=settings["sampling"] or 1,
+            sampling_temperature=settings["temperature"],
+            return_scores=True,
+        )
+        answers: list[list[Hypothesis]] = [[Hypothesis("", None)] for _ in texts]
+        for place, result in zip(filled, found, strict=True):
+            answers[place] = [
+                self._hypothesis(tokens, score) for tokens, score in zip(result.hypotheses, result.scores, strict=True)
+            ]
+        return answers
+
+    @property
+    def _longest(self) -> int:
+        """The longest translation in subwords: those of more than twice their source go round in circles."""
+        return int(2 * self.settings["max_tokens"])
+
+    def _hypothesis(self, tokens: list[str], score: float) -> Hypothesis:
+        length = len(tokens) + (len(tokens) < self._longest)  # with the end of the sentence, if it has come
+        # CTranslate2 divides by length^penalty alone.
+        normalised = score * length ** (self.settings["length_penalty"] - 1)
+        prefix = self.settings["target_prefix"]
+        text = self._target.decode(tokens[len(prefix) :] if tokens[: len(prefix)] == prefix else tokens)
+        return Hypothesis(" ".join(text.split()), float(normalised))

@@ -1,0 +1,62 @@
+"""Make a translator from its entry in the config's block ``translators``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.core.errors import ConfigError
+from psp.inference.translation.command import CommandTranslator
+from psp.inference.translation.contract import Translator
+from psp.inference.translation.ctranslate2 import Ctranslate2Translator
+from psp.inference.translation.settings import COMMAND, CTRANSLATE2, SEARCH, filled
+
+#: The keys that say which kind of translator an entry is.
+KINDS = ("ctranslate2", "command")
+
+
+def kind_of(entry: Mapping[str, Any], where: str) -> str:
+    """Which kind of translator an entry is.
+
+    Raises:
+        ConfigError: none, or several.
+    """
+    found = [kind for kind in KINDS if kind in entry]
+    if len(found) != 1:
+        problem = "names no translator" if not found else f"has {' and '.join(found)}"
+        raise ConfigError(f"{where}: {problem}; write one of {', '.join(f'`{kind}: ...`' for kind in KINDS)}")
+    return found[0]
+
+
+def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = "translator") -> Translator:
+    """Load a translator.
+
+    Args:
+        entry: its settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2` or ``COMMAND``.
+        threads: threads that it may use, where it is not a command.
+        where: the entry's location, for errors.
+
+    Raises:
+        ConfigError: the entry is wrong, or asks for a GPU where there is none.
+        DataError: its files are missing, damaged or do not belong together.
+        PspError: a package is missing.
+    """
+    if kind_of(entry, where) == "command":
+        settings = filled(COMMAND, entry, where)
+        return CommandTranslator(settings["command"], scores=settings["scores"] == "column")
+    settings = filled(CTRANSLATE2, entry, where)
+    return Ctranslate2Translator(Path(settings["ctranslate2"]).expanduser(), settings, threads=threads)
+
+
+def load_trained(folder: Path | str, search: Mapping[str, Any], *, threads: int = 1) -> Translator:
+    """Load a translator that was trained here, from its folder.
+
+    Args:
+        folder: the translator's, with ``ctranslate2/`` and its sentencepiece models.
+        search: settings of :data:`psp.inference.translation.settings.SEARCH`; missing ones take their defaults.
+
+    Raises: as :func:`load_translator`.
+    """
+    filled(SEARCH, search, "translator")
+    return load_translator({"ctranslate2": str(Path(folder) / "ctranslate2"), **search}, threads=threads)

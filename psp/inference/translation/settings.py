@@ -1,0 +1,80 @@
+"""The search settings of translators, as an entry of the block ``translators`` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from psp.core.errors import ConfigError
+from psp.core.settings import Setting, choice, listing, number, text, whole
+
+SEARCH: Mapping[str, Setting] = {
+    "beam": whole(12, at_least=1, help="hypotheses kept at each step; ParaNMT-50M's is 12"),
+    "length_penalty": number(
+        1.0,
+        at_least=0,
+        help="hypotheses are compared by log-probability divided by length to this power; 1: by the mean of a subword",
+    ),
+    "sampling": whole(
+        0, at_least=0, help="0: beam search; k: each subword is drawn among the k most likely, and `beam` must be 1"
+    ),
+    "temperature": number(1.0, above=0, help="of sampling: below 1, likely subwords become likelier"),
+    "max_tokens": whole(256, at_least=1, help="longer sources are cut to so many subwords, and counted"),
+    "batch_tokens": whole(4096, at_least=1, help="subwords translated at a time; memory and speed"),
+    "compute_type": choice(
+        "int8",
+        ["int8", "int8_float32", "int16", "float32", "float16", "bfloat16"],
+        help="the weights in memory, as CTranslate2 names them",
+    ),
+    "device": choice("cpu", ["cpu", "cuda"], help="where it runs"),
+    "source_prefix": listing(
+        [], items={"type": "string", "minLength": 1},
+        help="subwords before each source, such as [\">>fra<<\"] for a model of several languages",
+    ),
+    "target_prefix": listing(
+        [], items={"type": "string", "minLength": 1},
+        help="subwords that each translation begins with, such as [fra_Latn]; left out of it",
+    ),
+}  # fmt: skip
+
+CTRANSLATE2: Mapping[str, Setting] = {
+    "ctranslate2": text(at_least=1, help="a folder with a CTranslate2 model, of any of its converters"),
+    "sentencepiece": text(
+        None, null=True,
+        help="its sentencepiece model; null: `source.spm` and `target.spm`, or `sentencepiece.model`, in the folder",
+    ),
+    "target_sentencepiece": text(None, null=True, help="that of the translations, if they have another"),
+    **SEARCH,
+}  # fmt: skip
+
+COMMAND: Mapping[str, Setting] = {
+    "command": text(
+        at_least=1, help="a shell command that reads sentences, one a line, and writes a translation for each"
+    ),
+    "scores": choice(
+        "none",
+        ["none", "column"],
+        help="column: it writes `translation \\t score`, the log-probability divided by the number of subwords",
+    ),
+}
+
+
+def filled(declared: Mapping[str, Setting], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return all settings of an entry, with defaults.
+
+    Raises:
+        ConfigError: one is unknown, missing or has a value that is not allowed.
+    """
+    if strange := next((key for key in given if key not in declared), None):
+        raise ConfigError(f"{where}.{strange}: unknown key; there are {', '.join(declared)}")
+    found = {key: given.get(key, setting.default) for key, setting in declared.items()}
+    for key, value in found.items():
+        if not declared[key].allows(value):
+            raise ConfigError(
+                f"{where}.{key}: {value!r} must be {declared[key].allowed}"
+                if key in given
+                else f"{where}: {key} is missing ({declared[key].help})"
+            )
+    if found.get("sampling") and found["beam"] != 1:
+        raise ConfigError(f"{where}: sampling draws one hypothesis at a time; set `beam: 1`")
+    return found

@@ -1,0 +1,122 @@
+"""CTranslate2 models as translators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psp.core.errors import ConfigError, DataError
+from psp.inference.translation import load_translator
+from psp.inference.translation.ctranslate2 import Ctranslate2Translator
+from tests.inference.translation.conftest import sentences
+
+ctranslate2 = pytest.importorskip("ctranslate2")
+
+TEXTS = sentences(12, seed=2)
+
+
+def loaded(folder: Path, **settings: object) -> Ctranslate2Translator:
+    entry: Mapping[str, object] = {"ctranslate2": str(folder), "beam": 3, "compute_type": "float32", "max_tokens": 40}
+    found = load_translator({**entry, **settings})
+    assert isinstance(found, Ctranslate2Translator)
+    return found
+
+
+def test_it_is_the_librarys_beam_search_on_the_subwords(tiny: Path) -> None:
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_proto=(tiny / "sentencepiece.model").read_bytes())
+    rows = processor.encode(TEXTS, out_type=str)
+    plain = ctranslate2.Translator(str(tiny), compute_type="float32")
+    wanted = plain.translate_batch(rows, beam_size=3, num_hypotheses=2, max_decoding_length=80, return_scores=True)
+    found = loaded(tiny).translate(TEXTS, n=2)
+    assert [[one.text for one in row] for row in found] == [
+        [" ".join(processor.decode(tokens).split()) for tokens in one.hypotheses] for one in wanted
+    ]
+    assert all(len(row) == 2 and row[0].score >= row[1].score for row in found)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
+def test_a_score_is_the_mean_log_probability_of_a_subword(tiny: Path, penalty: float) -> None:
+    import sentencepiece
+
+    processor = sentencepiece.SentencePieceProcessor(model_proto=(tiny / "sentencepiece.model").read_bytes())
+    rows = processor.encode(TEXTS, out_type=str)
+    plain = ctranslate2.Translator(str(tiny), compute_type="float32")
+    best = [
+        one.hypotheses[0]
+        for one in plain.translate_batch(rows, beam_size=3, length_penalty=penalty, max_decoding_length=80)
+    ]
+    # A hypothesis that was cut off at the longest length has no end of sentence.
+    whole = [place for place, tokens in enumerate(best) if len(tokens) < 80]
+    scored = plain.score_batch([rows[place] for place in whole], [best[place] for place in whole])
+    found = loaded(tiny, length_penalty=penalty).translate(TEXTS)
+    for place, one in zip(whole, scored, strict=True):
+        assert found[place][0].score == pytest.approx(np.mean(one.log_probs), abs=1e-4)
+    assert len(whole) > len(TEXTS) / 2
+
+
+def test_batches_and_threads_decide_nothing_and_an_empty_text_has_no_translation(tiny: Path) -> None:
+    one = loaded(tiny).translate([*TEXTS, ""])
+    other = load_translator(
+        {"ctranslate2": str(tiny), "beam": 3, "compute_type": "float32", "max_tokens": 40, "batch_tokens": 16},
+        threads=2,
+    )
+    for row, again in zip(one, other.translate([*TEXTS, " "]), strict=True):
+        assert row[0].text == again[0].text
+        assert row[0].score == pytest.approx(again[0].score, abs=1e-5)
+    assert one[-1] == [("", None)]
+    assert other.identity == loaded(tiny).identity
+
+
+def test_long_lines_are_cut_and_counted(tiny: Path) -> None:
+    translator = loaded(tiny)
+    long = " ".join(["chat"] * 10_000)
+    (found,), (again,) = translator.translate([long]), translator.translate([" ".join(["chat"] * 40)])
+    assert translator.cut == 1
+    assert found == again
+
+
+def test_sampling_differs_and_asks_for_no_beam(tiny: Path) -> None:
+    assert len(loaded(tiny, sampling=20, beam=1).translate(TEXTS[:1], n=4)[0]) == 4
+    with pytest.raises(ConfigError, match="sampling draws one hypothesis at a time; set `beam: 1`"):
+        loaded(tiny, sampling=20)
+
+
+def test_bad_input_is_one_line(tiny: Path, tmp_path: Path, sentencepiece_model: Path) -> None:
+    with pytest.raises(DataError, match="is no CTranslate2 model"):
+        loaded(tmp_path)
+    with pytest.raises(ConfigError, match="4 translations of each text, but a beam of 3"):
+        loaded(tiny).translate(TEXTS, n=4)
+    with pytest.raises(ConfigError, match="0 translations of each text"):
+        loaded(tiny).translate(TEXTS, n=0)
+    if not ctranslate2.get_cuda_device_count():
+        with pytest.raises(ConfigError, match="device: cuda, but there is no GPU"):
+            loaded(tiny, device="cuda")
+    other = tmp_path / "other"
+    other.mkdir()
+    for file in tiny.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    (other / "sentencepiece.model").unlink()
+    with pytest.raises(DataError, match=r"no source.spm and target.spm, nor sentencepiece.model"):
+        loaded(other)
+    vocabulary = json.loads((other / "shared_vocabulary.json").read_text())
+    (other / "shared_vocabulary.json").write_text(json.dumps([f"{piece}x" for piece in vocabulary]))
+    with pytest.raises(DataError, match=r"another model's: of its subwords 0% are in the source vocabulary"):
+        loaded(other, sentencepiece=str(sentencepiece_model))
+    (other / "model.bin").write_bytes(b"no model")
+    (other / "shared_vocabulary.json").write_text(json.dumps(vocabulary))
+    with pytest.raises(DataError, match="cannot be loaded"):
+        loaded(other, sentencepiece=str(sentencepiece_model))
+    for entry, said in (
+        ({}, "t: names no translator"),
+        ({"command": "cat", "ctranslate2": "x"}, "t: has ctranslate2 and command"),
+        ({"command": "cat", "beam": 3}, "t.beam: unknown key"),
+        ({"ctranslate2": str(tiny), "beam": 0}, "t.beam: 0 must be"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            load_translator(entry, where="t")
