@@ -81,13 +81,13 @@ def back_translate(
                     counts[corpus][key] = counts[corpus].get(key, 0) + value
                 finished.append(block)
                 bar.add(len(rows))
+    if not sum(one.get("kept", 0) for one in counts.values()):
+        raise DataError("no translation is left: there are no lines, or all translations are empty", out)
     summary = {"format": FORMAT, **record, "corpora": counts}
     with atomic(out) as temporary, temporary.open("wb") as file:
         for block in finished:
             with block.open("rb") as part:
                 shutil.copyfileobj(part, file)
-    if not out.stat().st_size:
-        raise DataError("no translation is left: all are empty", out)
     write_json(report, summary)
     shutil.rmtree(blocks)
     return summary
