@@ -66,6 +66,7 @@ def test_the_wanted_tenths_are_trained_on_and_reported(copy_of_finished):
     assert "dedupe" in planned and not planned & {"filter", "rank"}
 
 
+@pytest.mark.slow
 def test_missing_scores_are_one_line_that_names_what_has_them(project):
     write(project.folder, 40)
     project.edit("tiny.yaml", "{path: plain.tsv}", "{path: plain.tsv, rank: {by: score}}")
