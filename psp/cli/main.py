@@ -39,6 +39,7 @@ from psp.cli import (
     stats,
     train,
     train_translator,
+    translate,
     watch,
 )
 from psp.cli.common import printing
@@ -56,6 +57,7 @@ COMMANDS = (
     lexicon,
     train,
     train_translator,
+    translate,
     show,
     report,
     evaluate,

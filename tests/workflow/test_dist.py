@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
     "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "stats",
+    "lexicon", "train-translator", "translate",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

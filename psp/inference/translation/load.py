@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError
+from psp.core.files import read_json
 from psp.inference.translation.command import CommandTranslator
 from psp.inference.translation.contract import Translator
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
-from psp.inference.translation.settings import COMMAND, CTRANSLATE2, SEARCH, filled
+from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 
 #: The keys that say which kind of translator an entry is.
 KINDS = ("ctranslate2", "command")
@@ -49,14 +50,16 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
     return Ctranslate2Translator(Path(settings["ctranslate2"]).expanduser(), settings, threads=threads)
 
 
-def load_trained(folder: Path | str, search: Mapping[str, Any], *, threads: int = 1) -> Translator:
-    """Load a translator that was trained here, from its folder.
+def trained_settings(folder: Path) -> dict[str, Any]:
+    """The settings by which a translator is loaded from its folder, the search aside.
 
     Args:
-        folder: the translator's, with ``ctranslate2/`` and its sentencepiece models.
-        search: settings of :data:`psp.inference.translation.settings.SEARCH`; missing ones take their defaults.
+        folder: of a translator that was trained here, which has ``ctranslate2/`` inside, or of a CTranslate2 model.
 
-    Raises: as :func:`load_translator`.
+    Raises:
+        DataError: its config.json is damaged.
     """
-    filled(SEARCH, search, "translator")
-    return load_translator({"ctranslate2": str(Path(folder) / "ctranslate2"), **search}, threads=threads)
+    if not (folder / "ctranslate2").is_dir():
+        return {"ctranslate2": str(folder)}
+    longest = read_json(folder / "config.json")["max_tokens"]
+    return {"ctranslate2": str(folder / "ctranslate2"), "max_tokens": longest}
