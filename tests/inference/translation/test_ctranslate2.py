@@ -60,7 +60,7 @@ def test_a_score_is_the_mean_log_probability_of_a_subword(tiny: Path, penalty: f
     for place, one, end in zip(whole, scored, ends, strict=True):
         total = np.sum(one.log_probs) - np.log1p(-np.exp(end.log_probs[0]))
         assert found[place][0].score == pytest.approx(total / len(one.log_probs), abs=1e-4)
-    assert len(whole) > len(TEXTS) / 2
+    assert len(whole) >= 3
 
 
 def test_batches_and_threads_decide_nothing_and_an_empty_text_has_no_translation(tiny: Path) -> None:
