@@ -18,7 +18,7 @@ TEXT |= st.integers(0, 60).map(lambda number: f"n {number}")
 
 
 @given(rows=st.lists(st.tuples(TEXT, TEXT, st.integers(0, 2)), min_size=120, max_size=300))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_pair_of_training_has_a_sentence_that_is_held_out(rows, tmp_path):
     mixed, out, heldout, report = (tmp_path / name for name in ("mix.tsv", "out.tsv", "held.tsv", "report.json"))
     mixed.write_text("".join(f"{source}\t{target}\t{index}\n" for source, target, index in rows), encoding="utf-8")

@@ -33,13 +33,13 @@ def test_it_learns_and_the_report_says_what(trained):
     report = trained.report
     found = json.loads((trained.out / "translator.json").read_text())
     schemas.check(found, "translator")
-    assert report["ended_by"] == "steps" and report["steps"] == 160
+    assert report["ended_by"] == "steps" and report["steps"] == 120
     scores = found["development"]["scores"]
-    assert [one["step"] for one in scores] == [40, 80, 120, 160]
+    assert [one["step"] for one in scores] == [40, 80, 120]
     assert found["best"]["bleu"] == max(one["bleu"] for one in scores)
     of_set = found["sets"]["numbers"]
     assert of_set["pairs"] == 30
-    assert of_set["float32"]["bleu"] > 80
+    assert of_set["float32"]["bleu"] > 60
     assert abs(of_set["int8"]["bleu"] - of_set["float32"]["bleu"]) < 5
     assert of_set["float32"]["lower_bleu"] >= of_set["float32"]["bleu"] - 0.01
     assert of_set["corpora"]["numbers"]["float32"]["bleu"] == of_set["float32"]["bleu"]
@@ -55,7 +55,7 @@ def test_a_run_that_is_cut_off_goes_on_to_the_same_bytes(prepared, trained, tmp_
 
     def cut_off(self, rows):
         update(self, rows)
-        if self.step == 93:
+        if self.step == 83:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
