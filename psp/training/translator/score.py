@@ -7,6 +7,7 @@ from typing import Any
 
 from psp.core.errors import PspError
 
+# BLEU's `force` silences a warning about spaces before full stops, which untrained translators write.
 #: sacrebleu's tokenization for languages that do not put spaces between words; 13a for all others.
 _TOKENIZE = {"zh": "zh", "ja": "char", "ko": "char", "th": "char"}
 
@@ -21,7 +22,7 @@ def _metrics() -> Any:
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> float:
     """Corpus BLEU (Papineni et al. 2002), cased, 0 to 100, of texts in a language, each with one reference."""
-    metric = _metrics().BLEU(tokenize=_TOKENIZE.get(language, "13a"))
+    metric = _metrics().BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"))
     return round(float(metric.corpus_score(list(hypotheses), [list(references)]).score), 2)
 
 
@@ -34,7 +35,7 @@ def scores(hypotheses: Sequence[str], references: Sequence[str], language: str) 
     metrics, found = _metrics(), {}
     for prefix, lower in (("", False), ("lower_", True)):
         for name, metric in (
-            ("bleu", metrics.BLEU(tokenize=_TOKENIZE.get(language, "13a"), lowercase=lower)),
+            ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"), lowercase=lower)),
             ("chrf", metrics.CHRF(lowercase=lower)),
         ):
             score = metric.corpus_score(list(hypotheses), [list(references)])
@@ -46,7 +47,10 @@ def signatures(language: str) -> dict[str, str]:
     """sacrebleu's description of each score, by which others can repeat it."""
     metrics = _metrics()
     found = {}
-    for name, metric in (("bleu", metrics.BLEU(tokenize=_TOKENIZE.get(language, "13a"))), ("chrf", metrics.CHRF())):
+    for name, metric in (
+        ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"))),
+        ("chrf", metrics.CHRF()),
+    ):
         metric.corpus_score(["a"], [["a"]])  # only then it knows the number of references
         found[name] = str(metric.get_signature())
     return found
