@@ -19,7 +19,7 @@ DRAW = Draw(resamples=2000, seed=1, name="set")
 def test_every_task_tells_a_config_what_it_takes() -> None:
     assert set(names()) == {
         "similarity", "retrieval", "bitext_mining", "pair_classification", "classification", "document_retrieval",
-        "mlp_classification", "relatedness",
+        "mlp_classification", "relatedness", "word_similarity",
     }  # fmt: skip
     for kind in names():
         task = Task.classes[kind]
