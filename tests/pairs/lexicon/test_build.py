@@ -54,7 +54,7 @@ def made(
     return lines, summary, found
 
 
-@hypothesis.settings(max_examples=40)
+@hypothesis.settings(max_examples=15)
 @hypothesis.given(rows, st.booleans(), st.integers(1, 3), st.integers(0, 2), st.sampled_from([None, 4]), st.integers())
 def test_it_is_that_of_plain_dictionaries(given, paraphrases, min_count, stop_top, within_length, seed):
     """In memory or by ranges, of one file or three, in any order of pairs: the same bytes, and the same counts."""
