@@ -126,6 +126,7 @@ class Ctranslate2Translator(Translator):
             max_decoding_length=self._longest,
             sampling_topk=settings["sampling"] or 1,
             sampling_temperature=settings["temperature"],
+            disable_unk=True,  # the unknown subword is no text
             return_scores=True,
         )
         answers: list[list[Hypothesis]] = [[Hypothesis("", None)] for _ in texts]

@@ -63,6 +63,27 @@ def test_a_score_is_the_mean_log_probability_of_a_subword(tiny: Path, penalty: f
     assert len(whole) >= 3
 
 
+def test_the_unknown_subword_is_never_written(tiny: Path, tmp_path: Path) -> None:
+    """Even by a model that has come to know another character by the name of the unknown subword."""
+    pieces = json.loads((tiny / "shared_vocabulary.json").read_text())
+    wanted = loaded(tiny).translate(TEXTS)
+    rows = ctranslate2.Translator(str(tiny), compute_type="float32").translate_batch(
+        [one.split() for one in TEXTS], beam_size=3, max_decoding_length=80
+    )
+    often = max(pieces, key=lambda piece: sum(one.hypotheses[0].count(piece) for one in rows))
+    swapped = {often: "<unk>", "<unk>": often}
+    other = tmp_path / "other"
+    other.mkdir()
+    for file in tiny.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    (other / "shared_vocabulary.json").write_text(json.dumps([swapped.get(piece, piece) for piece in pieces]))
+    plain = ctranslate2.Translator(str(other), compute_type="float32")
+    assert any("<unk>" in one.hypotheses[0] for one in plain.translate_batch([["x"]] * 3, max_decoding_length=80))
+    found = loaded(other).translate(TEXTS)
+    assert found != wanted
+    assert not any("\u2047" in one.text for row in found for one in row)
+
+
 def test_batches_and_threads_decide_nothing_and_an_empty_text_has_no_translation(tiny: Path) -> None:
     one = loaded(tiny).translate([*TEXTS, ""])
     other = load_translator(
