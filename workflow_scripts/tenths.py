@@ -8,13 +8,8 @@ from psp.training.tenths import gather
 with job(snakemake.log[0]):
     params = snakemake.params
     gather(
-        {
-            sample: {
-                encoder: {int(seed): Path(file) for seed, file in seeds.items()} for encoder, seeds in encoders.items()
-            }
-            for sample, encoders in params.points.items()
-        },
-        {name: Path(file) for name, file in params.reports.items()},
+        params.points,
+        params.reports,
         Path(snakemake.output[0]),
         model=snakemake.wildcards.model,
         settings=params.settings,

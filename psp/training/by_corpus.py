@@ -34,7 +34,7 @@ SECTION = Section(
 
 def gather(
     points: Points,
-    reports: Mapping[str, Path],
+    reports: Mapping[str, Path | str],
     out: Path,
     *,
     model: str,
@@ -65,6 +65,6 @@ def gather(
     return result
 
 
-def distinct(reports: Mapping[str, Path]) -> dict[str, int]:
+def distinct(reports: Mapping[str, Path | str]) -> dict[str, int]:
     """The number of distinct pairs of each corpus, from the reports of deduplication."""
     return {label: int(read_json(path)["kept"]) for label, path in reports.items()}

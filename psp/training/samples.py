@@ -24,7 +24,7 @@ from psp.text.word_tokenizer import WordTokenizer
 from psp.training.launch import train_in_processes
 
 #: Where a point's training is: results/<model>/samples/<study>/<sample>/<encoder>/<seed>/train.json.
-Points = Mapping[str, Mapping[str, Mapping[int, Path]]]
+Points = Mapping[str, Mapping[str, Mapping[int, Path | str]]]
 
 #: The settings of each study.
 DECLARED: Mapping[str, Setting] = {
@@ -82,7 +82,7 @@ def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]
     return {sample: _scores(encoders, pairs, epochs) for sample, encoders in points.items()}
 
 
-def _scores(encoders: Mapping[str, Mapping[int, Path]], pairs: int, epochs: int) -> dict[str, Any]:
+def _scores(encoders: Mapping[str, Mapping[int, Path | str]], pairs: int, epochs: int) -> dict[str, Any]:
     values = {
         encoder: [_score(path, seed, pairs, epochs) for seed, path in seeds.items()]
         for encoder, seeds in encoders.items()
@@ -91,7 +91,7 @@ def _scores(encoders: Mapping[str, Mapping[int, Path]], pairs: int, epochs: int)
     return {"figures": {encoder: summary(row) for encoder, row in values.items()}, "mean": summary(means)}
 
 
-def _score(path: Path, seed: int, pairs: int, epochs: int) -> float:
+def _score(path: Path | str, seed: int, pairs: int, epochs: int) -> float:
     report = read_json(path)
     schemas.check(report, "train", path)
     wanted = {"seed": seed, "epochs": epochs}

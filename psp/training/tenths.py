@@ -34,7 +34,7 @@ SECTION = Section(
 
 def gather(
     points: Points,
-    reports: Mapping[str, Path],
+    reports: Mapping[str, Path | str],
     out: Path,
     *,
     model: str,
