@@ -4,8 +4,8 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 #
 # The stages, one rule file each:
-#   download (-> inspect) (-> pivot -> publish) -> filter (-> rank) -> dedupe -> mix (-> neardup) -> subword or vocabulary
-#   -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
+#   download (-> inspect) (-> pivot -> publish, or backtranslate) -> filter (-> rank) -> dedupe -> mix (-> neardup) ->
+#   subword or vocabulary -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
 #   variants, speed, curve; tenths, by_corpus; stats; lexicon; data; card, report, release
 # and those of a translator: filter (-> rank) -> dedupe -> mix -> translator_heldout -> subword -> translator
 
@@ -20,6 +20,7 @@ include: "rules/download.smk"
 include: "rules/inspect.smk"
 include: "rules/filter.smk"
 include: "rules/pivot.smk"
+include: "rules/backtranslate.smk"
 include: "rules/publish.smk"
 include: "rules/rank.smk"
 include: "rules/dedupe.smk"

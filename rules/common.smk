@@ -91,7 +91,7 @@ WITH_VOCABULARY = one_of(_VOCABULARY)
 STATIC, CONTEXTUAL = none_of(_TRANSFORMERS), one_of(_TRANSFORMERS)
 TRAINED, COMBINATIONS = none_of(COMBINED), one_of(COMBINED)
 # A translator's stages are those of a model in a folder of this name.
-TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.translators)}"
+TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 
 
 wildcard_constraints:
@@ -154,8 +154,12 @@ def attribute(name):
     return lambda wildcards: getattr(model(wildcards), name)
 
 
+#: The stage that makes pairs from bitext, by their kind.
+MAKES = {"mined": "pivot", "translated": "backtranslate"}
+
+
 def part_of(wildcards):
-    """Return the corpus of a job in results/<model>/pairs: of the model, or bitext that one of them is mined from."""
+    """Return the corpus of a job in results/<model>/pairs: of the model, or bitext that one of them is made from."""
     part = next(part for part in model(wildcards).parts if part.label == wildcards.part)
     if bitext := wildcards.get("bitext"):
         return next(source for source in part.sources if source.label == bitext)
@@ -303,6 +307,10 @@ def check_targets(arguments):
 def check_translator(name, file):
     """Report a wrong translator's name, a forbidden licence or missing files."""
     translator = CONFIG.cleared_translator(name)
+    if translator.data is None:
+        raise ConfigError(
+            f"results/{FOLDER}/{name}/{file}: {name} is there already, and not trained; ask for a model of its pairs"
+        )
     if not OF_TRANSLATOR.match(file):
         raise ConfigError(
             f"results/{FOLDER}/{name}/{file}: a translator has model/, translator.json, train/ and pairs/ only"
@@ -341,6 +349,8 @@ def missing_files(model):
     for key, path in sets.items():
         if path and not path.startswith("results/") and not Path(path).is_file():
             return f"{path}: no such file, but models.{model.name}.{key} names it; add it or correct its path"
+    if problem := missing_translators(model):
+        return problem
     if missing_teacher := missing_encoder(model["teacher"]["encoder"]):
         return f"{missing_teacher}, but models.{model.name}.teacher.encoder names it; correct its path"
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
@@ -351,6 +361,23 @@ def missing_files(model):
         + ", ".join(map(download, missing))
         + "; add them or run once without offline"
     )
+
+
+def missing_translators(model):
+    """Return an error about a translator of a model's corpora, or an encoder for their scores, that is not here."""
+    for part in model.parts:
+        if part.kind != "translated":
+            continue
+        translator = CONFIG.cleared_translator(part.translation["translator"])
+        for file in translator.files if translator.data is None else ():
+            if not Path(file).is_file():
+                return f"{file}: no such file, but {FOLDER}.{translator.name} needs it; add it or correct its path"
+        absent = CONFIG.absent(translator.data) if translator.data else ()
+        if absent:
+            return f"{', '.join(absent)}: no such file, but {FOLDER}.{translator.name}.corpora names it; add it or correct its path"
+        if missing := missing_encoder(part.translation["encoder"]):
+            return f"{missing}, but models.{model.name}.corpora: {part.corpus} is scored by it; correct its path"
+    return None
 
 
 def downloads(model):

@@ -11,9 +11,9 @@ def sources(wildcards):
 
 
 def origin(name, part):
-    """Return the file that a corpus comes from; for mined pairs the report of their mining."""
+    """Return the file that a corpus comes from; for pairs made of bitext, the report of that."""
     if part.sources:
-        return f"results/{name}/pairs/pivot/{part.label}.json"
+        return f"results/{name}/pairs/{MAKES[part.kind]}/{part.label}.json"
     return part.path or download(part.download)
 
 

@@ -25,7 +25,12 @@ rule evaluate:
         mined=lambda wildcards: [
             f"results/{wildcards.model}/pairs/pivot/{part.label}.json"
             for part in model(wildcards).parts
-            if part.sources
+            if part.kind == "mined"
+        ],
+        translated=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/backtranslate/{part.label}.json"
+            for part in model(wildcards).parts
+            if part.kind == "translated"
         ],
     output:
         json="results/{model}/eval.json",

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "corpora/phrasebook": ("corpora/test_phrasebook.py", "one grammar in many files"),
     "corpora/transfer.py": ("corpora/test_download.py", "one request of a download"),
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
+    "inference/translation/settings.py": ("config/test_translator_entries.py", "a list of settings"),
     "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),

@@ -33,6 +33,7 @@ with job(snakemake.log[0]):
                 "mix": read_json(inputs.mix),
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
                 **({"mined": [read_json(file) | {"sample": []} for file in inputs.mined]} if inputs.mined else {}),
+                **({"translated": [read_json(file) for file in inputs.translated]} if inputs.translated else {}),
             },
             **vocabulary,
             "train": trained,

@@ -26,7 +26,8 @@ from psp.config.model import Model, tokens
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
 from psp.config.teacher_entries import resolve_teacher
-from psp.config.translator_entries import Translator, resolve_translator
+from psp.config.translated_entries import is_translated, resolve_translated
+from psp.config.translator_entries import Translator, is_trained, resolve_translator
 from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.core.errors import ConfigError
@@ -45,8 +46,8 @@ from psp.training.tune import Tuning, tunable
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
 INERT = (
     "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
-    "stats.", "lexicon.", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.", "compare.", "report.", "release.",
-    "tenths.", "by_corpus.",
+    "stats.", "lexicon.", "backtranslate.threads", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.",
+    "compare.", "report.", "release.", "tenths.", "by_corpus.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translators"})
@@ -213,6 +214,11 @@ class Config(Downloads):
         """The names of all translators."""
         return tuple(self.raw.get("translators", {}))
 
+    @property
+    def trained_translators(self) -> tuple[str, ...]:
+        """The names of the translators that the config trains."""
+        return tuple(name for name, entry in self.raw.get("translators", {}).items() if is_trained(entry))
+
     @functools.cache  # noqa: B019
     def translator(self, name: str) -> Translator:
         """Resolve one translator.
@@ -263,7 +269,7 @@ class Config(Downloads):
     ) -> Part:
         """Resolve an item of a model's corpora; ``filters`` are those that the config itself has for the model."""
         where = f"models.{name}.corpora"
-        if not is_mined(item):
+        if not _is_made(item):
             return resolve(
                 item,
                 languages=languages,
@@ -277,11 +283,30 @@ class Config(Downloads):
         def parts_of(other: str) -> tuple[Part, ...]:
             if other not in self.raw["models"]:
                 raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")
-            if name in self._mined_from(other):
-                raise ConfigError(f"{where}: {other} is mined from {name} in turn; break the cycle")
+            if name in self._made_from(other):
+                raise ConfigError(f"{where}: {other} is made from {name} in turn; break the cycle")
             return self.model(other).parts
 
+        def translator(key: str) -> Translator:
+            for other in self._origins({"translator": key}):
+                if other == name or name in self._made_from(other):
+                    raise ConfigError(f"{where}: translator {key} is trained on {name} in turn; break the cycle")
+            return self.translator(key)
+
         assert isinstance(item, Mapping)
+        if is_translated(item):
+            return resolve_translated(
+                item,
+                model=name,
+                languages=languages,
+                settings=settings,
+                catalogue=self.corpora,
+                recipe=recipe,
+                parts_of=parts_of,
+                translator=translator,
+                circular=functools.partial(self._circular, name),
+                where=where,
+            )
         return resolve_mined(
             item,
             model=name,
@@ -298,20 +323,26 @@ class Config(Downloads):
     def _circular(self, name: str, encoder: str) -> bool:
         """Whether an encoder is this model, or another model of the config that is trained on this one's pairs."""
         found = re.fullmatch(r"results/([^/]+)/model/?", encoder)
-        return found is not None and (found[1] == name or name in self._mined_from(found[1]))
+        return found is not None and (found[1] == name or name in self._made_from(found[1]))
 
-    def _mined_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
+    def _made_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
         """The models that the corpora of a model come from, directly or not."""
         found: set[str] = set()
         if name in below or name not in self.raw["models"]:
             return found
         for item in self._entry(name, ()).get("corpora", []):
-            if isinstance(item, Mapping):
-                origin = item.get("from")
-                other = item.get("model") or (origin.get("model") if isinstance(origin, Mapping) else None)
-                if other:
-                    found |= {other} | self._mined_from(other, (*below, name))
+            for other in self._origins(item):
+                found |= {other} | self._made_from(other, (*below, name))
         return found
+
+    def _origins(self, item: str | Mapping[str, Any]) -> Iterator[str]:
+        """The models that an item of corpora names, and the one that its translator is trained on."""
+        if isinstance(item, str):
+            return
+        translator = self.raw.get("translators", {}).get(item.get("translator"), {})
+        for origin in (item, item.get("from"), translator.get("from")):
+            if isinstance(origin, Mapping) and "model" in origin:
+                yield origin["model"]
 
     def _check_vectors(self, settings: Mapping[str, Any], split: str, where: str) -> None:
         """Check the word vectors that training starts from, if any.
@@ -362,12 +393,15 @@ class Config(Downloads):
                 base = {**base, "lower_case": False} if block == "filters" else {}
             found |= differences(base, settings[block], block)
         for part in parts:
-            expected = own_filters(settings) if part.sources else settings["filters"]
+            expected = own_filters(settings) if part.kind == "mined" else settings["filters"]
             expected = for_text(expected) if part.is_text else expected
             found |= differences(expected, part.filters, f"corpora.{part.corpus}.filters")
             found |= differences(settings["rank"], part.rank, f"corpora.{part.corpus}.rank")
-            if part.sources:
+            if part.kind == "mined":
                 found |= differences(settings["pivot"], part.pivot, f"corpora.{part.corpus}.pivot")
+            if part.kind == "translated":
+                own = {key: value for key, value in part.translation.items() if key in settings["backtranslate"]}
+                found |= differences(settings["backtranslate"], own, f"corpora.{part.corpus}.backtranslate")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
@@ -493,7 +527,8 @@ class Config(Downloads):
             ConfigError: as :meth:`translator`, or a corpus declares a licence outside ``licences.allow``, or none.
         """
         found = self.translator(name)
-        self._check_licences(found.data.parts, f"translators.{name}")
+        if found.data is not None:
+            self._check_licences(found.data.parts, f"translators.{name}")
         return found
 
     def cleared(self, name: str) -> Model:
@@ -514,6 +549,13 @@ class Config(Downloads):
         for part in parts:
             if problem := self.forbidden(part.licence):
                 own = f"`- {{{'text' if part.is_text else 'path'}: {part.path}, licence: ...}}`"
+                if part.sources:
+                    bitext = ", ".join(f"{source.corpus}: {source.licence or 'none'}" for source in part.sources)
+                    translated = ", and of its translator" if part.kind == "translated" else ""
+                    raise ConfigError(
+                        f"{where}.corpora: {part.corpus} {problem}; its licence is that of its bitext ({bitext})"
+                        f"{translated}: leave it out of the model, extend licences.allow, or declare what is missing"
+                    )
                 raise ConfigError(
                     f"{where}.corpora: {part.corpus} {problem}; leave it out of the model, extend "
                     "licences.allow, or declare the licence that you know it has: "
@@ -576,7 +618,7 @@ class Config(Downloads):
             pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
             for part in self._items(other, theirs, (*below, name)):
                 own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
-                yield merge(own if is_mined(own) else {**pair, **own}, rest)  # mined pairs say their languages
+                yield merge(own if _is_made(own) else {**pair, **own}, rest)  # what is made says its languages
 
     def _transformer(self, recipe: str) -> dict[str, Any]:
         """A recipe's block ``transformer``, with what a model has under ``encoder``."""
@@ -593,6 +635,11 @@ class Config(Downloads):
         if block == "train" and encoder == TrigramTokenizer.kind:
             found["init_spelling"] = 0
         return found
+
+
+def _is_made(item: str | Mapping[str, Any]) -> bool:
+    """Whether an item of corpora is pairs that are made from bitext."""
+    return is_mined(item) or is_translated(item)
 
 
 def _check_unspelled(settings: Mapping[str, Any], variants: Mapping[str, Variant], where: str) -> None:

@@ -31,7 +31,8 @@ class Part:
     Attributes:
         corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the path.
         opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue gives another.
-        kind: ``opus``, ``paranmt``, ``local``, ``text`` (sentences, each a pair with itself) or ``mined``.
+        kind: ``opus``, ``paranmt``, ``local``, ``text`` (sentences, each a pair with itself), ``mined`` or
+            ``translated``.
         version: the release; None for a local file.
         languages: the config's codes of source and target; equal for paraphrases, different for bitext.
         names: the same in the corpus's own codes.
@@ -40,9 +41,11 @@ class Part:
         filters: the settings of all filters for this corpus.
         rank: the settings of the block ``rank`` for this corpus.
         path: the path of a local file.
-        sources: of mined pairs: the bitext that they are mined from.
-        through: of mined pairs: the language of the shared side.
+        sources: of mined and translated pairs: the bitext that they are made from.
+        through: of mined pairs: the language of the shared side; of translated ones, that of the side translated.
         pivot: of mined pairs: the settings of the block ``pivot``.
+        translation: of translated pairs: the name of the ``translator``, and the settings of the block
+            ``backtranslate``.
     """
 
     corpus: str
@@ -58,6 +61,7 @@ class Part:
     sources: tuple[Part, ...] = ()
     through: str | None = None
     pivot: Mapping[str, Any] = field(default_factory=dict)
+    translation: Mapping[str, Any] = field(default_factory=dict)
     rank: Mapping[str, Any] = field(default_factory=lambda: UNRANKED)
 
     @property
@@ -87,8 +91,8 @@ class Part:
 
     @property
     def download(self) -> str | None:
-        """The archive's name under results/downloads; None for a local file, and for mined pairs."""
-        if self.kind in ("local", "text", "mined"):
+        """The archive's name under results/downloads; None for a local file, and for what is made from bitext."""
+        if self.kind in ("local", "text", "mined", "translated"):
             return None
         if self.kind == "paranmt":
             return f"paranmt/{self.corpus}/{self.version}.zip"

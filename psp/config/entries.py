@@ -18,6 +18,7 @@ from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, lis
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
+from psp.inference.translation import settings as translation
 from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
@@ -43,9 +44,9 @@ DEFAULT_SEEDS = [1, 2, 3]
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
-    "filters", "pivot", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train", "transformer",
-    "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate", "compare",
-    "quantize", "speed", "report", "release",
+    "filters", "pivot", "backtranslate", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train",
+    "transformer", "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate",
+    "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
 
@@ -136,10 +137,25 @@ ITEM = Section(
             distinct=True,
             help="instead of a name: bitext of these two languages, sentences that share a translation in `from`",
         ),
-        "through": _ref("language", description="of mined pairs: the language of the shared translation"),
+        "translated": text(
+            pattern=LANGUAGE["pattern"],
+            help="instead of a name: paraphrases in this language, one side of the bitext `from` beside a translation "
+            "of the other",
+        ),
+        "translator": text(
+            pattern=NAME,
+            help="of translated pairs: the translator, one of `translators`, from `through` to `translated`",
+        ),
+        "encoder": text(at_least=1, help="of translated pairs, instead of the block `backtranslate`'s"),
+        "sample": whole(at_least=1, null=True, help="of translated pairs, instead of the block `backtranslate`'s"),
+        "through": _ref(
+            "language",
+            description="of mined pairs: the language of the shared translation; of translated ones: that of the side "
+            "that is translated",
+        ),
         "from": {
-            "description": "of mined pairs: names from the catalogue or paths, as items of `corpora`; or "
-            "`{model: name}`, all bitext of a model, with its filters",
+            "description": "of mined and translated pairs: names from the catalogue or paths, as items of `corpora`; "
+            "or `{model: name}`, all bitext of a model, with its filters",
             "type": ["array", "object"],
             "items": {"type": ["string", "object"]},
             "minItems": 1,
@@ -174,7 +190,7 @@ ITEM = Section(
 
 #: An entry of ``translators``.
 TRANSLATOR = Section(
-    "a translator that is trained, its files under results/translators/<name>",
+    "a translator: one that is trained, its files under results/translators/<name>, or one that is there already",
     {
         "languages": listing(
             items=LANGUAGE, at_least=2, at_most=2, help="source and target; the same twice for paraphrases"
@@ -192,6 +208,16 @@ TRANSLATOR = Section(
         "filters": _ref("filters", description="settings that override those of the corpora"),
         "seed": {"$ref": "#/properties/seed"},
         "train": _ref("translator"),
+        **{
+            key: {name: value for name, value in setting.node.items() if name != "default"}
+            for key, setting in {**translation.CTRANSLATE2, **translation.COMMAND}.items()
+            if key not in translation.SEARCH
+        },
+        "licence": text(
+            null=True,
+            help="SPDX id of the licence of what it translates, if it is there already; null if none is declared",
+        ),
+        "search": Section("how it searches for translations", translation.SEARCH),
     },
 )
 
@@ -233,6 +259,7 @@ def sections() -> dict[str, Section | Setting]:
         "phrasebook": blocks.PHRASEBOOK,
         "filters": filters.section(),
         "pivot": pivot.SECTION,
+        "backtranslate": translation.BACKTRANSLATE,
         "segment": blocks.SEGMENT,
         "rank": rank.SECTION,
         "mix": blocks.MIX,

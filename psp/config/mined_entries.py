@@ -5,6 +5,7 @@ The mining itself is :mod:`psp.pairs.pivot`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -96,7 +97,7 @@ def resolve_mined(
         raise ConfigError(f"{said}: through {through}, the same language; name the one that their translations are in")
     if stranger := next((language for language in wanted if language not in languages), None):
         raise ConfigError(f"{said}: {stranger} is not in {where.removesuffix('corpora')}languages; add it")
-    sources = tuple(_sources(item["from"], wanted, through, settings, catalogue, recipe, parts_of, model, said))
+    sources = tuple(bitext(item["from"], wanted, through, settings, catalogue, recipe, parts_of, model, said))
     for language in wanted:
         if not any(language in source.languages for source in sources):
             raise ConfigError(
@@ -142,7 +143,7 @@ def resolve_mined(
     return part
 
 
-def _sources(
+def bitext(
     given: Any,
     wanted: list[str],
     through: str,
@@ -153,7 +154,11 @@ def _sources(
     model: str,
     said: str,
 ) -> Iterable[Part]:
-    """The bitext to mine from: each corpus in each of the languages that it has with the shared one."""
+    """Resolve ``from``: each of its corpora in each of the languages ``wanted`` that it has with ``through``.
+
+    Raises:
+        ConfigError: it lists something else, or a corpus is unknown or in other languages.
+    """
     fitting = [{language, through} for language in wanted]
     if isinstance(given, Mapping):
         if given["model"] == model:
@@ -162,10 +167,12 @@ def _sources(
         return
     for entry in given:
         one = {"name": entry} if isinstance(entry, str) else dict(entry)
-        if is_mined(one) or "model" in one:
+        if is_mined(one) or "model" in one or "translated" in one:
             raise ConfigError(f"{said}: `from` lists bitext, or is `{{model: name}}`; name corpora")
         if "rank" in one:
-            raise ConfigError(f"{said}: bitext of `from` is mined whole, but has `rank`; set it for the mined pairs")
+            raise ConfigError(
+                f"{said}: bitext of `from` is used whole, but has `rank`; set it for the pairs it becomes"
+            )
         if "path" in one and "languages" not in one:
             raise ConfigError(
                 f"{said}: does not say which languages the columns of {one['path']} are in; write "
@@ -195,7 +202,9 @@ def union(licences: Iterable[str | None]) -> str | None:
     found = list(dict.fromkeys(licences))
     if not found or None in found:
         return None
-    known = sorted(str(one) for one in found)
+    # What is itself a union is taken apart.
+    parts = (str(one).split(" AND ") if not re.search(r"[()]| OR ", str(one)) else [str(one)] for one in found)
+    known = sorted({part for several in parts for part in several})
     bracketed = [f"({one})" if " " in one and len(known) > 1 else one for one in known]
     return " AND ".join(bracketed)
 
@@ -211,7 +220,7 @@ def check_publishable(part: Part, where: str) -> None:
         ConfigError: they were not mined, or a corpus that they come from has a licence that forbids it, or none.
     """
     said = f"{where}.corpora: {part.corpus}"
-    if not part.sources:
+    if part.kind != "mined":
         raise ConfigError(f"{said} is not mined; what can be published is mined pairs")
     for source in part.sources:
         if source.licence is None:

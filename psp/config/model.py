@@ -37,7 +37,7 @@ class Model:
 
     @property
     def files(self) -> tuple[Part, ...]:
-        """The corpora that are read from files: its own, and the bitext that others are mined from."""
+        """The corpora that are read from files: its own, and the bitext that others are made from."""
         read = [source for part in self.parts for source in part.sources or (part,)]
         return tuple({(part.label, part.path): part for part in read}.values())
 

@@ -246,10 +246,12 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
             continue
         read += pairs
     for part in model.parts:
-        listed = [known[one.path or one.download or ""] or 0 for one in part.sources or (part,)]
-        share = KEPT * MINED if part.sources else KEPT
+        listed: float = sum(known[one.path or one.download or ""] or 0 for one in part.sources or (part,))
+        if part.kind == "translated":
+            listed = min(KEPT * listed, part.translation["sample"] or float("inf"))
+        share = KEPT * MINED if part.kind == "mined" else KEPT
         share *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
-        kept += min(share * sum(listed), part.cap or float("inf"))
+        kept += min(share * listed, part.cap or float("inf"))
     return read, kept, unlisted
 
 

@@ -26,13 +26,17 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
         ConfigError: no such model.
     """
     raw, model = config.raw, config.model(name)
-    names = list(dict.fromkeys([name, *_needed(raw["models"], name)]))
+    names = list(dict.fromkeys([name, *_needed(raw, name)]))
     parts = [part for other in names for part in (*config.model(other).parts, *config.model(other).files)]
+    translators = dict.fromkeys(part.translation["translator"] for part in parts if part.kind == "translated")
+    for translator in translators:
+        data = config.translator(translator).data
+        parts += data.parts if data else ()
     corpora = dict.fromkeys(part.corpus for part in parts if part.corpus in config.corpora)
     entries = {other: raw["models"][other] for other in names}
     if not model.combined and model.base is None:
         own = config.entry(name)
-        mined = any(part.sources for part in model.parts)
+        mined = any(part.kind == "mined" for part in model.parts)
         for block in BLOCKS:
             # Filters that are written apply to mined pairs too, which have other defaults.
             if block in ("report", "release") or (block == "filters" and mined):
@@ -48,6 +52,8 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
         used = {config.model(other)["train"]["init_vectors"] for other in names}
         top["vectors"] = {key: value for key, value in top["vectors"].items() if key in used}
     kept = {key: value for key, value in top.items() if value not in ({}, None)}
+    if translators:
+        kept["translators"] = {translator: raw["translators"][translator] for translator in translators}
     return {**kept, "corpora": {corpus: config.corpora[corpus] for corpus in corpora}, "models": entries}
 
 
@@ -56,17 +62,18 @@ def as_yaml(config: Config, name: str) -> str:
     return yaml.safe_dump(resolved(config, name), sort_keys=False, allow_unicode=True, width=100)
 
 
-def _needed(models: Mapping[str, Any], name: str) -> Iterator[str]:
+def _needed(raw: Mapping[str, Any], name: str) -> Iterator[str]:
     """The models that a model's entry names, directly or not; it ends, for a config has no circles."""
-    entry = models[name]
+    entry = raw["models"][name]
     found = [entry.get("extends")]
     for item in entry.get("corpora", []):
         if isinstance(item, Mapping):
-            origin = item.get("from")
-            found += [item.get("model"), origin.get("model") if isinstance(origin, Mapping) else None]
+            translator = raw.get("translators", {}).get(item.get("translator"), {})
+            origins = (item, item.get("from"), translator.get("from"))
+            found += [origin.get("model") for origin in origins if isinstance(origin, Mapping)]
     encoder = entry.get("encoder")
     if isinstance(encoder, Mapping):
         found += [*encoder.get("concat", []), *encoder.get("add", [])]
     for other in filter(None, found):
         yield other
-        yield from _needed(models, other)
+        yield from _needed(raw, other)

@@ -1,15 +1,17 @@
-"""The entries of ``translators``: translators that the config trains, each with its corpora.
+"""The entries of ``translators``: translators that the config trains, each with its corpora, and ready ones.
 
-The stages up to the mixed pairs are those of a model, so that an entry's corpora are resolved as a model's: one that
-has no encoder, and whose folder is ``results/translators/<name>``.
+The stages of training up to the mixed pairs are those of a model, so that an entry's corpora are resolved as a model's:
+one that has no encoder, and whose folder is ``results/translators/<name>``.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from psp.config.corpus_entries import Part, closest, resolve
@@ -18,11 +20,18 @@ from psp.config.model import Model
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME
+from psp.inference.translation.load import KINDS, kind_of
+from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 from psp.pairs.translator_heldout import REST
-from psp.training.translator.settings import BEFORE, TranslatorSettings
+from psp.training.translator.settings import BEFORE, FILES, TranslatorSettings
+from psp.training.translator.settings import CTRANSLATE2 as DECODED
 
 #: The folder of translators under results/.
 FOLDER = "translators"
+#: Keys of entries of translators that are trained.
+_TRAINED = ("corpora", "from", "filters", "seed", "train")
+#: Keys of entries of translators that are there already.
+_READY = ("sentencepiece", "target_sentencepiece", "scores", "licence")
 
 
 @dataclass(frozen=True)
@@ -32,16 +41,50 @@ class Translator:
     Attributes:
         name: its name.
         languages: source and target.
-        data: its corpora and the blocks of the stages that prepare them, as a model; named ``translators/<name>``.
-        train: all keys of its block ``train``.
-        licence: of all its corpora, an SPDX expression; None if one declares none.
+        licence: of what it translates, an SPDX expression: all its corpora's, or the entry's; None if none is declared.
+        settings: how it is loaded (:func:`psp.inference.translation.load.load_translator`).
+        files: those that it is loaded from.
+        data: if it is trained, its corpora and the blocks of the stages that prepare them, as a model; named
+            ``translators/<name>``.
+        train: if it is trained, all keys of its block ``train``.
     """
 
     name: str
     languages: tuple[str, str]
-    data: Model
-    train: Mapping[str, Any]
     licence: str | None
+    settings: Mapping[str, Any]
+    files: tuple[str, ...] = ()
+    data: Model | None = None
+    train: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_trained(entry: Mapping[str, Any]) -> bool:
+    """Whether the config trains it."""
+    return not any(kind in entry for kind in KINDS)
+
+
+def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files of a translator that is not trained here: none of a command."""
+    if "ctranslate2" not in entry:
+        return ()
+    beside = [entry[key] for key in ("sentencepiece", "target_sentencepiece") if entry.get(key)]
+    return tuple(str(Path(os.path.expandvars(file))) for file in (f"{entry['ctranslate2']}/model.bin", *beside))
+
+
+def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> Translator:
+    """Resolve an entry of a translator that is there already."""
+    if strange := next((key for key in _TRAINED if key in entry), None):
+        raise ConfigError(
+            f"{where}.{strange}: is for translators that are trained, but this one is there; leave it out"
+        )
+    kind = kind_of(entry, where)
+    declared = CTRANSLATE2 if kind == "ctranslate2" else COMMAND
+    own = {key: value for key, value in entry.items() if key not in ("languages", "licence", "search")}
+    for key in ("ctranslate2", "sentencepiece", "target_sentencepiece"):
+        if own.get(key):
+            own[key] = os.path.expandvars(own[key])
+    settings = filled(declared, {**own, **entry.get("search", {})}, where)
+    return Translator(name, languages, entry.get("licence"), settings, ready_files(entry))
 
 
 def resolve_translator(
@@ -78,9 +121,14 @@ def resolve_translator(
     if "languages" not in entry:
         raise ConfigError(f"{where}: names no languages; write source and target, e.g. `languages: [fr, en]`")
     source, target = languages = (entry["languages"][0], entry["languages"][1])
+    if not is_trained(entry):
+        return _resolve_ready(name, entry, languages, where)
+    if strange := next((key for key in entry if key in _READY), None):
+        raise ConfigError(f"{where}.{strange}: is for translators that are there already; leave it out")
     if ("corpora" in entry) == ("from" in entry):
         raise ConfigError(
-            f"{where}: needs either `corpora`, its bitext, or `from: {{model: name}}`, the bitext of a model; write one"
+            f"{where}: needs either `corpora`, its bitext, or `from: {{model: name}}`, the bitext of a model, or a "
+            "translator that is there, `ctranslate2: <folder>` or `command: <line>`; write one"
         )
     if "from" in entry:
         other = entry["from"]["model"]
@@ -143,7 +191,14 @@ def resolve_translator(
         },
     }
     prepared = Model(f"{FOLDER}/{name}", languages, tuple(parts), recipe, entry.get("seed", seed), settings, {}, {}, {})
-    return Translator(name, languages, prepared, block, union(part.licence for part in parts))
+    folder = f"results/{FOLDER}/{name}/model"
+    settings = filled(
+        CTRANSLATE2,
+        {"ctranslate2": f"{folder}/{DECODED}", "max_tokens": block["max_tokens"], **entry.get("search", {})},
+        f"{where}.search",
+    )
+    files = tuple(f"{folder}/{file}" for file in FILES)
+    return Translator(name, languages, union(part.licence for part in parts), settings, files, prepared, block)
 
 
 def _turned(part: Part, languages: tuple[str, str], filters: Mapping[str, Any]) -> Part:

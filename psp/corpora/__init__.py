@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psp.corpora.rows import Row
 
-KINDS = ("opus", "paranmt", "local", "text", "mined")
+KINDS = ("opus", "paranmt", "local", "text", "mined", "translated")
 
 
 def open_corpus(
@@ -24,7 +24,8 @@ def open_corpus(
         kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t
             score``, or with a translation score behind it), ``local`` (a file of such lines, or of
             ``source \t target``), ``text`` (a file of sentences, each
-            of which becomes a pair with itself) or ``mined`` (what :mod:`psp.pairs.pivot` writes).
+            of which becomes a pair with itself), ``mined`` (what :mod:`psp.pairs.pivot` writes) or ``translated``
+            (what :mod:`psp.inference.translation.backtranslate` writes, lines as of ``local`` files).
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
         names: the publisher's names of the source and target languages.
@@ -48,7 +49,7 @@ def open_corpus(
         return paranmt.read_archive(path, limit)
     if kind == "mined":
         return mined.read_file(path)
-    if kind == "local":
+    if kind in ("local", "translated"):
         return local.read_file(path, limit)
     if kind == "text":
         return text.read_file(path, limit)

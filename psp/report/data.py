@@ -35,7 +35,7 @@ class Source:
     Attributes:
         label: its name in results/<model>/pairs.
         kind, version, licence: as in the config; ``licence`` is the SPDX id declared there.
-        file: the corpus's file; of mined pairs, the report of their mining.
+        file: the corpus's file; of mined and of translated pairs, the report of that.
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
         ranked: whether some of its tenths were left out.
@@ -156,6 +156,7 @@ def _corpus(
         "source": _origin(source),
         "licence": {"declared": source.licence, "text": _licence_text(source)},
         **_mined(source, filtered["seen"]),
+        **_translated(source, filtered["seen"]),
         "filters": filtered["filters"],
         "warn_share": source.warn_share,
         "read": filtered["seen"],
@@ -194,6 +195,18 @@ def _mined(source: Source, read: int) -> dict[str, Any]:
         )
     kept = {key: value for key, value in found.items() if key not in ("format", "languages", "sample")}
     return {"mined": {**kept, "sample": found["sample"][:SAMPLES]}}
+
+
+def _translated(source: Source, read: int) -> dict[str, Any]:
+    """How bitext was translated, from the report of the rule ``backtranslate``; nothing for another corpus."""
+    if source.kind != "translated":
+        return {}
+    found = read_json(source.file)
+    if (pairs := sum(one["kept"] for one in found["corpora"].values())) != read:
+        raise DataError(
+            f"{pairs:,} pairs were translated, but {read:,} were filtered; translate them again", source.file
+        )
+    return {"translated": {key: found[key] for key in ("through", "translator", "encoder", "sample", "corpora")}}
 
 
 def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
@@ -366,6 +379,18 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     if ranked := corpus.get("ranked"):
         tenths = f"tenth{'s' * (len(ranked['tenths']) > 1)} {', '.join(map(str, ranked['tenths']))}"
         yield f"- ranked by {ranked['by']}; kept: {tenths} of 10"
+    if translated := corpus.get("translated"):
+        yield ""
+        yield (
+            f"One side of bitext, and a translation of the other from {translated['through']} by "
+            f"{translated['translator']['name']} ({translated['translator']['kind']}); scored by "
+            f"{translated['encoder']['name']}:"
+        )
+        yield ""
+        yield _row(["bitext", "lines translated", "empty", "copies", "overlong", "cut"])
+        yield "|---|" + "--:|" * 5
+        for name, counts in translated["corpora"].items():
+            yield _row([name, *(f"{counts[key]:,}" for key in ("lines", "empty", "copies", "overlong", "cut"))])
     if mined := corpus.get("mined"):
         yield ""
         yield (

@@ -84,7 +84,7 @@ def test_two_languages_give_bitext_from_the_archives_that_there_are():
         ({"from": ["Europarll"]}, "Europarll is not a corpus of the config; did you mean Europarl?"),
         ({"from": {"model": "frr"}}, "frr is not a model of the config; did you mean fr?"),
         ({"from": {"model": "en"}}, "from en, whose corpora these are to be; break the cycle"),
-        ({"from": {"model": "back"}}, "back is mined from en in turn; break the cycle"),
+        ({"from": {"model": "back"}}, "back is made from en in turn; break the cycle"),
         ({"from": {"model": "de"}}, "no corpus of `from` is bitext of en and fr"),
         ({"from": ["Bible"], "through": "tr"}, "has no archive en-tr"),
         ({"from": ["Europarl", "Europarl"]}, "Europarl.fr-en is in `from` twice"),
@@ -171,6 +171,7 @@ def test_a_missing_key_is_told():
 
 def test_the_licence_of_mined_pairs_is_that_of_all_their_bitext():
     assert union(["MIT", "CC0-1.0", "MIT"]) == "CC0-1.0 AND MIT"
+    assert union(["MIT AND A", "(B OR C) AND A", "MIT"]) == "((B OR C) AND A) AND A AND MIT"
     assert union(["MIT", None]) is None and union([]) is None and union(["A OR B"]) == "A OR B"
     allowed = config(english(MINED), licences={"allow": ["MIT"]}, corpora=CATALOGUE)
     with pytest.raises(ConfigError, match=r"Mined-fr has the licence CC0-1\.0, and licences.allow holds MIT"):

@@ -122,7 +122,7 @@ def test_a_plan_counts_the_tenths_that_are_kept(tmp_path):
 
 def test_bitext_that_pairs_are_mined_from_is_not_ranked():
     item = {"mined": "en", "through": "fr", "from": [{"name": "A", "rank": {"by": "length"}}]}
-    with pytest.raises(ConfigError, match="bitext of `from` is mined whole, but has `rank`"):
+    with pytest.raises(ConfigError, match="bitext of `from` is used whole, but has `rank`"):
         config("both", corpora=[item])
     mined = {**item, "from": ["A"], "rank": {"by": "overlap", "tenths": [5]}}
     (part,) = config("both", corpora=[mined]).model("both").parts

@@ -84,10 +84,48 @@ def test_a_generator_of_paraphrases_has_one_language():
         ),
         ({"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"layers": 3}}, "translators.t.train.layers"),
         ({"languages": ["fr"], "corpora": ["Bible"]}, "translators.t.languages"),
+        (
+            {"languages": ["fr", "en"], "corpora": ["Bible"], "scores": "none"},
+            "t.scores: is for translators that are there",
+        ),
+        ({"languages": ["fr", "en"], "command": "cat", "train": {}}, "t.train: is for translators that are trained"),
+        (
+            {"languages": ["fr", "en"], "command": "cat", "ctranslate2": "x"},
+            "translators.t: has ctranslate2 and command; write one of",
+        ),
+        ({"languages": ["fr", "en"], "command": "cat", "search": {"beam": 2}}, "translators.t.beam: unknown key"),
+        ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"beam": 0}}, "translators.t.search.beam"),
+        ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"sampling": 3}}, "set `beam: 1`"),
+        ({"languages": ["fr", "en"], "corpora": ["Bible"], "search": {"sampling": 3}}, "set `beam: 1`"),
     ],
 )
 def test_a_wrong_entry_is_one_line(entry, words):
     assert words in refused(**entry)
+
+
+def test_translators_that_are_there_already(monkeypatch):
+    monkeypatch.setenv("HERE", "/here")
+    languages = ["fr", "en"]
+    command = translator(fr(), languages=languages, command="tr a-z A-Z", licence="MIT")
+    assert (command.settings, command.files, command.licence) == (
+        {"command": "tr a-z A-Z", "scores": "none"}, (), "MIT"
+    )  # fmt: skip
+    assert command.data is None
+    own = {"ctranslate2": "${HERE}/opus-mt", "target_sentencepiece": "${HERE}/t.spm", "search": {"beam": 7}}
+    ready = translator(fr(), languages=languages, **own)
+    assert ready.settings["ctranslate2"] == "/here/opus-mt" and ready.settings["beam"] == 7
+    assert ready.settings["max_tokens"] == 256 and ready.licence is None
+    assert ready.files == ("/here/opus-mt/model.bin", "/here/t.spm")
+    made = config(fr(), corpora=CATALOGUE, translators={"t": {"languages": languages, **own}})
+    assert made.translators == ("t",) and made.trained_translators == ()
+
+
+def test_a_trained_one_is_loaded_from_its_folder():
+    entry = {"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"max_tokens": 90}, "search": {"beam": 3}}
+    found = translator(fr(), **entry)
+    assert found.settings["ctranslate2"] == "results/translators/t/model/ctranslate2"
+    assert (found.settings["max_tokens"], found.settings["beam"]) == (90, 3)
+    assert "results/translators/t/model/ctranslate2/model.bin" in found.files
 
 
 def test_a_name_that_cannot_be_a_folder_and_one_that_is_not_there():

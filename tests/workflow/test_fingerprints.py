@@ -25,6 +25,7 @@ MAY_REACH = {
     "filter": FILTER | MODEL | {"evaluation"},  # test sets are read there; the similarity filter takes a model
     "inspect": FILTER | MODEL | {"pairs.inspect", "evaluation", "evaluation.tasks", "report"},
     "pivot": PAIRS | {"models"},  # an encoder may compare translations
+    "backtranslate": MODEL | {"inference", "inference.translation"},
     "publish": PAIRS | {"models", "report"},
     "rank": FILTER | {"evaluation"},
     "dedupe": PAIRS,

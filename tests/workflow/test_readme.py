@@ -44,7 +44,7 @@ def test_every_command_is_run_here_or_by_ci():
     assert len(CONFIGS) == len(blocks("yaml"))
     files = {word for command in COMMANDS for word in command.split() if word.endswith(".yaml")}
     # The one is written by a command, the others are added to a config.
-    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml", "clean.yaml"}
+    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml", "clean.yaml", "translators.yaml"}
 
 
 def test_the_readme_stays_short():
@@ -121,7 +121,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 34
+    assert len(commands) == 35
     for _, *arguments in commands:
         assert re.search(
             "^(evaluate|translator|task|publish|report|inspect|stats|lexicon|tenths|by_corpus) ",
@@ -165,6 +165,14 @@ def write_checkpoint(path, model, sp_model):
 
 
 @pytest.mark.slow
+def test_each_kind_of_translator_is_a_config(tmp_path):
+    (tmp_path / "translators.yaml").write_text(CONFIGS["translators.yaml"])
+    config = Config.load([ROOT / "config/config.yaml", tmp_path / "translators.yaml"])
+    assert config.translator("fr-en").settings["beam"] == 5
+    assert config.translator("de-en").files == ("models/opus-mt-de-en/model.bin",)
+    assert config.translator("tr-en").settings["command"].startswith("my-translator")
+
+
 def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     (tmp_path / "results").symlink_to(compared.folder / "results")
     (tmp_path / "config").symlink_to(compared.folder / "config")

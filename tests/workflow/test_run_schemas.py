@@ -17,7 +17,19 @@ def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
     # The demo leaves near-duplicates in, searches for no settings, and has no tasks, variants, vocabulary of words,
     # mined pairs, ranking, teacher or translator; nobody studies its pairs, or asks for its corpora, their statistics,
     # examples or a lexicon. tests/core/test_schemas.py holds the reports of all these against their schemas.
-    others = {"examples", "inspect", "neardup", "pivot", "stats", "task", "teacher", "tune", "variants", "vocabulary"}
+    others = {
+        "backtranslate",
+        "examples",
+        "inspect",
+        "neardup",
+        "pivot",
+        "stats",
+        "task",
+        "teacher",
+        "tune",
+        "variants",
+        "vocabulary",
+    }
     others |= {"by_corpus", "lexicon", "rank", "sample", "tenths"}
     others |= {"translator", "translator_heldout", "translator_model"}
     assert set(found.values()) == set(schemas.names()) - others

@@ -37,6 +37,8 @@ PLACES = {
     r"(translators/)?[^/]+/pairs/filter/[^/]+\.json": "filter",
     r"[^/]+/pairs/pivot/[^/]+/[^/]+\.json": "filter",
     r"[^/]+/pairs/pivot/[^/]+\.json": "pivot",
+    r"[^/]+/pairs/backtranslate/[^/]+/[^/]+\.json": "filter",
+    r"[^/]+/pairs/backtranslate/[^/]+\.json": "backtranslate",
     r"(translators/)?[^/]+/pairs/rank/[^/]+\.json": "rank",
     r"(translators/)?[^/]+/pairs/dedupe/[^/]+\.json": "dedupe",
     r"(translators/)?[^/]+/pairs/mix\.json": "mix",

@@ -10,12 +10,13 @@ another translator, other settings or other input are not taken over.
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +44,8 @@ def back_translate(
     translator: Translator,
     encoder: Encoder,
     about: Mapping[str, Any],
+    sample: int | None = None,
+    seed: int = 1,
     block_lines: int = BLOCK_LINES,
 ) -> dict[str, Any]:
     """Translate one side of pair files, and write the other beside it with both scores.
@@ -54,29 +57,38 @@ def back_translate(
             are.
         report: JSON with the translator's identity, the counts for each corpus, and ``about``. The same is returned.
         encoder: gives the paraphrase score.
-        about: what else decides the output, such as the encoder's name, for the report; JSON.
+        about: what else decides the output or is to be known of it, such as the encoder's name; JSON.
+        sample: lines to translate, of all sources together, chosen at random; None for all.
+        seed: of that choice.
+        block_lines: lines of a block.
 
     Raises:
         DataError: a file is missing, malformed or empty; or the translator failed on a line twice, which is named.
     """
     out, blocks = Path(out), Path(f"{out}.blocks")
     record = {
-        "translator": translator.identity,
-        "sources": [[corpus, sha256(path), column] for corpus, path, column in sources],
-        "block_lines": block_lines,
         **about,
+        "translator": {**about.get("translator", {}), **translator.identity},
+        "sources": [
+            {"corpus": corpus, "sha256": sha256(path), "column": column, "lines": _lines(Path(path))}
+            for corpus, path, column in sources
+        ],
+        "sample": sample,
+        "seed": seed,
+        "block_lines": block_lines,
     }
     _prepare(blocks, record)
     counts: dict[str, dict[str, int]] = {}
     finished = []
-    total = sum(_lines(Path(path)) for _, path, _ in sources)
-    with Progress("back-translating", "lines", total) as bar:
+    lines = sum(one["lines"] for one in record["sources"])
+    chosen = _chosen(lines, sample, seed)
+    with Progress("back-translating", "lines", lines if sample is None else min(lines, sample)) as bar:
         for place, (corpus, path, column) in enumerate(sources):
             counts[corpus] = {}
-            for first, rows in _blocks(Path(path), column, block_lines):
-                block = blocks / f"{place:03d}.{first:012d}.tsv"
+            for rows in _blocks(Path(path), column, block_lines, chosen):
+                block = blocks / f"{place:03d}.{rows[0].number:012d}.tsv"
                 if not block.is_file():
-                    _write_block(block, rows, Path(path), first, translator, encoder)
+                    _write_block(block, rows, Path(path), translator, encoder)
                 for key, value in read_json(block.with_suffix(".json")).items():
                     counts[corpus][key] = counts[corpus].get(key, 0) + value
                 finished.append(block)
@@ -112,32 +124,47 @@ def _lines(path: Path) -> int:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
 
 
-def _blocks(path: Path, column: int, size: int) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """Yield blocks of (kept side, side to translate), and the number of their first line, from 1."""
-    rows: list[tuple[str, str]] = []
-    first = 1
+class _Row(NamedTuple):
+    """A line of bitext: its number, from 1, the side that is kept, and the one to translate."""
+
+    number: int
+    reference: str
+    text: str
+
+
+def _chosen(lines: int, sample: int | None, seed: int) -> Iterator[bool]:
+    """Yield for each line of all sources whether it is one of the sample."""
+    if sample is None or sample >= lines:
+        return itertools.repeat(True)
+    mask = np.zeros(lines, bool)
+    mask[np.random.default_rng(seed).choice(lines, sample, replace=False, shuffle=False)] = True
+    return map(bool, mask)
+
+
+def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Iterator[list[_Row]]:
+    """Yield blocks of the chosen lines of a file."""
+    rows: list[_Row] = []
     with path.open("rb") as file:
         for number, line in enumerate(read_lines(file, path), start=1):
             cells = line.split("\t")
             if len(cells) < 2:
                 raise DataError(f"{len(cells)} column where a pair has 2 (source, tab, target)", path, number)
-            rows.append((cells[1 - column], cells[column]))
+            if next(chosen):
+                rows.append(_Row(number, cells[1 - column], cells[column]))
             if len(rows) == size:
-                yield first, rows
-                rows, first = [], number + 1
+                yield rows
+                rows = []
     if rows:
-        yield first, rows
+        yield rows
 
 
-def _write_block(
-    block: Path, rows: Sequence[tuple[str, str]], path: Path, first: int, translator: Translator, encoder: Encoder
-) -> None:
+def _write_block(block: Path, rows: Sequence[_Row], path: Path, translator: Translator, encoder: Encoder) -> None:
     before = translator.cut
     # A sentence that stands in the block more than once is translated once.
-    texts = list(dict.fromkeys(text for _, text in rows))
-    found = dict(zip(texts, _translated(translator, texts, rows, path, first), strict=True))
+    texts = list(dict.fromkeys(row.text for row in rows))
+    found = dict(zip(texts, _translated(translator, texts, rows, path), strict=True))
     kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": translator.cut - before}
-    for reference, text in rows:
+    for _, reference, text in rows:
         hypothesis = found[text]
         if not hypothesis.text:
             counts["empty"] += 1
@@ -155,9 +182,7 @@ def _write_block(
         write_json(block.with_suffix(".json"), counts)
 
 
-def _translated(
-    translator: Translator, texts: Sequence[str], rows: Sequence[tuple[str, str]], path: Path, first: int
-) -> list[Hypothesis]:
+def _translated(translator: Translator, texts: Sequence[str], rows: Sequence[_Row], path: Path) -> list[Hypothesis]:
     try:
         found = translator.translate(texts)
     except TranslatorError as error:
@@ -167,7 +192,7 @@ def _translated(
         except TranslatorError as again:
             line = None
             if again.place is not None:
-                line = first + next(place for place, (_, text) in enumerate(rows) if text == texts[again.place])
+                line = next(row.number for row in rows if row.text == texts[again.place])
             raise DataError(f"{again}, twice; mend the translator, or take the line out", path, line) from None
     return [hypotheses[0] for hypotheses in found]
 

@@ -27,7 +27,8 @@ class CommandTranslator(Translator):
 
     @property
     def identity(self) -> dict[str, Any]:
-        return {"command": self.command, "scores": self.scores}
+        settings = {"command": self.command, "scores": "column" if self.scores else "none"}
+        return {"kind": "command", "settings": settings, "files": {}}
 
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         if n != 1:

@@ -55,4 +55,4 @@ class Translator(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What decides its output, as JSON: hashes of its files, and its settings."""
+        """What decides its output, as JSON: ``kind``, ``settings``, and ``files``, their SHA-256 by name."""

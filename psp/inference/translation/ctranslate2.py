@@ -45,7 +45,14 @@ class Ctranslate2Translator(Translator):
         self._paths = self._sentencepieces()
         self._source, self._target = (load_sentencepiece(path) for path in self._paths)
         for path, processor, side in zip(self._paths, (self._source, self._target), ("source", "target"), strict=True):
-            self._check(path, processor, side)
+            known = self._vocabulary(side)
+            self._check(path, processor, known, side)
+            key = f"{side}_prefix"
+            if strange := next((token for token in settings[key] if token not in known), None):
+                raise ConfigError(
+                    f"{key}: {strange} is not in the {side} vocabulary of {self.folder}; a model names a language that "
+                    "it knows by a subword of its own"
+                )
         try:
             self._model = ctranslate2.Translator(
                 str(self.folder), device=settings["device"], compute_type=settings["compute_type"],
@@ -69,9 +76,8 @@ class Ctranslate2Translator(Translator):
             paths = found
         return paths
 
-    def _check(self, path: Path, processor: Any, side: str) -> None:
-        """Check that a sentencepiece model is this model's."""
-        known = self._vocabulary(side)
+    def _check(self, path: Path, processor: Any, known: set[str], side: str) -> None:
+        """Check that a sentencepiece model is this model's, by the vocabulary of its side."""
         pieces = [processor.id_to_piece(number) for number in range(processor.get_piece_size())]
         share = sum(piece in known for piece in pieces) / len(pieces)
         if share < _KNOWN:
@@ -95,11 +101,12 @@ class Ctranslate2Translator(Translator):
     @property
     def identity(self) -> dict[str, Any]:
         files = {path.name: sha256(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
-        pieces = [sha256(path) for path in self._paths]
+        for side, path in zip(("source", "target"), self._paths, strict=True):
+            files[f"{side} sentencepiece"] = sha256(path)
         # Batches, threads and the place of a model do not decide what it writes.
         aside = ("ctranslate2", "sentencepiece", "target_sentencepiece", "batch_tokens")
         own = {key: value for key, value in self.settings.items() if key not in aside}
-        return {"files": files, "sentencepiece": pieces, **own}
+        return {"kind": "ctranslate2", "settings": own, "files": files}
 
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         settings = self.settings

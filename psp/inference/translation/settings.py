@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, choice, listing, number, text, whole
+from psp.core.settings import Section, Setting, choice, listing, number, text, whole
 
 SEARCH: Mapping[str, Setting] = {
-    "beam": whole(12, at_least=1, help="hypotheses kept at each step; ParaNMT-50M's is 12"),
+    "beam": whole(5, at_least=1, help="hypotheses kept at each step; ParaNMT-50M's is 12"),
     "length_penalty": number(
         1.0,
         at_least=0,
@@ -57,6 +57,23 @@ COMMAND: Mapping[str, Setting] = {
         help="column: it writes `translation \\t score`, the log-probability divided by the number of subwords",
     ),
 }
+
+BACKTRANSLATE = Section(
+    "bitext turned into paraphrases: one side of it beside a translation of the other (ParaNMT-50M, section 3)",
+    {
+        "encoder": text(
+            None,
+            at_least=1,
+            null=True,
+            help="gives each pair its score, the cosine of its sides: as for the filter `similarity`; null: the model "
+            "that the bitext is taken from, if `from` names one",
+        ),
+        "sample": whole(
+            None, at_least=1, null=True, help="lines of the bitext to translate, chosen at random; null: all"
+        ),
+        "threads": whole(2, at_least=1, help="threads of the translator; a command has as many as it takes"),
+    },
+)
 
 
 def filled(declared: Mapping[str, Setting], given: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -147,6 +147,29 @@ def test_a_killed_run_loses_one_block_at_most_and_ends_in_the_same_bytes(tmp_pat
     assert len(calls.read_text()) == 3  # blocks 4 to 6
 
 
+def test_a_sample_is_of_all_sources_and_in_their_order(tmp_path: Path) -> None:
+    rows = bitext(tmp_path / "one.tsv", 40), bitext(tmp_path / "two.tsv", 20, seed=7)
+    sources = [("One", tmp_path / "one.tsv", 1), ("Two", tmp_path / "two.tsv", 0)]
+    wanted = [
+        [f"{row[1 - column]}\t{row[column].upper()}" for row in part] for part, column in zip(rows, (1, 0), strict=True)
+    ]
+
+    def sampled(count: int | None, seed: int = 1, size: int = 7) -> tuple[list[str], dict]:
+        out = tmp_path / "out.tsv"
+        report = back_translate(
+            sources, out, tmp_path / "out.json", translator=upper(), encoder=LETTERS, about=ABOUT, sample=count,
+            seed=seed, block_lines=size,
+        )  # fmt: skip
+        return [line.rpartition("\t")[0] for line in out.read_text().splitlines()], report["corpora"]
+
+    found, counts = sampled(30)
+    assert len(found) == 30 == counts["One"]["lines"] + counts["Two"]["lines"] and 0 < counts["Two"]["lines"] < 20
+    places = iter([*wanted[0], *wanted[1]])
+    assert all(line in places for line in found)  # a subsequence
+    assert sampled(30, size=1000)[0] == found != sampled(30, seed=2)[0]
+    assert sampled(None)[0] == sampled(60)[0] == sampled(100)[0] == [*wanted[0], *wanted[1]]
+
+
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "bitext.tsv").write_text("a\tb\nonly one\n")
     with pytest.raises(DataError, match=r"bitext.tsv, line 2: 1 column where a pair has 2"):

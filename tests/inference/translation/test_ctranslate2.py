@@ -121,6 +121,10 @@ def test_bad_input_is_one_line(tiny: Path, tmp_path: Path, sentencepiece_model: 
     if not ctranslate2.get_cuda_device_count():
         with pytest.raises(ConfigError, match="device: cuda, but there is no GPU"):
             loaded(tiny, device="cuda")
+    with pytest.raises(
+        ConfigError, match=r"source_prefix: >>oci<< is not in the source vocabulary of .*; a model names"
+    ):
+        loaded(tiny, source_prefix=[">>oci<<"])
     other = tmp_path / "other"
     other.mkdir()
     for file in tiny.iterdir():
