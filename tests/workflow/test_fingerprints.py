@@ -57,7 +57,9 @@ MAY_REACH = {
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
     "lexicon": (EVALUATE - {"config"}) | PAIRS | {"pairs.lexicon", "inference", "inference.search"},  # mining is a task
     "translator_heldout": PAIRS,
-    "translator": PAIRS | {"training", "training.losses", "training.saving", "training.translator"},
+    "translator": PAIRS
+    | {"training", "training.losses", "training.saving", "training.translator"}
+    | {"inference", "inference.translation"},  # its scores
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},
@@ -74,7 +76,7 @@ MAY_REACH = {
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
 ON_THE_WAY = ("filter", "pivot", "rank", "dedupe", "mix", "neardup", "subword", "vocabulary", "store",
-              "development_pairs", "train", "tune_point", "translator_heldout", "translator")  # fmt: skip
+              "development_pairs", "train", "tune_point", "translator_heldout")  # fmt: skip
 
 
 def fingerprinted():

@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 BLOCK_LINES = 10_000
-#: A translation of more than so many times its source's words, and ten more, is one that has gone round in circles.
+#: A translation that did not end, or of more than so many times its source's words and ten, went round in circles.
 OVERLONG = 3
 
 
@@ -170,7 +170,7 @@ def _write_block(block: Path, rows: Sequence[_Row], path: Path, translator: Tran
             counts["empty"] += 1
             continue
         counts["copies"] += hypothesis.text == text
-        counts["overlong"] += len(hypothesis.text.split()) > OVERLONG * len(text.split()) + 10
+        counts["overlong"] += not hypothesis.ended or len(hypothesis.text.split()) > OVERLONG * len(text.split()) + 10
         kept.append((reference, hypothesis))
     counts["kept"] = len(kept)
     scores = _scores(encoder, kept)

@@ -16,10 +16,17 @@ class Hypothesis(NamedTuple):
         text: the translation; empty where the translator has none.
         score: its log-probability divided by its number of subwords, the end of the sentence included; None if the
             translator does not tell.
+        ended: whether it ended by itself, and was not cut at :func:`limit`.
     """
 
     text: str
     score: float | None
+    ended: bool = True
+
+
+def limit(pieces: int) -> int:
+    """The most subwords that the translation of so many may have: one of as many goes round in circles."""
+    return 2 * pieces + 10
 
 
 class TranslatorError(PspError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import sha256
-from psp.inference.translation.contract import Hypothesis, Translator
+from psp.inference.translation.contract import Hypothesis, Translator, limit
 from psp.text.sentencepiece import load_sentencepiece
 
 #: Names of sentencepiece models in a model's folder: of its sources, and of its translations.
@@ -119,39 +120,39 @@ class Ctranslate2Translator(Translator):
             if len(row) > settings["max_tokens"]:
                 rows[place], self.cut = row[: settings["max_tokens"]], self.cut + 1
         # Without text there is nothing to translate; a model would make something up.
-        filled = [place for place, row in enumerate(rows) if row]
+        order = sorted((place for place, row in enumerate(rows) if row), key=lambda place: len(rows[place]))
         prefix = list(settings["target_prefix"])
-        found = self._model.translate_batch(
-            [[*settings["source_prefix"], *rows[place]] for place in filled],
-            target_prefix=[prefix] * len(filled) if prefix else None,
-            max_batch_size=settings["batch_tokens"],
-            batch_type="tokens",
-            beam_size=settings["beam"],
-            num_hypotheses=n,
-            length_penalty=settings["length_penalty"],
-            max_input_length=0,
-            max_decoding_length=self._longest,
-            sampling_topk=settings["sampling"] or 1,
-            sampling_temperature=settings["temperature"],
-            disable_unk=True,  # the unknown subword is no text
-            return_scores=True,
-        )
         answers: list[list[Hypothesis]] = [[Hypothesis("", None)] for _ in texts]
-        for place, result in zip(filled, found, strict=True):
-            answers[place] = [
-                self._hypothesis(tokens, score) for tokens, score in zip(result.hypotheses, result.scores, strict=True)
-            ]
+        # The limit is one for all texts of a call, so that each call has those of one length: what is translated beside
+        # a text decides nothing.
+        for length, same in itertools.groupby(order, key=lambda place: len(rows[place])):
+            places, most = list(same), limit(length)
+            found = self._model.translate_batch(
+                [[*settings["source_prefix"], *rows[place]] for place in places],
+                target_prefix=[prefix] * len(places) if prefix else None,
+                max_batch_size=settings["batch_tokens"],
+                batch_type="tokens",
+                beam_size=settings["beam"],
+                num_hypotheses=n,
+                length_penalty=settings["length_penalty"],
+                max_input_length=0,
+                max_decoding_length=most,
+                sampling_topk=settings["sampling"] or 1,
+                sampling_temperature=settings["temperature"],
+                disable_unk=True,  # the unknown subword is no text
+                return_scores=True,
+            )
+            for place, result in zip(places, found, strict=True):
+                answers[place] = [
+                    self._hypothesis(tokens, score, most)
+                    for tokens, score in zip(result.hypotheses, result.scores, strict=True)
+                ]
         return answers
 
-    @property
-    def _longest(self) -> int:
-        """The longest translation in subwords: those of more than twice their source go round in circles."""
-        return int(2 * self.settings["max_tokens"])
-
-    def _hypothesis(self, tokens: list[str], score: float) -> Hypothesis:
-        length = len(tokens) + (len(tokens) < self._longest)  # with the end of the sentence, if it has come
-        # CTranslate2 divides by length^penalty alone.
-        normalised = score * length ** (self.settings["length_penalty"] - 1)
+    def _hypothesis(self, tokens: list[str], score: float, most: int) -> Hypothesis:
+        ended = len(tokens) < most
+        # CTranslate2 divides by length^penalty alone. The length is that with the end of the sentence, if it has come.
+        normalised = score * (len(tokens) + ended) ** (self.settings["length_penalty"] - 1)
         prefix = self.settings["target_prefix"]
-        text = self._target.decode(tokens[len(prefix) :] if tokens[: len(prefix)] == prefix else tokens)
-        return Hypothesis(" ".join(text.split()), float(normalised))
+        written = tokens[len(prefix) :] if tokens[: len(prefix)] == prefix else tokens
+        return Hypothesis(" ".join(self._target.decode(written).split()), float(normalised), ended)

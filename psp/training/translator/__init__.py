@@ -194,15 +194,17 @@ def _score(
     threads: int,
 ) -> dict[str, Any]:
     """The scores of one held-out set, and of each corpus in it."""
-    from psp.training.translator import export, score
+    from psp.inference.translation.load import load_translator, trained_settings
+    from psp.training.translator import score
 
+    search = {"beam": settings.beam, "batch_tokens": 2048}
     sources, references = [source for source, _, _ in rows], [target for _, target, _ in rows]
     found: dict[str, Any] = {"pairs": len(rows)}
     by_corpus: dict[str, dict[str, Any]] = {}
     for computed in COMPUTED:
-        texts, overlong = export.decode(
-            folder, sources, compute_type=computed, beam=settings.beam, max_tokens=settings.max_tokens, threads=threads
-        )
+        translator = load_translator({**trained_settings(folder), **search, "compute_type": computed}, threads=threads)
+        best = [hypotheses[0] for hypotheses in translator.translate(sources)]
+        texts, overlong = [one.text for one in best], [not one.ended for one in best]
         found[computed] = {
             **score.scores(texts, references, language),
             **score.faults(sources, texts, overlong),

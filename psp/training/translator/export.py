@@ -20,7 +20,6 @@ from psp.core.files import read_json, write_json
 from psp.pairs.pair_file import folder_beside
 from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, Transformer
 from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
-from psp.training.translator.trainer import limit
 
 FORMAT = 1
 
@@ -162,46 +161,3 @@ def _feed_forward(spec: Any, feed_forward: FeedForward) -> None:
     _norm(spec.layer_norm, feed_forward.norm)
     _linear(spec.linear_0, feed_forward.inner)
     _linear(spec.linear_1, feed_forward.outer)
-
-
-def decode(
-    folder: Path, texts: Sequence[str], *, compute_type: str, beam: int, max_tokens: int, threads: int
-) -> tuple[list[str], list[bool]]:
-    """Translate texts by CTranslate2.
-
-    Args:
-        folder: a translator's.
-        texts: cut after ``max_tokens`` subwords.
-        compute_type: ``int8`` or ``float32``.
-        beam: hypotheses kept at a time.
-        threads: of the CPU.
-
-    Returns:
-        The translations, and for each whether it did not end by itself (:func:`psp.training.translator.trainer.limit`).
-    """
-    from psp.text.sentencepiece import load_sentencepiece
-
-    processor = load_sentencepiece(folder / SENTENCEPIECE)
-    translator = library().Translator(
-        str(folder / CTRANSLATE2), device="cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads
-    )
-    pieces = [one[:max_tokens] for one in processor.encode(list(texts), out_type=str)]
-    found, overlong = [""] * len(texts), [False] * len(texts)
-    # Sentences of one length together: the limit is one for all of a call.
-    order = sorted(range(len(texts)), key=lambda place: len(pieces[place]))
-    for begin in range(0, len(order), 256):
-        places = order[begin : begin + 256]
-        results = translator.translate_batch(
-            [pieces[place] for place in places],
-            beam_size=beam,
-            max_batch_size=2048,
-            batch_type="tokens",
-            max_input_length=0,
-            max_decoding_length=max(limit(len(pieces[place])) for place in places),
-            disable_unk=True,
-        )
-        for place, result in zip(places, results, strict=True):
-            (written,) = result.hypotheses[:1]
-            most = limit(len(pieces[place]))
-            found[place], overlong[place] = processor.decode(written[:most]), len(written) >= most
-    return found, overlong

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from psp.core.errors import PspError
 from psp.core.progress import Progress
+from psp.inference.translation.contract import limit
 from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest
 from psp.training.saving.csv_log import Table
@@ -315,8 +316,3 @@ def translate_greedily(network: Transformer, processor: Any, texts: Sequence[str
         for place, text in zip(places, processor.decode(written), strict=True):
             found[place] = text
     return found
-
-
-def limit(pieces: int) -> int:
-    """The most subwords that the translation of so many may have; one of as many has run away."""
-    return 2 * pieces + 10

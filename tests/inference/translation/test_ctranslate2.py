@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError
-from psp.inference.translation import load_translator
+from psp.inference.translation import Hypothesis, load_translator
+from psp.inference.translation.contract import limit
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
 from tests.inference.translation.conftest import sentences
 
@@ -32,7 +33,10 @@ def test_it_is_the_librarys_beam_search_on_the_subwords(tiny: Path) -> None:
     processor = sentencepiece.SentencePieceProcessor(model_proto=(tiny / "sentencepiece.model").read_bytes())
     rows = processor.encode(TEXTS, out_type=str)
     plain = ctranslate2.Translator(str(tiny), compute_type="float32")
-    wanted = plain.translate_batch(rows, beam_size=3, num_hypotheses=2, max_decoding_length=80, return_scores=True)
+    wanted = [
+        plain.translate_batch([row], beam_size=3, num_hypotheses=2, max_decoding_length=limit(len(row)))[0]
+        for row in rows
+    ]
     found = loaded(tiny).translate(TEXTS, n=2)
     assert [[one.text for one in row] for row in found] == [
         [" ".join(processor.decode(tokens).split()) for tokens in one.hypotheses] for one in wanted
@@ -48,11 +52,12 @@ def test_a_score_is_the_mean_log_probability_of_a_subword(tiny: Path, penalty: f
     rows = processor.encode(TEXTS, out_type=str)
     plain = ctranslate2.Translator(str(tiny), compute_type="float32")
     best = [
-        one.hypotheses[0]
-        for one in plain.translate_batch(rows, beam_size=3, length_penalty=penalty, max_decoding_length=80)
-    ]
+        plain.translate_batch([row], beam_size=3, length_penalty=penalty, max_decoding_length=limit(len(row)))[0]
+        .hypotheses[0]
+        for row in rows
+    ]  # fmt: skip
     # A hypothesis that was cut off at the longest length has no end of sentence.
-    whole = [place for place, tokens in enumerate(best) if len(tokens) < 80]
+    whole = [place for place, tokens in enumerate(best) if len(tokens) < limit(len(rows[place]))]
     scored = plain.score_batch([rows[place] for place in whole], [best[place] for place in whole])
     # The search does not end before the first subword; the others share what the end would have had.
     ends = plain.score_batch([rows[place] for place in whole], [[] for _ in whole])
@@ -61,6 +66,7 @@ def test_a_score_is_the_mean_log_probability_of_a_subword(tiny: Path, penalty: f
         total = np.sum(one.log_probs) - np.log1p(-np.exp(end.log_probs[0]))
         assert found[place][0].score == pytest.approx(total / len(one.log_probs), abs=1e-4)
     assert len(whole) >= 3
+    assert [one.ended for one, *_ in found] == [place in whole for place in range(len(found))]
 
 
 def test_the_unknown_subword_is_never_written(tiny: Path, tmp_path: Path) -> None:
@@ -93,7 +99,8 @@ def test_batches_and_threads_decide_nothing_and_an_empty_text_has_no_translation
     for row, again in zip(one, other.translate([*TEXTS, " "]), strict=True):
         assert row[0].text == again[0].text
         assert row[0].score == pytest.approx(again[0].score, abs=1e-5)
-    assert one[-1] == [("", None)]
+    assert one[-1] == [Hypothesis("", None)]
+    assert [loaded(tiny).translate([text])[0][0].text for text in TEXTS] == [row[0].text for row in one[:-1]]
     assert other.identity == loaded(tiny).identity
 
 

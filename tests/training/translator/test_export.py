@@ -6,16 +6,25 @@ import pytest
 import torch
 
 from psp.core.errors import DataError
+from psp.inference.translation import load_translator
+from psp.inference.translation.contract import limit
 from psp.pairs.translator_heldout import read_heldout
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator import export
 from psp.training.translator.model import Sizes, Transformer
 from psp.training.translator.settings import FILES, SENTENCEPIECE
-from psp.training.translator.trainer import limit, translate_greedily
+from psp.training.translator.trainer import translate_greedily
 
 
 def sources(prepared):
     return [source for pairs in read_heldout(prepared.heldout).values() for source, _, _ in pairs]
+
+
+def translated(folder, texts, **settings):
+    """The translations of a folder, and whether each is too long."""
+    entry = {"ctranslate2": str(folder / "ctranslate2"), "compute_type": "float32", "beam": 1, "max_tokens": 128}
+    found = [best for best, *_ in load_translator({**entry, **settings}).translate(texts)]
+    return [one.text for one in found], [not one.ended for one in found]
 
 
 def test_the_export_translates_as_the_network_does(prepared, trained):
@@ -23,7 +32,7 @@ def test_the_export_translates_as_the_network_does(prepared, trained):
     assert config["languages"] == {"source": "fr", "target": "en"}
     texts = [*sources(prepared), "Un inconnu zéro", "douze"]
     ours = translate_greedily(network, load_sentencepiece(prepared.sentencepiece), texts, 128)
-    theirs, overlong = export.decode(trained.folder, texts, compute_type="float32", beam=1, max_tokens=128, threads=1)
+    theirs, overlong = translated(trained.folder, texts)
     assert theirs == ours
     assert len(set(ours)) > 20
     assert not any(overlong[:-2])
@@ -37,7 +46,7 @@ def test_a_network_that_has_learnt_nothing_is_exported_as_it_is(prepared, tmp_pa
     network.initialise(torch.Generator().manual_seed(5))
     export.save(tmp_path, network, prepared.sentencepiece, {}, ("fr", "en"))
     texts = sources(prepared)[:6]
-    theirs, overlong = export.decode(tmp_path, texts, compute_type="float32", beam=1, max_tokens=128, threads=1)
+    theirs, overlong = translated(tmp_path, texts)
     assert theirs == translate_greedily(network, processor, texts, 128)
     assert any(overlong)
     assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()) == sorted(
@@ -48,7 +57,7 @@ def test_a_network_that_has_learnt_nothing_is_exported_as_it_is(prepared, tmp_pa
 
 
 def test_long_sources_are_cut(trained):
-    (text,), _ = export.decode(trained.folder, ["un " * 10_000], compute_type="int8", beam=1, max_tokens=8, threads=1)
+    (text,), _ = translated(trained.folder, ["un " * 10_000], compute_type="int8", max_tokens=8)
     processor = load_sentencepiece(trained.folder / SENTENCEPIECE)
     assert len(processor.encode(text)) <= limit(8)
 
