@@ -6,7 +6,7 @@ import pytest
 
 from psp.cli.main import main
 from psp.core import schemas
-from psp.training.translator import export
+from psp.inference.translation.load import load_translator, trained_settings
 from tests.training.translator.conftest import ENGLISH, TINY, sentences, write_pairs
 
 SETTINGS = [f"{key}={json.dumps(value)}" for key, value in {**TINY, "steps": 40}.items()]
@@ -35,7 +35,7 @@ def test_files_become_a_translator_with_scores_by_file(tmp_path, capsys):
     assert list(report["sets"]["rest"]["corpora"]) == ["two"]
     counts = json.loads((tmp_path / "fr-en-train/heldout.json").read_text())
     assert [one["pairs"] for one in counts["corpora"]] == [500, 300]  # what both have is the first's
-    (text,), _ = export.decode(out, [rows[0][0]], compute_type="int8", beam=2, max_tokens=128, threads=1)
+    ((text, *_),) = load_translator(trained_settings(out)).translate([rows[0][0]])[0]
     assert set(text.split()) <= set(ENGLISH.split())
     line = refused(capsys, *given, "--set", *SETTINGS)
     assert (
