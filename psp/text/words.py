@@ -7,6 +7,7 @@ import itertools
 import re
 import sys
 import unicodedata
+from collections.abc import Sequence
 
 
 def clean(text: str) -> str:
@@ -50,3 +51,24 @@ def word_pattern(marks: bool, whole: bool) -> re.Pattern[str]:
     runs = [list(run) for _, run in itertools.groupby(enumerate(codes), key=lambda item: item[1] - item[0])]
     inside = "".join(f"\\U{run[0][1]:08x}-\\U{run[-1][1]:08x}" for run in runs)
     return re.compile(rf"[^\s{inside}]+|[{inside}]" if marks else rf"[^\s{inside}]+")
+
+
+def trigram_overlap(source: Sequence[str], target: Sequence[str], repeated: str = "once") -> float:
+    """Shared word trigrams divided by those of the sentence with fewer, 0 to 1; 0 if a side has under 3 tokens.
+
+    Args:
+        source, target: tokens.
+        repeated: how a repeated trigram counts. ``once``: once, on both sides. ``each``: as often as it occurs in the
+            side with fewer tokens (the source if both have as many), as in the published code.
+    """
+    if len(source) < 3 or len(target) < 3:
+        return 0.0
+    one = list(zip(source, source[1:], source[2:], strict=False))
+    other = list(zip(target, target[1:], target[2:], strict=False))
+    if repeated == "once":
+        distinct, others = set(one), set(other)
+        return len(distinct & others) / min(len(distinct), len(others))
+    if len(other) < len(one):
+        one, other = other, one
+    others = set(other)
+    return sum(trigram in others for trigram in one) / len(one)

@@ -17,9 +17,8 @@ from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank
 from psp.pairs.dedupe import dedupe_corpus, seed_for
-from psp.pairs.filters.overlap import trigram_overlap
 from psp.pairs.rank import find_ranks, rank_corpus, split_corpus, with_scores
-from psp.text.words import words
+from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
 
 SCORES = [0.5, 0.25, -3.0, -0.0, 0.0, 1e-300, -1e300, 0.1]

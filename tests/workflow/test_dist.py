@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
     "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "stats",
-    "lexicon", "train-translator", "translate",
+    "lexicon", "train-translator", "translate", "paraphrase",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

@@ -43,6 +43,8 @@ class Ctranslate2Translator(Translator):
             raise DataError("is no CTranslate2 model (no model.bin)", self.folder)
         if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():
             raise ConfigError("device: cuda, but there is no GPU; write `device: cpu`")
+        if settings["sampling"]:
+            ctranslate2.set_random_seed(settings["seed"])
         self._paths = self._sentencepieces()
         self._source, self._target = (load_sentencepiece(path) for path in self._paths)
         for path, processor, side in zip(self._paths, (self._source, self._target), ("source", "target"), strict=True):

@@ -18,6 +18,7 @@ SEARCH: Mapping[str, Setting] = {
     "sampling": whole(
         0, at_least=0, help="0: beam search; k: each subword is drawn among the k most likely, and `beam` must be 1"
     ),
+    "seed": whole(1, at_least=1, help="of sampling"),
     "temperature": number(1.0, above=0, help="of sampling: below 1, likely subwords become likelier"),
     "max_tokens": whole(256, at_least=1, help="longer sources are cut to so many subwords, and counted"),
     "batch_tokens": whole(4096, at_least=1, help="subwords translated at a time; memory and speed"),

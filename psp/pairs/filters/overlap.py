@@ -6,37 +6,16 @@ the filter finds lines left untranslated except for a word or two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import PspError
 from psp.core.settings import Setting, choice, flag, number
 from psp.pairs.filters.contract import Batch, Filter
-from psp.text.words import words
+from psp.text.words import trigram_overlap, words
 
 Tokenizer = Callable[[str], list[str]]
-
-
-def trigram_overlap(source: Sequence[str], target: Sequence[str], repeated: str = "once") -> float:
-    """Shared word trigrams divided by those of the sentence with fewer, 0 to 1; 0 if a side has under 3 tokens.
-
-    Args:
-        source, target: tokens.
-        repeated: how a repeated trigram counts. ``once``: once, on both sides. ``each``: as often as it occurs in the
-            side with fewer tokens (the source if both have as many), as in the published code.
-    """
-    if len(source) < 3 or len(target) < 3:
-        return 0.0
-    one = list(zip(source, source[1:], source[2:], strict=False))
-    other = list(zip(target, target[1:], target[2:], strict=False))
-    if repeated == "once":
-        distinct, others = set(one), set(other)
-        return len(distinct & others) / min(len(distinct), len(others))
-    if len(other) < len(one):
-        one, other = other, one
-    others = set(other)
-    return sum(trigram in others for trigram in one) / len(one)
 
 
 class OverlapFilter(Filter):

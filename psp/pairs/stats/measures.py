@@ -19,9 +19,8 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.corpora.local import lines_of
-from psp.pairs.filters.overlap import trigram_overlap
 from psp.text.segment import Segmenter
-from psp.text.words import words
+from psp.text.words import trigram_overlap, words
 
 Values = npt.NDArray[np.float64]
 
@@ -135,7 +134,7 @@ def frequencies_of(path: Path, wanted: frozenset[str], segmenter: Segmenter | No
 
 
 def overlaps(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -> Values:
-    """The trigram overlap of each pair, in the paper's form (:func:`psp.pairs.filters.overlap.trigram_overlap`)."""
+    """The trigram overlap of each pair, in the paper's form (:func:`psp.text.words.trigram_overlap`)."""
     pairs = zip(source, target, strict=True)
     return np.fromiter((trigram_overlap(one, other) for one, other in pairs), np.float64, len(source))
 

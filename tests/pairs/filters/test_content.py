@@ -17,9 +17,9 @@ from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
 from psp.pairs.filters import Batch, build
 from psp.pairs.filters.identical import same, shared_words
-from psp.pairs.filters.overlap import trigram_overlap
 from psp.pairs.filters.symbols import symbol_shares
 from psp.text.keys import normalised_key
+from psp.text.words import trigram_overlap
 
 Rows = list[tuple[str, str]]
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.pairs.filters.overlap import trigram_overlap
 from psp.pairs.stats.measures import (
     Frequencies,
     Sentences,
@@ -20,6 +19,7 @@ from psp.pairs.stats.measures import (
     side,
     tokens_of,
 )
+from psp.text.words import trigram_overlap
 
 TOKENS = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=6), min_size=1, max_size=12)
 
