@@ -3,6 +3,7 @@
 import argparse
 import itertools
 import json
+import random
 import re
 import shlex
 import shutil
@@ -16,6 +17,8 @@ import pytest
 
 import psp
 from psp.config.config import Config
+from psp.corpora.phrasebook.meaning import Sampler
+from psp.corpora.phrasebook.say_english import Speaker
 from psp.pairs.stats.sample import pair_id
 from tests.conftest import SWAHILI, opus_api, served
 from tests.models.conftest import TOKEN, Hub
@@ -200,9 +203,13 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().split("\n")[:-1] for side in ("fr", "en")]
     phrases = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair)) and "\t" not in "".join(pair)]
     (tmp_path / "phrases.tsv").write_text("".join(f"{french}\t{english}\n" for french, english in phrases))
+    rng = random.Random(1)
+    sampler, speaker = Sampler(rng, held=False), Speaker(rng)
+    meanings = [sampler.draw() for _ in range(2000)]
+    (tmp_path / "english.tsv").write_text("".join(f"{speaker.say(one)}\t{speaker.say(one)}\n" for one in meanings))
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 27
+    assert len(commands) == 30
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
@@ -210,6 +217,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     assert (tmp_path / "mined.tsv").exists() and (tmp_path / "paraphrases.jsonl").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
     assert json.loads((tmp_path / "fr-en/config.json").read_text())["training"]["steps"] == 150
+    assert json.loads((tmp_path / "paraphrases.json").read_text())["sentences"] == 2
     assert psp.load_model(tmp_path / "both").weights == (1.0, 0.5)
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
