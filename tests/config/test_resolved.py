@@ -14,6 +14,7 @@ CONFIGS = [
     (),
     ("sample",),
     ("sample", "mined"),
+    ("sample", "translated"),
     ("sample", "text"),
     ("sample", "polish"),
     ("sample", "encoders"),
