@@ -109,7 +109,10 @@ def train_translator(
             },
             When(minutes=settings.checkpoint_minutes, steps=settings.checkpoint_steps),
         )
-        encoded = encode_pairs(pairs, processor, train_dir, max_tokens=settings.max_tokens, threads=threads)
+        encoded = encode_pairs(
+            pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors, seed=seed,
+            threads=threads,
+        )  # fmt: skip
         sizes = Sizes(
             pieces=processor.get_piece_size(),
             **{

@@ -17,6 +17,7 @@ from torch import Tensor
 from psp.core.errors import ConfigError, DataError
 from psp.core.progress import Progress
 from psp.pairs.pair_file import read_sides
+from psp.training.translator.errors import with_errors
 
 #: Pairs that are encoded at a time.
 _BLOCK = 4096
@@ -58,10 +59,21 @@ class Pairs:
         return len(self.source.offsets) - 1
 
 
-def encode_pairs(path: Path, processor: Any, folder: Path, *, max_tokens: int, threads: int = 1) -> Pairs:
+def encode_pairs(
+    path: Path,
+    processor: Any,
+    folder: Path,
+    *,
+    max_tokens: int,
+    errors: float = 0.0,
+    seed: int = 1,
+    threads: int = 1,
+) -> Pairs:
     """Encode a pair file, mixed or plain, into files in ``folder``.
 
-    A side is cut after ``max_tokens`` subwords; a target that was cut has no end: nothing teaches to stop there.
+    A side is cut after ``max_tokens`` subwords; a target that was cut has no end: nothing teaches to stop there. A
+    share ``errors`` of the sources get errors (:func:`psp.training.translator.errors.with_errors`), which ``seed``
+    draws.
 
     Raises:
         DataError: the file is missing or invalid, or its text is not that which the sentencepiece model was made for.
@@ -80,7 +92,13 @@ def encode_pairs(path: Path, processor: Any, folder: Path, *, max_tokens: int, t
         bar = stack.enter_context(Progress("encoding", "pairs"))
         rows = read_sides(path)
         while block := list(itertools.islice(rows, _BLOCK)):
-            for side, texts in zip(lengths, zip(*block, strict=True), strict=True):
+            sources, targets = zip(*block, strict=True)
+            if errors:
+                drawn = np.random.default_rng([seed, counts["pairs"]]).random(len(block)) < errors
+                sources = tuple(
+                    with_errors(text, seed) if wrong else text for text, wrong in zip(sources, drawn, strict=True)
+                )
+            for side, texts in (("source", sources), ("target", targets)):
                 found = processor.encode(list(texts), out_type=int, num_threads=threads)
                 for number, ids in enumerate(found):
                     whole = len(ids) <= max_tokens

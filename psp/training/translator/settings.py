@@ -59,6 +59,14 @@ class TranslatorSettings(_Checked):
             help="subwords of a sentence that are read, in training and for scores; the rest is cut off, and counted",
         )
     )
+    errors: float = _field(
+        number(
+            0.0,
+            at_least=0,
+            at_most=1,
+            help="share of the sources of training that get errors of case, spelling and spacing, for a canonicaliser",
+        )
+    )
     batch_tokens: int = _field(
         whole(
             1024,

@@ -1,5 +1,7 @@
 """Encoded pairs and their batches."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -76,3 +78,17 @@ def test_the_vocabulary_of_another_model_is_refused(processor, tmp_path):
 def test_an_empty_file_is_an_error(processor, tmp_path):
     with pytest.raises(DataError, match="holds no pairs"):
         encode_pairs(write_pairs(tmp_path / "none.tsv", []), processor, tmp_path, max_tokens=30)
+
+
+def test_some_sources_get_errors_and_no_target(prepared, processor, tmp_path):
+    plain = encode_pairs(prepared.pairs, processor, tmp_path / "plain", max_tokens=50)
+    half = encode_pairs(prepared.pairs, processor, tmp_path / "half", max_tokens=50, errors=0.3)
+    again = encode_pairs(prepared.pairs, processor, tmp_path / "again", max_tokens=50, errors=0.3)
+    assert np.array_equal(half.source.ids, again.source.ids)
+    assert np.array_equal(half.target.ids, plain.target.ids)
+
+    def rows(side):
+        return [side.ids[first:last].tolist() for first, last in pairwise(side.offsets)]
+
+    other = np.mean([one != two for one, two in zip(rows(plain.source), rows(half.source), strict=True)])
+    assert 0.15 < other < 0.3
