@@ -35,6 +35,9 @@ from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task
 from psp.evaluation.variants import gather
+from psp.inference.translation import load_translator
+from psp.inference.translation.backtranslate import back_translate
+from psp.models.registry import load_encoder
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.inspect.run import Corpus, inspect
@@ -102,6 +105,15 @@ def write_pairs(folder: Path) -> None:
     mine(
         [Bitext("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "pivot/Mined-fr.en-en.tsv",
         folder / "pivot/Mined-fr.en-en.json", languages=("en", "en"), through="fr", seed=1,
+    )  # fmt: skip
+    back_translate(
+        [("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "backtranslate/Translated-fr.en-en.tsv",
+        folder / "backtranslate/Translated-fr.en-en.json", translator=load_translator({"command": "cat"}),
+        encoder=load_encoder(str(folder.parent / "vectors.txt")), sample=5,
+        about={
+            "languages": ["en", "en"], "through": "fr", "translator": {"name": "copier"},
+            "encoder": {"name": "vectors.txt", "files": {"vectors.txt": sha256(folder.parent / "vectors.txt")}},
+        },
     )  # fmt: skip
     rank_corpus(
         folder / f"filter/{LABEL}.tsv", folder / f"rank/{LABEL}.tsv", folder / f"rank/{LABEL}.json",
@@ -694,7 +706,7 @@ def test_the_error_names_the_file_and_the_key(written: dict[Path, Any]) -> None:
     ) as caught:
         schemas.check(value, "eval", Path("fr/eval.json"))
     assert len(str(caught.value)) < 300
-    with pytest.raises(ValueError, match="no schema 'evaluation'; available: by_corpus, compare, data, dedupe"):
+    with pytest.raises(ValueError, match="no schema 'evaluation'; available: backtranslate, by_corpus, compare, data"):
         schemas.check(value, "evaluation")
 
 
