@@ -124,14 +124,17 @@ def read_json(path: Path | str) -> Any:
     """Read a JSON file written by this project.
 
     Raises:
-        DataError: the file is missing or is not JSON.
+        DataError: the file is missing, cannot be read or is not JSON.
     """
     path = Path(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError("no such file", path) from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    # Beside JSONDecodeError: text that is not UTF-8, a number of 5,000 digits, 100,000 brackets.
+    except (ValueError, RecursionError) as error:
         raise DataError(f"not JSON ({error}); delete it and make it again", path) from error
 
 

@@ -17,7 +17,6 @@ import re
 import shutil
 import urllib.parse
 import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +24,7 @@ from typing import IO, Any
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import number, whole
+from psp.corpora.archive import DAMAGE
 from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
 
 log = logging.getLogger(__name__)
@@ -162,7 +162,10 @@ def _kept(partial: Path, size: int) -> str:
 def _local(address: str) -> Path:
     scheme, rest = address.split("://", 1) if "://" in address else ("", address)
     if scheme == "file":
-        url = urllib.parse.urlsplit(address)
+        try:
+            url = urllib.parse.urlsplit(address)
+        except ValueError as error:
+            raise Failure(f"not an address ({error})") from None
         if url.netloc not in ("", "localhost"):
             raise Failure(f"for an absolute path write file:///{url.netloc}{url.path}, with three slashes")
         return Path(urllib.parse.unquote(url.path))
@@ -257,7 +260,7 @@ def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
         try:
             with zipfile.ZipFile(file) as archive:
                 licence = _licence(archive)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as error:
+        except (*DAMAGE, RuntimeError) as error:  # RuntimeError: an encrypted member
             raise Failure(f"it is not a valid zip ({error}){hint}") from error
     elif page and remote.sha256 is None and not remote.name.endswith((".html", ".htm")):
         raise Failure(f"it is not the file{hint}")

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
+#: A number in a header: `²` is a digit for Python, but no number.
+_NUMBER = re.compile(r"[0-9]{1,18}")
 MAX_WAIT = 60.0  # seconds; caps Retry-After
 
 
@@ -205,6 +207,8 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
         raise Again(f"{_said(error)} (at byte {part.size():,})") from error
     except requests.RequestException as error:
         raise Failure(_said(error)) from error
+    except ValueError as error:  # from the address, or from one that it was redirected to
+        raise Failure(f"it leads to what is no address ({' '.join(str(error).split())[:200]})") from error
     if total is not None and part.size() != total:
         raise Again(f"cut off at {part.size():,} of {total:,} bytes")
 
@@ -215,7 +219,7 @@ def _beginning(response: requests.Response, address: str, part: Partial, size: i
         part.start(address, {}, None)
         return None
     length = response.headers.get("Content-Length", "")
-    total = int(length) if length.isdigit() else None
+    total = int(length) if _NUMBER.fullmatch(length) else None
     if size is not None and total is not None and total != size:
         raise Failure(f"it has {total:,} bytes there, but {size:,} are pinned")
     part.start(address, response.headers, total)
@@ -225,7 +229,7 @@ def _beginning(response: requests.Response, address: str, part: Partial, size: i
 def _continuation(response: requests.Response, part: Partial, have: int, note: Mapping[str, str]) -> int | None:
     """Check that the response to a Range request continues the bytes at hand; return the total size."""
     span = response.headers.get("Content-Range", "")
-    match = re.fullmatch(r"bytes (?:\*|(\d+)-\d+)/(\d+|\*)", span)
+    match = re.fullmatch(r"bytes (?:\*|([0-9]{1,18})-[0-9]{1,18})/([0-9]{1,18}|\*)", span)
     begin, whole = (match[1], match[2]) if match else (None, "*")
     total = int(whole) if whole != "*" else None
     # Some servers support Range but not If-Range: compare the file's headers with those of the first response.
@@ -253,11 +257,11 @@ def _refusal(response: requests.Response) -> Failure:
 def _retry_after(response: requests.Response) -> float:
     """Return the seconds to wait that the server asks for, as a number or a date."""
     value = response.headers.get("Retry-After", "")
-    if value.isdigit():
+    if _NUMBER.fullmatch(value):
         return float(value)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, TypeError, OverflowError, IndexError):
         return 0.0
 
 

@@ -12,7 +12,6 @@ import functools
 import io
 import math
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -23,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, DataError
+from psp.corpora.archive import DAMAGE
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
 
@@ -91,9 +91,9 @@ class StsSource:
             try:
                 self._archive = zipfile.ZipFile(self.path)
             except OSError as error:
-                message = f"cannot be read ({error.strerror}); give a folder or a zip archive of STS sets"
+                message = f"cannot be read ({error.strerror or error}); give a folder or a zip archive of STS sets"
                 raise DataError(message, self.path) from None
-            except zipfile.BadZipFile:
+            except DAMAGE:
                 raise DataError("not a zip archive; delete it and download it again", self.path) from None
             names = self._archive.namelist()
         self._members: dict[tuple[str, str], str] = {}
@@ -140,7 +140,7 @@ class StsSource:
         member = self._members[folder, file]
         try:
             data = (self.path / member).read_bytes() if self._archive is None else self._archive.read(member)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        except (*DAMAGE, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise DataError(f"damaged ({error}); delete it and download it again", self.path) from None
         return _lines(io.BytesIO(data), self.place(folder, file))
 

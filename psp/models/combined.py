@@ -309,7 +309,7 @@ class CombinedModel(StaticModel):
         contents: dict[str, bytes] = {}
         for number, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
             if not part.table.finite():
-                raise DataError(f"part {number} holds values that are not finite numbers; it was not saved", folder)
+                raise DataError(f"part {number} holds values that are not numbers below 1e15; it was not saved", folder)
             files = part.tokenizer.contents()
             keys, others = _saved_encoder(part)
             config = {key: value for key, value in part.config.items() if key not in OURS}

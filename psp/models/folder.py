@@ -94,7 +94,7 @@ def save_model(
     encoder = encoder or {"kind": MEAN}
     table = checked_table(weight, tokenizer)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not finite numbers; it was not saved", folder)
+        raise DataError("the embedding matrix holds values that are not numbers below 1e15; it was not saved", folder)
     contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
     full = described(table, tokenizer, config, sums(contents), encoder)
     write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
@@ -372,7 +372,7 @@ def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Table, d
     if table is None:
         raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not finite numbers; copy it again", path)
+        raise DataError("the embedding matrix holds values that are not numbers below 1e15; copy it again", path)
     return table, others
 
 

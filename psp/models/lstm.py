@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.models.table import Table
+from psp.models.table import Table, usable
 from psp.text.encoded import Encoded
 
 FORWARD, BOTH = "lstm", "blstm"
@@ -123,7 +123,7 @@ class Lstm:
         wanted = [f"lstm.{direction}.{name}" for direction in _DIRECTIONS[keys["kind"]] for name in Direction._fields]
         if wrong := sorted(set(wanted) ^ set(tensors)):
             raise DataError(f"{', '.join(wrong)}: missing, or not of an LSTM; copy the model's folder again", path)
-        if any(tensor.dtype != np.float32 or not np.isfinite(tensor).all() for tensor in tensors.values()):
+        if any(tensor.dtype != np.float32 or not usable(tensor) for tensor in tensors.values()):
             raise DataError("the LSTM's matrices hold something other than finite float32; copy the folder again", path)
         matrices = [np.array(tensors[name]) for name in wanted]
         directions = [Direction(*matrices[start : start + 3]) for start in range(0, len(matrices), 3)]

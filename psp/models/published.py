@@ -27,6 +27,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import new_folder
 from psp.models import card
 from psp.models.folder import save_model
+from psp.models.table import usable
 from psp.text.sentencepiece import load_sentencepiece
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ log = logging.getLogger(__name__)
 UNKNOWN = "UUUNKKK"
 #: The arguments of the published code that our models support (its defaults, if a checkpoint lacks them).
 _ARGUMENTS = {"model": "avg", "pool": "mean", "ngrams": 0, "tokenize": 0, "zero_unk": 1, "share_vocab": 1}
+#: Pieces without an embedding are those that training did not see; a larger share is of another sentencepiece model.
+_MOST_WITHOUT = 0.5
 
 
 class Imported(NamedTuple):
@@ -93,6 +96,13 @@ def read_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str) -> 
             "name the sentencepiece model that it was trained with",
             path,
         )
+    without = sum(row is None for row in rows)
+    if without > _MOST_WITHOUT * len(pieces):
+        raise DataError(
+            f"{without} of the {len(pieces)} pieces of {sentencepiece_model} have no embedding in it; name the "
+            "sentencepiece model that it was trained with",
+            path,
+        )
     if unused:
         log.warning("%s: %d of its embeddings have no piece in %s, and are unused", path, unused, sentencepiece_model)
     table = np.zeros((processor.get_piece_size(), weight.shape[1]), np.float32)
@@ -117,7 +127,7 @@ def _unpickle(path: Path) -> Any:
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):
             # Memory-mapped if possible, so that the optimizer's state is never read.
-            return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=_can_be_mapped(path))
     except Exception as error:  # its class depends on where the file is truncated
         # Do not pass on PyTorch's advice to load it anyway.
         found = re.search(r"GLOBAL (\S+)", str(error)) if isinstance(error, pickle.UnpicklingError) else None
@@ -126,6 +136,14 @@ def _unpickle(path: Path) -> Any:
         else:
             problem = f"not a torch pickle, or truncated or damaged ({type(error).__name__}); fetch it again"
         raise DataError(problem, path) from None
+
+
+def _can_be_mapped(path: Path) -> bool:
+    """Whether it is a zip whose members lie in it as they are: torch maps deflated ones as well, as other numbers."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return all(member.compress_type == zipfile.ZIP_STORED for member in archive.infolist())
 
 
 def _lower_case(args: Any, path: Path) -> bool:
@@ -145,8 +163,8 @@ def _table(state: Any, path: Path) -> np.ndarray:
     if tensor is None or not hasattr(tensor, "numpy") or tensor.ndim != 2 or not tensor.is_floating_point():
         raise DataError("its state_dict has no embedding matrix, embedding.weight", path)
     table = np.asarray(tensor.float().numpy())
-    if not np.isfinite(table).all():
-        raise DataError("its embedding matrix holds values that are not finite numbers; fetch it again", path)
+    if not usable(table):
+        raise DataError("its embedding matrix holds values that are not numbers below 1e15; fetch it again", path)
     return table
 
 

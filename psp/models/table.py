@@ -81,10 +81,10 @@ class Table:
         return part * (self.scale[ids, None] if self.by_row else self.scale)
 
     def finite(self) -> bool:
-        """Whether all numbers are finite."""
+        """Whether all numbers are finite, and so are their squares and sums of these."""
         if self.scale is not None:
-            return bool(np.isfinite(self.scale).all())
-        return all(np.isfinite(self.values[start : start + CHUNK]).all() for start in range(0, len(self), CHUNK))
+            return usable(self.scale)
+        return all(usable(self.values[start : start + CHUNK]) for start in range(0, len(self), CHUNK))
 
     def converted(self, dtype: str | None = None, dim: int | None = None) -> Table:
         """Convert to ``dtype`` and the first ``dim`` dimensions; returns itself if nothing changes.
@@ -227,6 +227,16 @@ def write_table(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
         temporary.chmod(mode)  # safetensors gives access to the owner alone
 
 
+#: Numbers of models are below: sums of their squares do not overflow in float32.
+LARGEST = 1e15
+
+
+def usable(values: np.ndarray) -> bool:
+    """Whether all numbers are finite and at most :data:`LARGEST`."""
+    # Comparisons with NaN are false.
+    return not values.size or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST)
+
+
 _POPULATE_READ = 22  # Linux 5.14 and later; Python 3.11 has no constant for it
 _FORMATS = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 
@@ -249,7 +259,7 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
             mapped = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
         raise DataError("no such file; copy the model's whole folder", path) from None
-    except (OSError, safetensors.SafetensorError) as error:
+    except (OSError, safetensors.SafetensorError, ValueError, RecursionError) as error:
         raise DataError(f"truncated or damaged ({error}); copy it again", path) from None
     with contextlib.suppress(OSError, AttributeError):  # an older kernel, or another system
         # Map all pages at once, 20 times as fast as one page fault for every few of them (2 against 40 ms for 205 MB).

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 Floats = npt.NDArray[np.float32]
 
-_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+_HEADER = re.compile(rb"\s*(\d{1,15})[ \t]+(\d{1,6})\s*")
 _DECIMAL = re.compile(rb"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 _IN_NUMBERS = b"0123456789+-.eE \t\rinfaINFA"
 _BUFFER = 1 << 20

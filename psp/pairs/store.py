@@ -371,28 +371,30 @@ class Store:
             raise
 
     def _check_format(self) -> None:
-        self.attributes: dict[str, Any] = {
-            name: value.item() if isinstance(value, np.generic) else value for name, value in self._file.attrs.items()
-        }
-        if self.attributes.get("format") != FORMAT:
+        with self._damage():
+            self.attributes: dict[str, Any] = {
+                name: value.item() if isinstance(value, np.generic) else value
+                for name, value in self._file.attrs.items()
+            }
+        if str(self.attributes.get("format")) != FORMAT:
             raise DataError("an HDF5 file, but not a psp store; run the store step to make one", self.path)
         version = self.attributes.get("version")
-        if version not in (VERSION, OTHERS):
+        if not isinstance(version, int) or version not in (VERSION, OTHERS):
             raise DataError(
                 f"a store of version {version}, but this psp reads versions {VERSION} and {OTHERS}; make it again",
                 self.path,
             )
         with self._damage():
-            self.languages: list[str] = json.loads(self.attributes["languages"])
-            self.corpora: list[str] = json.loads(self.attributes["corpora"])
+            self.languages: list[str] = _strings(self.attributes["languages"])
+            self.corpora: list[str] = _strings(self.attributes["corpora"])
             self.corpus_languages: list[list[str]] = json.loads(self.attributes["corpus_languages"])
             self._paraphrase = np.array([source == target for source, target in self.corpus_languages], dtype=bool)
-            self.vocab_size: int = self.attributes["vocab_size"]
+            self.vocab_size: int = _count(self.attributes["vocab_size"])
             name = "sentencepiece_sha256" if version == VERSION else "tokenizer_sha256"
             self.vocabulary_sha256: str = self.attributes[name]
-            self.unknown_id: int = self.attributes["unknown_id"]
-            self.max_pieces: int | None = self.attributes["max_pieces"] or None
-            self._pairs: int = self.attributes["pairs"]
+            self.unknown_id: int = _count(self.attributes["unknown_id"])
+            self.max_pieces: int | None = _count(self.attributes["max_pieces"]) or None
+            self._pairs: int = _count(self.attributes["pairs"])
 
     def _check_lengths(self) -> None:
         lengths = {"corpus": len(self._corpus)}
@@ -407,7 +409,9 @@ class Store:
     def _damage(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+        except (
+            OSError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError, MemoryError, RuntimeError
+        ) as error:  # fmt: skip
             raise DataError(f"damaged ({error}); make it again", self.path) from error
 
     def __len__(self) -> int:
@@ -458,3 +462,16 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _strings(attribute: str) -> list[str]:
+    found = json.loads(attribute)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError(f"{str(found)[:40]} where a list of names should be")
+    return found
+
+
+def _count(attribute: Any) -> int:
+    if not isinstance(attribute, int) or attribute < 0:
+        raise ValueError(f"{str(attribute)[:40]} where a count should be")
+    return attribute

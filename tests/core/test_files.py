@@ -118,9 +118,12 @@ def test_json(tmp_path):
     with pytest.raises(ValueError):
         write_json(path, float("nan"))
     assert read_json(path) == {"b": 1, "a": "é"}
-    path.write_text("{")
-    with pytest.raises(DataError, match=r"x\.json: not JSON"):
-        read_json(path)
+    for damaged in (b"{", b"\xff", b"1" * 5000, b"[" * 100_000):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"x\.json: not JSON"):
+            read_json(path)
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        read_json(tmp_path)
     with pytest.raises(DataError, match="no such file"):
         read_json(tmp_path / "y.json")
 

@@ -505,6 +505,33 @@ def test_https_to_a_server_without_it_is_a_failure(site: Site, place: Place) -> 
     assert "no secure connection" in place.fails(site.put("/a", BODY).replace("http:", "https:"))
 
 
+def test_headers_that_lie_lead_to_the_next_mirror(site: Site, place: Place, waits: list[float]) -> None:
+    good = site.put("/good", BODY)
+
+    def raw(*lines: bytes) -> Callable[[Any], None]:
+        return lambda request: request.wfile.write(b"\r\n".join([*lines, b"Connection: close", b"", b""]))
+
+    to = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: "
+    for lies in (
+        [b"HTTP/1.1 503 Busy", "Retry-After: ²".encode("latin-1"), b"Content-Length: 0"],
+        [b"HTTP/1.1 503 Busy", b"Retry-After: Mon, 99 Foo 99999 00:00:00 GMT", b"Content-Length: 0"],
+        [b"HTTP/1.1 503 Busy", b"Retry-After: " + b"9" * 5000, b"Content-Length: 0"],
+        [to + b"http://[::1"],
+        [to + b"/\xff\xfe"],
+        [to + b"http://\xff/"],
+        [to + b"gopher://127.0.0.1/"],
+        [b"HTTP/1.1 200 OK", "Content-Length: ²".encode("latin-1")],
+        [b"HTTP/1.1 200 OK", b"Content-Length: " + b"9" * 5000],
+    ):
+        address = site.put("/bad", BODY)
+        site.faults["/bad"] = [raw(*lies)] * 3
+        assert place.fetch(address, good, retries=1, sha256=SHA)["address"] == good, lies
+        place.path.unlink()
+        place.record.unlink()
+        place.partial.unlink(missing_ok=True)
+    assert "not an address" in place.fails("file://[x/y")
+
+
 @pytest.mark.parametrize("address", ["http://", "http://[bad/a", "https://bad host/a", "http://127.0.0.1:99999/a"])
 def test_addresses_that_are_none(place: Place, address: str) -> None:
     assert address in place.fails(address, retries=0)

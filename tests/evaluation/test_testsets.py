@@ -1,7 +1,6 @@
 """Test sets as they are published: every layout of the STS sets, a user's own file, and Tatoeba."""
 
-from __future__ import annotations
-
+import contextlib
 import os
 import zipfile
 from pathlib import Path
@@ -136,6 +135,19 @@ def test_a_damaged_archive_is_named(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"PLAIN TEXT", b"PLAIN TEXX"))
     with pytest.raises(DataError, match=r"STS\.zip: damaged .*download it again"):
         read(path, "2015", "images")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_any_damaged_byte_of_an_archive_is_harmless_or_one_clear_error(tmp_path, method):
+    path = tmp_path / "STS.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("STS15-en-test/STS.input.images.txt", "a cat sleeps\tthe cat sleeps\n" * 3)
+        archive.writestr("STS15-en-test/STS.gs.images.txt", "1\n2\n3\n")
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xA8]) + whole[place + 1 :])
+        with contextlib.suppress(DataError):
+            read(path, "2015", "images")
 
 
 def test_a_users_file(tmp_path):

@@ -9,6 +9,7 @@ import os
 import random
 import subprocess
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -208,7 +209,7 @@ def args(**changed):
         ),
         (
             lambda saved: saved | {"state_dict": {"embedding.weight": saved["state_dict"]["embedding.weight"] / 0}},
-            "not finite",
+            "not numbers below 1e15",
         ),
         (lambda saved: saved | {"vocab": without(saved["vocab"], "▁th")}, "does not fit the embedding matrix of"),
         (lambda saved: saved | {"vocab": saved["vocab"] | {"▁th": 10**6}}, "does not fit the embedding matrix of"),
@@ -250,6 +251,22 @@ def test_a_missing_cut_or_foreign_file(published, sp_model, tmp_path):
             (tmp_path / name).write_bytes(content)
         with pytest.raises(DataError, match=name):
             read_checkpoint(published, tmp_path / name)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
+def test_one_that_was_zipped_again_has_the_same_vectors_or_is_refused(published, sp_model, tmp_path, method):
+    path = tmp_path / "again.pt"
+    with zipfile.ZipFile(published) as archive, zipfile.ZipFile(path, "w", method) as again:
+        for name in archive.namelist():
+            again.writestr(name, archive.read(name))
+    assert np.array_equal(read_checkpoint(path, sp_model).weight, read_checkpoint(published, sp_model).weight)
+
+
+def test_a_larger_sentencepiece_model_of_another_kind_is_refused(published, tmp_path):
+    characters = train_sentencepiece(tmp_path / "more.model", vocab_size=420, model_type="bpe")
+    with pytest.raises(DataError, match=r"of the \d+ pieces of .*more.model have no embedding in it|are not in .*more"):
+        import_checkpoint(published, characters, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_in_the_way_stays(published, sp_model, tmp_path):

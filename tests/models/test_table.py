@@ -150,3 +150,5 @@ def test_what_cannot_be_had_is_refused():
         Table(np.zeros((2, 3), np.int8))
     assert not Table(np.array([[1, np.nan]], np.float32)).finite()
     assert not Table(np.array([[1, np.inf]], np.float16)).finite()
+    assert not Table(np.array([[1, -3e38]], np.float32)).finite()  # its square is infinite
+    assert Table(np.array([[-6e4, 6e4]], np.float16)).finite() and Table(np.zeros((0, 3), np.float32)).finite()

@@ -146,6 +146,7 @@ def test_a_strict_reader_takes_neither(tmp_path, content, said, compressed):
         (b"1 2\na 1 2\nb 1 2\n", "line 3: more rows than the 1 of its first line"),
         (b"3 2\na 1 2\nb 1", "line 3: 1 numbers"),
         (b"2 3\n", "cut off: 0 rows of the 2"),
+        (b"2 " + b"3" * 5000 + b"\na 1 2 3\n", "line 1"),
     ],
 )
 def test_text_that_is_cut_off_or_damaged(tmp_path, content, message):

@@ -274,6 +274,27 @@ def test_other_files_and_other_versions_are_refused(tmp_path, store_path):
         Store(store_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("languages", "[" * 100_000), ("languages", "9" * 5000), ("languages", "{}"), ("languages", b"\xff"),
+        ("corpus_languages", "[1, 2]"), ("corpus_languages", '[["en"]]'), ("corpora", h5py.Empty("f")),
+        ("corpora", "3"), ("pairs", "many"), ("pairs", -1), ("vocab_size", [1, 2]),
+        ("vocab_size", 1.5), ("max_pieces", "few"), ("unknown_id", None), ("version", [2, 2]), ("format", 7),
+    ],
+)  # fmt: skip
+def test_damaged_attributes_are_one_clear_error(store_path, name, value):
+    with h5py.File(store_path, "a") as file:
+        del file.attrs[name]
+        if value is not None:
+            file.attrs[name] = value
+    with (
+        pytest.raises(DataError, match=r"store\.h5: (damaged|a store of|an HDF5 file, but)"),
+        Store(store_path),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("dataset", ["corpus", "source/offsets", "target/ids"])
 def test_columns_that_do_not_fit_each_other_are_refused(store_path, dataset):
     with h5py.File(store_path, "a") as file:
