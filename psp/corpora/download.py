@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from psp.core.damage import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import number, whole
-from psp.corpora.archive import DAMAGE
 from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
 
 log = logging.getLogger(__name__)

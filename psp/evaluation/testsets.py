@@ -21,8 +21,8 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from psp.core.damage import DAMAGE
 from psp.core.errors import ConfigError, DataError
-from psp.corpora.archive import DAMAGE
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
 

@@ -1,0 +1,18 @@
+"""What damaged zip archives raise: exceptions of many kinds, which become one of ours."""
+
+import lzma
+import struct
+import zipfile
+import zlib
+
+#: Found by changing each byte of small archives in four compressions:
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,  # an unknown compression or zip version
+    OSError,  # from bz2, and from seeking to a wrong offset
+    ValueError,  # not seen, but a member's name may be marked as UTF-8 without being so
+)
