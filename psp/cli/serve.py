@@ -42,6 +42,13 @@ def add(command: Any) -> None:
         added.add_argument(
             option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
         )
+    added.add_argument(
+        "--max-wait",
+        type=_seconds,
+        default=Limits.wait,
+        metavar="SECONDS",
+        help="close connections that make no progress for so long (default: %(default)g)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -64,11 +71,11 @@ def run(options: argparse.Namespace) -> None:
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)
-        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes)
+        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes, options.max_wait)
         if not local:
             log.warning("--host %s: whoever can reach this machine can use the model, without a password", options.host)
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
-        serve(application(model, name, limits, names), listener)
+        serve(application(model, name, limits, names), listener, limits.wait)
 
 
 def _name(model: str) -> str:
@@ -102,4 +109,11 @@ def _count(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text} is no time to wait; write a number of seconds, such as 10")
     return number

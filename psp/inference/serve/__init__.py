@@ -12,8 +12,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits per request: bytes of the body, number of texts (a pair has two), and UTF-8 bytes per text."""
+    """Limits per request.
+
+    Attributes:
+        body_bytes: bytes of the body.
+        texts: number of texts; a pair has two.
+        text_bytes: UTF-8 bytes of a text.
+        wait: seconds without a byte after which a client is left: one that does not send the rest of its request, or
+            does not read its answer. The head of a request may take three times as long in all.
+    """
 
     body_bytes: int = 4 << 20
     texts: int = 10_000
     text_bytes: int = 64 << 10
+    wait: float = 10.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import itertools
 import json
@@ -12,6 +13,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.request
 
 import numpy as np
 import pytest
@@ -27,6 +30,7 @@ from psp.core.errors import DataError
 from psp.inference.serve import Limits
 from psp.inference.serve.app import application
 from psp.inference.serve.pieces import explain
+from psp.inference.serve.server import listen, serve
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
@@ -146,7 +150,7 @@ def test_the_models_facts(client, model):
     pieces = model.sentencepiece.get_piece_size()
     expected = {"name": "fr", "languages": ["en", "fr"], "dim": DIM, "vocab_size": pieces, "bytes": pieces * DIM * 4}
     assert expected.items() <= facts.items()
-    assert facts["limits"] == {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000}
+    assert facts["limits"] == {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000, "wait": 10}
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=8), dim=st.integers(1, DIM))
@@ -471,6 +475,58 @@ def test_what_is_no_http_and_who_hangs_up_do_no_harm(server):
         connection.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")
     assert server.ask("api/model")[0] == 200
     assert server.process.poll() is None
+
+
+def closed_after(server, *parts, every=0.0):
+    """Seconds until the server closes a connection that sends these parts and nothing more; what it said before."""
+    host, port = server.address.removeprefix("http://").rstrip("/").split(":")
+    begun, said = time.monotonic(), b""
+    with socket.create_connection((host, int(port)), timeout=20) as connection, contextlib.suppress(ConnectionError):
+        for part in parts:
+            connection.sendall(part)
+            time.sleep(every)
+        while chunk := connection.recv(65536):
+            said += chunk
+    return time.monotonic() - begun, said
+
+
+@pytest.mark.slow  # it waits
+def test_clients_that_make_no_progress_are_left_and_others_are_not(folder):
+    with served(folder, "--max-wait", "1") as server:
+        for parts in ([], [b"POST /api/emb"], [HEAD], [HEAD + b"Content-Length: 99\r\n\r\n{"]):
+            seconds, said = closed_after(server, *parts)
+            assert 0.9 < seconds < 5 and said == b"", parts
+        # A byte now and then is progress, but the head of a request has its time.
+        seconds, said = closed_after(server, *[bytes([code]) for code in HEAD[:40]], every=0.2)
+        assert 2.9 < seconds < 10 and said == b""
+        body = json.dumps({"texts": ["bread"]}).encode()
+        parts = [HEAD + f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()]
+        seconds, said = closed_after(server, *parts, *[bytes([code]) for code in body], every=0.1)
+        assert said.startswith(b"HTTP/1.1 200 ")
+        assert server.ask("api/model")[0] == 200
+
+
+@pytest.mark.slow
+def test_who_does_not_read_the_answer_is_left(model):
+    listener = listen("127.0.0.1", 0)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # its connections have that too
+    served_here = (application(model, "fr", Limits(), ["127.0.0.1"]), listener, 1.0)
+    threading.Thread(target=serve, args=served_here, daemon=True).start()
+    body = json.dumps({"texts": ["bread"] * 10_000}).encode()
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(listener.getsockname())
+        connection.settimeout(20)
+        connection.sendall(HEAD + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        time.sleep(4)
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := connection.recv(65536):
+                answer += chunk
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/api/embed"
+    asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=20) as whole:
+        assert len(answer) < len(whole.read()) / 2
 
 
 @pytest.mark.parametrize(
