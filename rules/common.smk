@@ -7,7 +7,7 @@ from pathlib import Path
 
 from psp.config import plan
 from psp.pairs import data_warnings
-from psp.core import failures
+from psp.core import failures, limits
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
@@ -61,6 +61,10 @@ DOWNLOADS = "results/downloads"
 # cores is 4 to 8% slower with it alone, 1.5 to 1.7 times faster beside one busy process, and 4 to 8 times faster on a
 # machine with a load of eight (benchmarks/waiting.py, one round).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+# Every job's process loads this file first, on a cluster too.
+os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 
 
 MODEL = r"(?!(downloads|embeddings|phrasebook|translators)/)[A-Za-z0-9][A-Za-z0-9._-]*"

@@ -12,6 +12,7 @@ SMALL = 80
 #: Modules and packages whose tests stand under another name, each with where, and why.
 ELSEWHERE = {
     "cli/common.py": ("cli/test_embed.py", "what the commands share is seen in each"),
+    "cli/serve.py": ("inference/serve/test_app.py", "the command serves the application"),
     "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
     "config/blocks.py": ("config/test_config.py", "a list of settings"),
     "config/entries.py": ("config/test_config.py", "a list of settings"),

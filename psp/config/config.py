@@ -79,6 +79,8 @@ class Config(Downloads):
             check_entry(name, entry)
         self.sources = merge(self._defaults("sources"), raw.get("sources", {}))
         self.phrasebook = merge(self._defaults("phrasebook"), raw.get("phrasebook", {}))
+        self.limits = merge(self._defaults("limits"), raw.get("limits", {}))
+        """What :mod:`psp.core.limits` are in force."""
         self.licences: list[str] | None = merge(self._defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
         self.vectors: dict[str, dict[str, Any]] = raw.get("vectors", {})

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.config import blocks, transformer_entries
+from psp.core import limits
 from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
@@ -256,6 +257,7 @@ def sections() -> dict[str, Section | Setting]:
     return {
         "sources": blocks.SOURCES,
         "licences": blocks.LICENCES,
+        "limits": limits.SECTION,
         "phrasebook": blocks.PHRASEBOOK,
         "filters": filters.section(),
         "pivot": pivot.SECTION,
@@ -363,6 +365,7 @@ def document() -> dict[str, Any]:
             **TOP,
             "sources": _ref("sources"),
             "licences": _ref("licences"),
+            "limits": _ref("limits"),
             "corpora": table({}, values=_ref("corpus"), names=NAME, help="the catalogue of corpora, by OPUS name"),
             "vectors": table(
                 {},

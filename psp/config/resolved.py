@@ -12,7 +12,9 @@ from psp.config.entries import BLOCKS
 from psp.config.overlay import merge
 
 #: Top-level keys that are about this machine or the command, not the model.
-_ELSEWHERE = ("offline", "keep_intermediate", "models", "corpora", "translators", "phrasebook", "report", "release")
+_ELSEWHERE = (
+    "offline", "keep_intermediate", "limits", "models", "corpora", "translators", "phrasebook", "report", "release",
+)  # fmt: skip
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from psp.core.errors import DataError, PspError
+from psp.core.limits import Unpacked
 from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
 from psp.text.lines import read_lines
@@ -85,9 +86,10 @@ def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
 
 def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
     suffix = path.suffix.lower()
-    if suffix == ".gz":
-        return io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER_BYTES)
-    return io.BufferedReader(_Zstd(file, path), BUFFER_BYTES) if suffix == ".zst" else file
+    if suffix not in (".gz", ".zst"):
+        return file
+    raw = gzip.GzipFile(fileobj=file) if suffix == ".gz" else _Zstd(file, path)
+    return io.BufferedReader(Unpacked(raw, file, path), BUFFER_BYTES)
 
 
 class _Zstd(io.RawIOBase):

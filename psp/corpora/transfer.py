@@ -13,16 +13,21 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import fcntl
+import ipaddress
+import itertools
 import logging
 import os
 import re
+import socket
 import time
+import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
+from psp.core.limits import limits
 from psp.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -187,7 +192,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": _validator(note)}
     try:
-        with requests.get(address, headers=headers, stream=True, timeout=timeout) as response:
+        with _asked(address, headers, timeout) as response:
             if response.status_code == 200:
                 total = _beginning(response, address, part, size)
             elif response.status_code in (206, 416) and have:
@@ -196,7 +201,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
                 raise _refusal(response)
             if response.status_code != 416:
                 with Progress(f"downloading {what}", "bytes", total and total - part.size()) as progress:
-                    for block in response.iter_content(BLOCK):
+                    for block in _blocks(response):
                         part.file.write(block)
                         progress.add(len(block))
     except requests.exceptions.SSLError as error:
@@ -211,6 +216,65 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
         raise Failure(f"it leads to what is no address ({' '.join(str(error).split())[:200]})") from error
     if total is not None and part.size() != total:
         raise Again(f"cut off at {part.size():,} of {total:,} bytes")
+
+
+def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests.Response:
+    """Send the request, and again to where the server says that the file is, as far as the limits allow."""
+    import requests
+
+    most, public = limits().redirects, None
+    for followed in itertools.count():
+        response = requests.get(address, headers=headers, stream=True, timeout=timeout, allow_redirects=False)
+        there = response.headers.get("Location")
+        if not response.is_redirect or there is None:
+            return response
+        response.close()
+        if followed >= most:
+            raise Failure(f"it sends the download elsewhere more than {most} times (limits.redirects)")
+        public = _is_public(address) if public is None else public
+        address = urllib.parse.urljoin(address, there.encode("latin-1").decode())
+        shown = re.sub(r"//[^/@]*@", "//", address)[:200]
+        if not address.lower().startswith(("https://", "http://")):
+            raise Failure(f"it sends the download to {shown}, which is no address of the web")
+        if public and not _is_public(address):
+            raise Failure(f"it sends the download to {shown}, in a network that it is not in; name that as a mirror")
+    raise AssertionError
+
+
+def _is_public(address: str) -> bool:
+    """Whether all addresses of a server's name are on the internet, rather than of this machine or its network."""
+    host = (urllib.parse.urlsplit(address).hostname or "").partition("%")[0]  # without an interface
+    try:
+        found = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return True  # asking it will say what is wrong
+    return all(ipaddress.ip_address(one).is_global for one in found)
+
+
+def _blocks(response: requests.Response) -> Iterator[bytes]:
+    """Yield what arrives, as it does, while the server is not slower than the limits allow."""
+    import requests
+    import urllib3
+
+    own = limits()
+    begun, received = time.monotonic(), 0
+    try:
+        while block := response.raw.read1(BLOCK, decode_content=True):
+            yield block
+            received += len(block)
+            if (seconds := time.monotonic() - begun) >= own.rate_seconds:
+                if received < own.rate * seconds:
+                    raise Again(f"slower than {own.rate:g} bytes a second for {own.rate_seconds:g} s (limits.rate)")
+                begun, received = time.monotonic(), 0
+    # As requests says it where it reads itself.
+    except urllib3.exceptions.ReadTimeoutError as error:
+        raise requests.ConnectionError(error) from error
+    except urllib3.exceptions.ProtocolError as error:
+        raise requests.exceptions.ChunkedEncodingError(error) from error
+    except urllib3.exceptions.DecodeError as error:
+        raise requests.exceptions.ContentDecodingError(error) from error
+    except urllib3.exceptions.SSLError as error:
+        raise requests.exceptions.SSLError(error) from error
 
 
 def _beginning(response: requests.Response, address: str, part: Partial, size: int | None) -> int | None:

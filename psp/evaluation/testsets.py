@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from psp.core.damage import DAMAGE
 from psp.core.errors import ConfigError, DataError
+from psp.core.limits import limits
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
 
@@ -139,7 +140,13 @@ class StsSource:
             raise MissingSetError(f"no {folder}/{file} in {self.path.name}")
         member = self._members[folder, file]
         try:
-            data = (self.path / member).read_bytes() if self._archive is None else self._archive.read(member)
+            if self._archive is None:
+                data = (self.path / member).read_bytes()
+            else:
+                info = self._archive.getinfo(member)
+                if problem := limits().unpacked(info.file_size, info.compress_size):
+                    raise DataError(f"{member} has {problem}; if it is no damage, raise that limit", self.path)
+                data = self._archive.read(member)
         except (*DAMAGE, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise DataError(f"damaged ({error}); delete it and download it again", self.path) from None
         return _lines(io.BytesIO(data), self.place(folder, file))

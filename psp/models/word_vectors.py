@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
+from psp.core.limits import Unpacked
+from psp.text.lines import raw_lines
 from psp.text.words import words
 
 log = logging.getLogger(__name__)
@@ -121,7 +123,10 @@ def read_vectors(
         if header and _is_binary(stream.peek(_BUFFER), dim):
             _read_binary(stream, path, cast(int, count), limit, table)
         else:
-            lines = enumerate(stream, 2) if header else enumerate(itertools.chain([first], stream), 1)
+            if len(first) == _BUFFER:
+                raise DataError("no line feed among its first bytes; name a file of word vectors", path, 1)
+            rest = raw_lines(stream, path, first=2)
+            lines = enumerate(rest, 2) if header else enumerate(itertools.chain([first], rest), 1)
             _read_text(lines, path, count, limit, table)
     return table.finish()
 
@@ -289,7 +294,7 @@ def _is_binary(sample: bytes, dim: int) -> bool:
 @contextlib.contextmanager
 def _open(path: Path) -> Iterator[io.BufferedReader]:
     with path.open("rb") as file:
-        raw: Any = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file.raw
+        raw: Any = Unpacked(gzip.GzipFile(fileobj=file), file, path) if path.suffix == ".gz" else file.raw
         yield io.BufferedReader(raw, _BUFFER)
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
+from psp.core.limits import limits
 
 BLOCK_BYTES = 4 << 20
+_READ = 1 << 16  # bytes read at a time
 
 
 class LineFile:
@@ -83,14 +85,61 @@ def read_lines(stream: IO[bytes], path: Path | str) -> Iterator[str]:
     A last line without ``\n`` counts; an empty rest after the last ``\n`` does not. ``path`` is used in errors.
 
     Raises:
-        DataError: a line is not UTF-8 (file, line and byte are named).
+        DataError: a line is not UTF-8 (file, line and byte are named), or longer than the limit
+            (:mod:`psp.core.limits`).
     """
-    for number, line in enumerate(stream, start=1):  # binary streams break at b"\n" alone
+    before = 0
+    for lines in _line_blocks(stream, path):
         try:
-            yield line.removesuffix(b"\n").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x}); convert the file",
-                path,
-                number,
-            ) from None
+            yield from b"\n".join(lines).decode("utf-8").split("\n")
+        except UnicodeDecodeError:
+            for number, line in enumerate(lines, start=before + 1):
+                try:
+                    yield line.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    raise DataError(
+                        f"not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x}); convert the file",
+                        path,
+                        number,
+                    ) from None
+        before += len(lines)
+
+
+def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[bytes]:
+    r"""The lines of a binary stream as bytes, with their ``\n``; ``first`` is the number of the first, for errors.
+
+    Raises:
+        DataError: a line is longer than the limit.
+    """
+    for lines in _line_blocks(stream, path, first - 1, ends=True):
+        yield from lines
+
+
+def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: bool = False) -> Iterator[list[bytes]]:
+    """Yield blocks of whole lines, as many as one reading gives, with their ``\n`` if ``ends`` says so."""
+    most = limits().line_bytes
+    # What a pipe has at hand, where the stream can tell: lines are not kept waiting for others.
+    read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
+    rest = b""
+    while block := read(_READ):
+        block = rest + block if rest else block
+        cut = block.rfind(b"\n") + 1
+        head, rest = block[:cut], block[cut:]
+        if head:
+            lines = head[:-1].split(b"\n")
+            longest = max(map(len, lines)) if most < _READ else len(lines[0])  # only the first had a beginning
+            if longest > most:
+                place = next(place for place, line in enumerate(lines) if len(line) > most)
+                raise _too_long(most, path, before + place + 1)
+            before += len(lines)
+            yield [line + b"\n" for line in lines] if ends else lines
+        if len(rest) > most:
+            raise _too_long(most, path, before + 1)
+    if rest:
+        yield [rest]
+
+
+def _too_long(most: int, path: Path | str, number: int) -> DataError:
+    return DataError(
+        f"a line of more than {most:,} bytes (limits.line_bytes); if it is no damage, raise that limit", path, number
+    )

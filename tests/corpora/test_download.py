@@ -532,6 +532,61 @@ def test_headers_that_lie_lead_to_the_next_mirror(site: Site, place: Place, wait
     assert "not an address" in place.fails("file://[x/y")
 
 
+def test_redirects_end(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def to(address: str) -> Callable[[Any], None]:
+        return lambda request: site.head(request, 302, {"Location": address, "Content-Length": "0"})
+
+    site.put("/file", BODY)
+    for number in range(7):
+        site.put(f"/{number}", b"")
+        site.faults[f"/{number}"] = [to(f"/{number + 1}" if number < 6 else "/file")] * 3
+    assert place.fetch(site.url("/2"))["sha256"] == SHA  # five of them
+    place.path.unlink()
+    place.record.unlink()
+    said = place.fails(site.url("/0"))
+    assert "it sends the download elsewhere more than 5 times (limits.redirects)" in said
+    site.put("/far", b"")
+    for address in ("file:///etc/passwd", "ftp://127.0.0.1/a"):
+        site.faults["/far"] = [to(address)]
+        assert f"it sends the download to {address}, which is no address of the web" in place.fails(site.url("/far"))
+    # A server that stands for one on the internet may not send us to this machine.
+    host = f"127.0.0.1:{site.server.server_port}"
+    monkeypatch.setattr(transfer, "_is_public", lambda address: address.endswith("/far"))
+    site.faults["/far"] = [to(f"http://user:word@{host}/file")]
+    said = place.fails(site.url("/far"))
+    assert f"it sends the download to http://{host}/file, in a network that it is not in" in said and "word" not in said
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("http://127.0.0.1:8000/a", False), ("http://[::1]/", False), ("http://10.1.2.3/", False),
+        ("http://192.168.0.9/", False), ("http://169.254.169.254/latest", False), ("http://[fe80::1%25eth0]/", False),
+        ("http://[::ffff:10.0.0.1]/", False), ("http://0.0.0.0/", False), ("http://localhost/", False),
+        ("http://8.8.8.8/", True), ("http://[2606:4700::1111]/", True), ("http://no.such.host.invalid/", True),
+    ],
+)  # fmt: skip
+def test_what_is_on_the_internet(address: str, public: bool) -> None:
+    assert transfer._is_public(address) is public
+
+
+def test_a_server_that_drips_is_left(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSP_LIMITS", '{"rate": 100, "rate_seconds": 0.3}')
+
+    def drip(request: Any) -> None:
+        site.head(request, 200, {"Content-Length": str(len(BODY))})
+        for byte in BODY[:60]:
+            site.send(request, bytes([byte]))
+            time.sleep(0.05)
+
+    site.put("/slow", BODY)
+    site.faults["/slow"] = [drip] * 2
+    begun = time.monotonic()
+    assert "slower than 100 bytes a second for 0.3 s (limits.rate)" in place.fails(site.url("/slow"), retries=0)
+    assert place.fetch(site.url("/slow"), site.put("/good", BODY), retries=0)["address"] == site.url("/good")
+    assert time.monotonic() - begun < 3
+
+
 @pytest.mark.parametrize("address", ["http://", "http://[bad/a", "https://bad host/a", "http://127.0.0.1:99999/a"])
 def test_addresses_that_are_none(place: Place, address: str) -> None:
     assert address in place.fails(address, retries=0)

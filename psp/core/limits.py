@@ -1,0 +1,116 @@
+"""Limits on what is read from others, so that no file, archive or server fills the memory or holds a job for ever.
+
+They stand in the config's block ``limits``. The workflow hands them to its jobs in the variable ``PSP_LIMITS``, as
+JSON; outside of it that can be set by hand, and sets some or all.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from psp.core.errors import ConfigError, DataError
+from psp.core.settings import Section, number, whole
+
+VARIABLE = "PSP_LIMITS"
+
+SECTION = Section(
+    "limits on what is read from others; whatever exceeds one is refused with its name",
+    {
+        "line_bytes": whole(1 << 20, at_least=1024, help="bytes of a line of text"),
+        "unpacked_bytes": whole(
+            200_000_000_000, at_least=1024, help="bytes of an archive or compressed file, unpacked"
+        ),
+        "ratio": number(
+            200, above=1, help="how many times its size an archive's member or a compressed file may have, unpacked"
+        ),
+        "header_bytes": whole(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
+        "redirects": whole(5, at_least=0, help="how often a server may send a download elsewhere"),
+        "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower ones are left"),
+        "rate_seconds": number(60, above=0, help="seconds over which that is measured"),
+    },
+)
+
+#: What is smaller unpacked may be of any ratio: a page of spaces is no bomb.
+HARMLESS_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The values of :data:`SECTION`."""
+
+    line_bytes: int = SECTION["line_bytes"].default
+    unpacked_bytes: int = SECTION["unpacked_bytes"].default
+    ratio: float = SECTION["ratio"].default
+    header_bytes: int = SECTION["header_bytes"].default
+    redirects: int = SECTION["redirects"].default
+    rate: float = SECTION["rate"].default
+    rate_seconds: float = SECTION["rate_seconds"].default
+
+    def unpacked(self, size: int, packed: int) -> str | None:
+        """Say in a few words why so many bytes may not come out of ``packed`` bytes; None if they may."""
+        if size > self.unpacked_bytes:
+            return f"more than {self.unpacked_bytes:,} bytes unpacked (limits.unpacked_bytes)"
+        if size > HARMLESS_BYTES and size > self.ratio * max(packed, 1):
+            return f"more than {self.ratio:g} times its size unpacked (limits.ratio)"
+        return None
+
+
+def limits() -> Limits:
+    """The limits in force.
+
+    Raises:
+        ConfigError: the variable holds something else.
+    """
+    return _of(os.environ.get(VARIABLE, "{}"))
+
+
+def as_variable(block: Mapping[str, Any]) -> str:
+    """The config's block ``limits`` as the value of the variable."""
+    return json.dumps(dict(block), sort_keys=True)
+
+
+@functools.lru_cache(maxsize=8)
+def _of(text: str) -> Limits:
+    try:
+        given = json.loads(text)
+        found = {**given}
+    except (ValueError, TypeError, RecursionError):
+        raise ConfigError(
+            f"{VARIABLE} is no JSON object; write e.g. {VARIABLE}='{{\"line_bytes\": 4194304}}'"
+        ) from None
+    for key, value in found.items():
+        if key not in SECTION.keys:
+            raise ConfigError(f"{VARIABLE}: {key} is not a limit; there are {', '.join(SECTION.keys)}")
+        if not SECTION[key].allows(value):
+            raise ConfigError(f"{VARIABLE}: {key} is {value!r}, but must be {SECTION[key].allowed}")
+    return Limits(**found)
+
+
+class Unpacked(io.RawIOBase):
+    """The unpacked bytes of a compressed file, as far as the limits allow.
+
+    Args:
+        raw: gives the unpacked bytes.
+        file: the compressed file, of which they are read.
+        path: for errors.
+    """
+
+    def __init__(self, raw: Any, file: IO[bytes], path: Path) -> None:
+        self._raw, self._file, self._path, self._size, self._limits = raw, file, path, 0, limits()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._raw.readinto(buffer))
+        self._size += count
+        if problem := self._limits.unpacked(self._size, self._file.tell()):
+            raise DataError(f"has {problem}; if it is no damage, raise that limit", self._path)
+        return count

@@ -1,0 +1,138 @@
+"""Limits: where they come from, and what they refuse."""
+
+import gzip
+import io
+import json
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.config.config import Config
+from psp.core.errors import ConfigError, DataError
+from psp.core.limits import HARMLESS_BYTES, SECTION, VARIABLE, Limits, as_variable, limits
+from psp.corpora import open_corpus
+from psp.evaluation.testsets import StsSource
+from psp.models.table import read_table
+from psp.models.word_vectors import read_vectors
+from psp.text.lines import raw_lines, read_lines
+
+
+def allow(monkeypatch, **own):
+    monkeypatch.setenv(VARIABLE, json.dumps(own))
+
+
+def test_defaults_and_the_configs_block(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert limits() == Limits(1 << 20, 200_000_000_000, 200, 16 << 20, 5, 1024, 60)
+    config = Config({"corpora": {}, "models": {}, "limits": {"line_bytes": 4096}})
+    monkeypatch.setenv(VARIABLE, as_variable(config.limits))
+    assert limits() == Limits(line_bytes=4096)
+    assert SECTION["rate"].default == 1024
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("{", "PSP_LIMITS is no JSON object"),
+        ("[1]", "PSP_LIMITS is no JSON object"),
+        ("[" * 100_000, "PSP_LIMITS is no JSON object"),
+        ('{"lines": 3}', "PSP_LIMITS: lines is not a limit; there are line_bytes"),
+        ('{"line_bytes": 3}', "PSP_LIMITS: line_bytes is 3, but must be"),
+        ('{"ratio": "x"}', "PSP_LIMITS: ratio is 'x', but must be"),
+    ],
+)
+def test_a_wrong_variable_is_one_line(monkeypatch, value, said):
+    monkeypatch.setenv(VARIABLE, value)
+    with pytest.raises(ConfigError, match=said):
+        limits()
+
+
+def test_a_line_too_long_is_named_wherever_it_stands(monkeypatch):
+    allow(monkeypatch, line_bytes=2000)
+    for reader in (read_lines, raw_lines):
+        for text, number in (
+            (b"a\n" + b"b" * 2001 + b"\nc\n", 2),
+            (b"b" * 2001, 1),
+            (b"a\n" * 100_000 + b"b" * 200_000, 100_001),
+        ):
+            with pytest.raises(DataError, match=rf"x, line {number}: a line of more than 2,000 bytes"):
+                list(reader(io.BufferedReader(io.BytesIO(text)), "x"))
+        assert len(list(reader(io.BytesIO(b"b" * 2000 + b"\n" + b"c" * 2000), "x"))) == 2
+
+
+def test_a_line_without_an_end_does_not_fill_the_memory():
+    class Endless(io.RawIOBase):
+        given = 0
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer) -> int:
+            self.given += len(buffer)
+            assert self.given < 4 << 20
+            buffer[:] = b"x" * len(buffer)
+            return len(buffer)
+
+    with pytest.raises(DataError, match=r"line 1: a line of more than 1,048,576 bytes"):
+        list(read_lines(io.BufferedReader(Endless(), 1 << 16), "x"))
+
+
+@given(st.lists(st.binary(max_size=40), max_size=30), st.integers(1, 50))
+def test_lines_are_those_of_a_stream(rows, size):
+    data = b"\n".join(rows)
+
+    class Small(io.BytesIO):
+        def read1(self, count=-1):
+            return super().read1(min(count, size))
+
+    plain = list(io.BytesIO(data))
+    assert list(raw_lines(Small(data), "x")) == plain
+    try:
+        wanted = [line.removesuffix(b"\n").decode() for line in plain]
+    except UnicodeDecodeError:
+        found = []
+        with pytest.raises(DataError, match="not UTF-8"):
+            found.extend(read_lines(Small(data), "x"))
+    else:
+        assert list(read_lines(Small(data), "x")) == wanted
+
+
+def bomb(path: Path, name: str = "a.txt", size: int = HARMLESS_BYTES + 1) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, b"a b\n" * (size // 4 + 1))
+    return path
+
+
+def test_archives_and_compressed_files_that_grow_too_much(tmp_path, monkeypatch):
+    packed = bomb(tmp_path / "p.zip")
+    said = r"p\.zip: the member a\.txt has more than 200 times its size unpacked \(limits\.ratio\)"
+    for kind in ("paranmt", "local"):
+        with pytest.raises(DataError, match=said):
+            list(open_corpus(kind, packed, "", ("", "")))
+    squeezed = tmp_path / "g.tsv.gz"
+    squeezed.write_bytes(gzip.compress(b"a\tb\n" * (HARMLESS_BYTES // 4 + 1)))
+    with pytest.raises(DataError, match=r"g\.tsv\.gz: has more than 200 times its size unpacked"):
+        list(open_corpus("local", squeezed, "", ("", "")))
+    vectors = tmp_path / "v.txt.gz"
+    vectors.write_bytes(gzip.compress(b"a 1.0 2.0\n" * (HARMLESS_BYTES // 10 + 1)))
+    with pytest.raises(DataError, match=r"v\.txt\.gz: has more than 200 times its size unpacked"):
+        read_vectors(vectors)
+    sets = bomb(tmp_path / "s.zip", "STS15-en-test/STS.input.images.txt")
+    with StsSource(sets) as source, pytest.raises(DataError, match=r"STS\.input\.images\.txt has more than 200 times"):
+        source.lines("STS15-en-test", "STS.input.images.txt")
+    allow(monkeypatch, ratio=5000, unpacked_bytes=10_000_000)
+    with pytest.raises(DataError, match=r"more than 10,000,000 bytes unpacked \(limits\.unpacked_bytes\)"):
+        list(open_corpus("local", squeezed, "", ("", "")))
+    allow(monkeypatch, ratio=5000)
+    assert sum(1 for _ in open_corpus("local", squeezed, "", ("", ""))) == HARMLESS_BYTES // 4 + 1
+
+
+def test_a_header_of_gigabytes_is_not_read(tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(struct.pack("<Q", 3 << 30) + b"{")
+    with pytest.raises(DataError, match=r"a header of 3,221,225,472 bytes, where 16,777,216 are allowed"):
+        read_table(path)
