@@ -49,6 +49,8 @@ class LineFile:
         if size == 0:
             raise DataError("is empty; write one sentence per line", self.path)
         self._starts = np.concatenate(starts)
+        if len(long := np.flatnonzero(np.diff(np.append(self._starts, size)) > limits().line_bytes + 1)):
+            raise _too_long(limits().line_bytes, self.path, int(long[0]) + 1)
         if self._starts[-1] != size:  # the last line has no line feed
             self._starts = np.append(self._starts, size)
         self.sha256 = digest.hexdigest()

@@ -16,9 +16,10 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.limits import HARMLESS_BYTES, SECTION, VARIABLE, Limits, as_variable, limits
 from psp.corpora import open_corpus
 from psp.evaluation.testsets import StsSource
+from psp.inference.streaming.chunks import chunks, opened
 from psp.models.table import read_table
 from psp.models.word_vectors import read_vectors
-from psp.text.lines import raw_lines, read_lines
+from psp.text.lines import LineFile, raw_lines, read_lines
 
 
 def allow(monkeypatch, **own):
@@ -79,6 +80,20 @@ def test_a_line_without_an_end_does_not_fill_the_memory():
 
     with pytest.raises(DataError, match=r"line 1: a line of more than 1,048,576 bytes"):
         list(read_lines(io.BufferedReader(Endless(), 1 << 16), "x"))
+
+
+def test_of_files_to_embed_and_to_search_too(tmp_path, monkeypatch):
+    path = tmp_path / "t.txt"
+    path.write_bytes(b"a\n" + b"b" * 900_000 + b"\nc\n")
+    with opened(path) as source:
+        assert sum(chunk.rows for chunk in chunks(source, 10)) == 3
+    assert len(LineFile(path)) == 3
+    allow(monkeypatch, line_bytes=500_000)
+    said = r"t\.txt, line 2: a line of more than 500,000 bytes \(limits.line_bytes\)"
+    with opened(path) as source, pytest.raises(DataError, match=said):
+        list(chunks(source, 10))
+    with pytest.raises(DataError, match=said):
+        LineFile(path)
 
 
 @given(st.lists(st.binary(max_size=40), max_size=30), st.integers(1, 50))

@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from psp.core.errors import DataError
+from psp.core.limits import limits
 
 # Some thousand sentences: the overhead per chunk (a message to another process, a write) is then below 0.05 us per
 # sentence, and little data is queued in memory.
@@ -104,21 +105,33 @@ class Chunker:
     Args:
         rows: maximum lines of a chunk.
         size: maximum bytes of a chunk; a longer line is a chunk by itself.
+        name: of the source, for errors.
     """
 
-    def __init__(self, rows: int, size: int = TEXT_BYTES) -> None:
-        self._rows, self._size = rows, size
+    def __init__(self, rows: int, size: int = TEXT_BYTES, name: Path | str = "input") -> None:
+        self._rows, self._size, self._name, self._longest = rows, size, name, limits().line_bytes
         self._held = bytearray()
         self._searched = 0  # held bytes known to contain no line end at which to cut
         self._next = 1
 
     def feed(self, data: bytes) -> Iterator[Chunk]:
-        """Add bytes; yield the chunks that they complete."""
+        """Add bytes; yield the chunks that they complete.
+
+        Raises:
+            DataError: a line is longer than the limit (:mod:`psp.core.limits`).
+        """
         self._held += data
         while len(self._held) > self._size:
             end = self._held.rfind(b"\n", self._searched, self._size)
             if end < 0:
                 end = self._held.find(b"\n", max(self._searched, self._size))
+            if (len(self._held) if end < 0 else end) > max(self._longest, self._size):
+                raise DataError(
+                    f"a line of more than {self._longest:,} bytes (limits.line_bytes); if it is no damage, raise that "
+                    "limit",
+                    self._name,
+                    self._next,
+                )
             if end < 0:
                 self._searched = len(self._held)
                 return
@@ -159,7 +172,7 @@ def chunks(source: Source, rows: int, size: int = TEXT_BYTES) -> Iterator[Chunk]
     Raises:
         DataError: it cannot be read.
     """
-    chunker = Chunker(rows, size)
+    chunker = Chunker(rows, size, source.name)
     while data := source.read():
         yield from chunker.feed(data)
     yield from chunker.end()

@@ -78,7 +78,7 @@ def in_order(source: Source, work: Work, *, jobs: int, rows: int, room: int) -> 
     workers = _Workers(work, jobs, room)
     try:
         workers.start()
-        yield workers.run(source, Chunker(rows))
+        yield workers.run(source, Chunker(rows, name=source.name))
     finally:
         workers.end()
 

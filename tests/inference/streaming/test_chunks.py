@@ -77,7 +77,8 @@ def test_parts_of_a_block_of_short_lines_are_of_one_size():
     assert [chunk.rows for chunk in cut(b"\n" * 2050, [], 2048, 10_000)] == [1025, 1025]
 
 
-def test_a_long_line_is_read_in_linear_time_and_few_copies():
+def test_a_long_line_is_read_in_linear_time_and_few_copies(monkeypatch):
+    monkeypatch.setenv("PSP_LIMITS", '{"line_bytes": 16777216}')
     line = b"x" * (8 << 20)
     tracemalloc.start()
     made = list(chunks(Source(io.BytesIO(line + b"\nend"), "x"), 10))
