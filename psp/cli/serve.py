@@ -38,6 +38,7 @@ def add(command: Any) -> None:
         ("--max-bytes", "request", Limits.body_bytes),
         ("--max-texts", "request", Limits.texts),
         ("--max-text-bytes", "text", Limits.text_bytes),
+        ("--max-waiting", "server, of requests that wait; others are refused with status 503", Limits.waiting),
     ):
         added.add_argument(
             option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
@@ -71,7 +72,9 @@ def run(options: argparse.Namespace) -> None:
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)
-        limits = Limits(options.max_bytes, options.max_texts, options.max_text_bytes, options.max_wait)
+        limits = Limits(
+            options.max_bytes, options.max_texts, options.max_text_bytes, options.max_wait, options.max_waiting
+        )
         if not local:
             log.warning("--host %s: whoever can reach this machine can use the model, without a password", options.host)
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits per request.
+    """Limits of requests.
 
     Attributes:
         body_bytes: bytes of the body.
@@ -20,9 +20,11 @@ class Limits:
         text_bytes: UTF-8 bytes of a text.
         wait: seconds without a byte after which a client is left: one that does not send the rest of its request, or
             does not read its answer. The head of a request may take three times as long in all.
+        waiting: requests that wait for the model; more are refused with status 503 and `Retry-After`.
     """
 
     body_bytes: int = 4 << 20
     texts: int = 10_000
     text_bytes: int = 64 << 10
     wait: float = 10.0
+    waiting: int = 64

@@ -64,7 +64,7 @@ def application(model: StaticModel, name: str, limits: Limits | None = None, hos
         routes=routes,
         exception_handlers={
             HTTPException: _not_here,
-            Refused: lambda request, error: _error(error.status, str(error)),
+            Refused: lambda request, error: _error(error.status, str(error), error.headers),
             PspError: lambda request, error: _error(500, str(error)),
             Exception: lambda request, error: _error(500, "this is a bug in psp; see the terminal in which it runs"),
         },
@@ -116,11 +116,25 @@ class _Api:
     def __init__(self, model: StaticModel, name: str, limits: Limits) -> None:
         self._model, self._name, self._limits = model, name, limits
         self._turn = asyncio.Lock()
+        self._waiting = 0  # the one that is being answered among them
+
+    async def _read(self, request: Request) -> dict[str, Any]:
+        self._check_not_busy()  # before the body is read
+        return await requests.read(request, self._limits)
 
     async def _run(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        # One at a time, so that memory is bounded by one request's vectors.
-        async with self._turn:
-            return await run_in_threadpool(work, *arguments)
+        self._check_not_busy()
+        self._waiting += 1
+        try:
+            # One at a time, so that memory is bounded by one request's vectors.
+            async with self._turn:
+                return await run_in_threadpool(work, *arguments)
+        finally:
+            self._waiting -= 1
+
+    def _check_not_busy(self) -> None:
+        if self._waiting >= self._limits.waiting:
+            raise Refused(503, f"{self._waiting} requests are waiting already; ask again in a second")
 
     async def health(self, request: Request) -> Response:
         """GET /health: {status}; does not wait for other requests."""
@@ -149,7 +163,7 @@ class _Api:
 
     async def embed(self, request: Request) -> Response:
         """POST /api/embed {texts}: {vectors}."""
-        body = await requests.read(request, self._limits)
+        body = await self._read(request)
         check_keys(body, ("texts",))
         texts = requests.texts(body["texts"], "texts", self._limits)
         vectors = await self._run(self._model.embed_raw_text, texts)
@@ -157,14 +171,14 @@ class _Api:
 
     async def score(self, request: Request) -> Response:
         """POST /api/score {pairs}: {scores}."""
-        body = await requests.read(request, self._limits)
+        body = await self._read(request)
         check_keys(body, ("pairs",))
         pairs = requests.pairs(body["pairs"], "pairs", self._limits)
         return JSONResponse({"scores": _finite(await self._run(self._model.score_raw_text, pairs))})
 
     async def explain(self, request: Request) -> Response:
         """POST /api/explain {pair}: {score, texts}; see :func:`psp.inference.serve.pieces.explain`."""
-        body = await requests.read(request, self._limits)
+        body = await self._read(request)
         check_keys(body, ("pair",))
         pair = requests.pair(body["pair"], "pair", self._limits)
         explained = await self._run(explain, self._model, *pair)
@@ -173,7 +187,7 @@ class _Api:
 
     async def search(self, request: Request) -> Response:
         """POST /api/search {query, sentences, k}: {results}, best first, ties to the earlier sentence."""
-        body = await requests.read(request, self._limits)
+        body = await self._read(request)
         check_keys(body, ("query", "sentences"), ("k",))
         query = requests.text(body["query"], "query", self._limits)
         sentences = requests.texts(body["sentences"], "sentences", self._limits)
@@ -190,7 +204,7 @@ class _Api:
         Vectors have unit length, as its clients expect. Any model name is accepted, but this model answers, under its
         own name; unknown keys are ignored.
         """
-        body = await requests.read(request, self._limits)
+        body = await self._read(request)
         if "input" not in body:
             raise Refused(422, "input is missing: a string, or a list of strings")
         given = body["input"]

@@ -21,6 +21,11 @@ class Refused(Exception):
         super().__init__(message)
         self.status = status
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What goes with the answer: when a busy server (503) may be asked again, in seconds."""
+        return {"Retry-After": "1"} if self.status == 503 else {}
+
 
 async def read(request: Request, limits: Limits) -> dict[str, Any]:
     """Read the request's JSON object.

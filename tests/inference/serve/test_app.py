@@ -150,7 +150,7 @@ def test_the_models_facts(client, model):
     pieces = model.sentencepiece.get_piece_size()
     expected = {"name": "fr", "languages": ["en", "fr"], "dim": DIM, "vocab_size": pieces, "bytes": pieces * DIM * 4}
     assert expected.items() <= facts.items()
-    assert facts["limits"] == {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000, "wait": 10}
+    assert facts["limits"] == {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000, "wait": 10, "waiting": 64}
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=8), dim=st.integers(1, DIM))
@@ -320,6 +320,38 @@ def test_while_texts_are_embedded_others_are_answered(folder, monkeypatch):
         go_on.set()
         thread.join(20)
     assert answers[0][0] == 200
+
+
+def test_a_busy_server_says_when_to_ask_again(folder, monkeypatch):
+    model, begun, go_on = load_model(folder), threading.Event(), threading.Event()
+    embed = model.embed_raw_text
+
+    def slow(texts):
+        begun.set()
+        assert go_on.wait(20)
+        return embed(texts)
+
+    monkeypatch.setattr(model, "embed_raw_text", slow)
+    answers = []
+    with TestClient(application(model, "fr", Limits(waiting=2)), base_url=HERE) as client:
+
+        def ask():
+            answers.append(client.post("/api/embed", json={"texts": ["bread"]}))
+
+        threads = [threading.Thread(target=ask) for _ in range(5)]
+        for thread in threads:
+            thread.start()
+        assert begun.wait(20)
+        while len(answers) < 3:
+            time.sleep(0.01)
+        assert {(answer.status_code, answer.headers["Retry-After"]) for answer in answers} == {(503, "1")}
+        assert answers[0].json() == {"error": "2 requests are waiting already; ask again in a second"}
+        assert client.get("/health").status_code == 200
+        go_on.set()
+        for thread in threads:
+            thread.join(20)
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 503, 503, 503]
+        assert client.post("/api/embed", json={"texts": ["bread"]}).status_code == 200
 
 
 def test_many_at_once_get_what_is_theirs(client, model):
