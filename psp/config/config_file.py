@@ -20,6 +20,11 @@ class _Twice(Exception):
     """A key given twice in a mapping: the key, and both lines (unknown in JSON)."""
 
 
+#: Values of a config file, aliases written out.
+_MOST = 1_000_000
+_DEEPEST = 100
+
+
 def read_yaml(path: Path | str) -> dict[str, Any]:
     """Read a mapping from a YAML or JSON file.
 
@@ -30,8 +35,9 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
         value = _parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name a config file that exists") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    # Beside YAML's own: text that is not UTF-8, a number of 5,000 digits, a date that is none, 100,000 brackets.
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())[:300]}") from None
     except _Twice as error:
         key, *lines = error.args
         where = f", on lines {lines[0]} and {lines[1]}" if lines else ""
@@ -46,16 +52,51 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
 def _parse(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)  # as Snakemake does: JSON first
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
+        _check_depth(text)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()  # as written, before `<<` is merged
             if node is None:
                 return None
+            _count(node, {})
             _refuse_twice(node, set())
             return loader.construct_document(node)
         finally:
             loader.dispose()
+
+
+def _check_depth(text: str) -> None:
+    """Check that values are not nested too deeply: PyYAML's compiled loader would end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"values nested more than {_DEEPEST} deep")
+
+
+def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
+    """Count the nodes of a document, those behind aliases each time.
+
+    Raises:
+        ValueError: an alias stands for itself, or aliases of aliases for more than a config can hold.
+    """
+    if id(node) in known:
+        found = known[id(node)]
+        if found is None:
+            raise ValueError("an alias stands for a value that holds it")
+        return found
+    known[id(node)] = None
+    inside: list[yaml.Node] = []
+    if isinstance(node, yaml.SequenceNode):
+        inside = node.value
+    elif isinstance(node, yaml.MappingNode):
+        inside = [part for pair in node.value for part in pair]
+    total = 1 + sum(_count(part, known) for part in inside)
+    if total > _MOST:
+        raise ValueError(f"aliases that stand for more than {_MOST:,} values")
+    known[id(node)] = total
+    return total
 
 
 def _refuse_twice(node: yaml.Node, looked_at: set[int]) -> None:

@@ -94,3 +94,20 @@ def test_a_result_is_no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             look([base, file])
     (tmp_path / "mine.json").write_text('{"models": {}}')
     assert look([base, tmp_path / "mine.json"]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: " + "9" * 5000, '{"a": ' + "9" * 5000 + "}", "[" * 100_000, "{" * 100_000, "- " * 100_000,
+        "a: 2026-99-99", "a: &b [*b]", "a: !!python/object/apply:os.system [ls]", "a: !mine 3", "a: \x00", "a: [", "- *b",
+        "\n".join(["a0: &a0 [1, 1]", *(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(12))]),
+    ],
+    ids=lambda text: text[:20],
+)  # fmt: skip
+def test_what_is_no_config_is_one_line(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml: not YAML: ") as caught:
+        read_yaml(file)
+    assert len(str(caught.value)) < 500 and "\n" not in str(caught.value)
