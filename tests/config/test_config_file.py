@@ -100,7 +100,8 @@ def test_a_result_is_no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     "text",
     [
         "a: " + "9" * 5000, '{"a": ' + "9" * 5000 + "}", "[" * 100_000, "{" * 100_000, "- " * 100_000,
-        "a: 2026-99-99", "a: &b [*b]", "a: !!python/object/apply:os.system [ls]", "a: !mine 3", "a: \x00", "a: [", "- *b",
+        "a: 2026-99-99", "a: &b [*b]", "a: !!python/object/apply:os.system [ls]", "a: !mine 3", "a: \x00", "a: [",
+        "- *b",
         "\n".join(["a0: &a0 [1, 1]", *(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 9)}]" for n in range(12))]),
     ],
     ids=lambda text: text[:20],
