@@ -7,7 +7,7 @@ from pathlib import Path
 
 from psp.config import plan
 from psp.pairs import data_warnings
-from psp.core import failures, limits
+from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
@@ -63,6 +63,9 @@ DOWNLOADS = "results/downloads"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
+# What a job belongs to, so that one that begins late does not work for a run that has been killed.
+if workflow.is_main_process:
+    os.environ[run.VARIABLE] = run.of_this_process()
 # Every job's process loads this file first, on a cluster too.
 os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 

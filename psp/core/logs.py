@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from psp.core import status
+from psp.core import run, status
 from psp.core.errors import PspError
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -57,6 +57,10 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     A :class:`PspError` is logged, printed as one line, and ends the process with its status, usually 1. Ctrl-C ends it
     with one line and status 130. Any other exception is a bug and keeps its traceback.
     """
+    try:
+        run.check()  # before the log of the next run's job is touched
+    except PspError as error:
+        raise SystemExit(f"error: {error}") from None
     start(log_file, level)
     try:
         with status.of_job(log_file):

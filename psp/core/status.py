@@ -74,7 +74,7 @@ class Status:
     def state(self) -> str:
         """Return ``running``, ``dead`` (process gone) or ``silent`` (other machine, no update for 10 minutes)."""
         if self.host == socket.gethostname():
-            return "running" if _born(self.pid) == (True, self.born) else "dead"
+            return "running" if born(self.pid) == (True, self.born) else "dead"
         return "running" if time.time() - self.written < SILENT else "silent"
 
 
@@ -133,7 +133,7 @@ def of_job(log_file: Path | str | None) -> Iterator[None]:
         yield
         return
     now = time.time()
-    status = Status(socket.gethostname(), os.getpid(), _born(os.getpid())[1], now, now, None)
+    status = Status(socket.gethostname(), os.getpid(), born(os.getpid())[1], now, now, None)
     _place = _Place(Path(f"{log_file}{SUFFIX}"), status)
     _place.write(None)
     try:
@@ -157,7 +157,7 @@ def tell(work: Work | None) -> None:
         _place.write(work)
 
 
-def _born(pid: int) -> tuple[bool, int | None]:
+def born(pid: int) -> tuple[bool, int | None]:
     """Return whether a process exists, and when it was started if the system reports it (Linux)."""
     try:
         # The program's name, in parentheses, may contain anything.

@@ -27,6 +27,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from psp.core import run
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, sha256, write_json
 from psp.training.settings import When
@@ -288,6 +289,7 @@ def sole(folder: Path, patience: float = 60.0) -> Iterator[None]:
                 log.warning("%s: another process is training there; waiting for it to end", folder)
             waiting = True
             time.sleep(0.1)
+        run.check()  # it may have ended in the meantime
         yield
     finally:
         os.close(handle)  # releases the lock, as does killing the process

@@ -1,0 +1,69 @@
+"""Jobs of a run that has been killed."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from psp.core import run
+from psp.core.errors import PspError
+from psp.core.logs import job
+from psp.training.saving.checkpoint import sole
+
+
+def of(process):
+    """The variable that a run would have set whose main process is this one."""
+    return f"{socket.gethostname()} {process.pid} {run.born(process.pid)[1]}"
+
+
+@pytest.fixture
+def main():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_job_that_begins_late_leaves_the_log_and_the_folder_to_the_next(main, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv(run.VARIABLE, of(main))
+    (tmp_path / "a.log").write_text("of the next run\n")
+    with job(tmp_path / "own.log"), sole(tmp_path / "train"):
+        assert run.of_this_process() != of(main)
+    main.send_signal(signal.SIGKILL)
+    main.wait()
+    with pytest.raises(SystemExit) as ended, job(tmp_path / "a.log"):
+        raise AssertionError
+    assert str(ended.value) == "error: the run that this job belongs to has been killed; start Snakemake again"
+    assert (tmp_path / "a.log").read_text() == "of the next run\n"
+
+
+def test_one_that_waited_for_the_folder_does_not_train_after_all(main, monkeypatch, tmp_path):
+    monkeypatch.setenv(run.VARIABLE, of(main))
+    begun = time.monotonic()
+    code = "from pathlib import Path; from psp.training.saving.checkpoint import sole\n"
+    code += f"with sole(Path({str(tmp_path)!r})):\n"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code + " print('held', flush=True); import time; time.sleep(1)"], stdout=subprocess.PIPE
+    )
+    assert holder.stdout.readline() == b"held\n"
+    main.kill()
+    main.wait()
+    with pytest.raises(PspError, match="the run that this job belongs to has been killed"), sole(tmp_path):
+        raise AssertionError
+    assert time.monotonic() - begun > 1
+    holder.wait()
+
+
+@pytest.mark.parametrize("value", ["", "elsewhere 1 2", "nonsense", f"{socket.gethostname()} x y"])
+def test_what_cannot_be_known_is_no_reason_to_stop(monkeypatch, value):
+    monkeypatch.setenv(run.VARIABLE, value)
+    run.check()
+
+
+def test_a_process_that_has_got_the_number_of_another_is_not_it(main, monkeypatch):
+    monkeypatch.setenv(run.VARIABLE, f"{socket.gethostname()} {main.pid} 1")
+    with pytest.raises(PspError):
+        run.check()
