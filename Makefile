@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint dist settings clean
+.PHONY: demo install test lint fuzz dist settings clean
 
 demo: install
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -39,6 +39,10 @@ lint: install
 	ruff format --check .
 	snakefmt --check Snakefile rules
 	mypy
+
+# Changed files for every reader, a minute each; what is found is in fuzz/.
+fuzz: install
+	python -m tests.fuzz.run --seconds 60
 
 # What goes to a package index: the library as a wheel, and the project as a source archive.
 dist: install

@@ -1,7 +1,8 @@
-"""What damaged zip archives raise: exceptions of many kinds, which become one of ours."""
+"""What damaged files raise in the libraries that read them: exceptions of many kinds, which become one of ours."""
 
 import lzma
 import struct
+import tokenize
 import zipfile
 import zlib
 
@@ -15,4 +16,16 @@ DAMAGE = (
     NotImplementedError,  # an unknown compression or zip version
     OSError,  # from bz2, and from seeking to a wrong offset
     ValueError,  # not seen, but a member's name may be marked as UTF-8 without being so
+)
+
+#: The same of NumPy's own files, whose head is read as Python, and which get the room that it says.
+ARRAY_DAMAGE = (
+    OSError,
+    ValueError,
+    EOFError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from psp.core.damage import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress
@@ -108,7 +109,7 @@ class CachedEncoder:
                 vectors = path.with_name(path.name.replace(".keys.", ".vectors."))
                 try:
                     self._remember(np.load(path), np.load(vectors, mmap_mode="r"))
-                except (OSError, ValueError, EOFError) as error:
+                except ARRAY_DAMAGE as error:
                     raise DataError(
                         f"damaged, or its .vectors.npy is ({error}); delete both, and their texts are embedded again",
                         path,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +64,7 @@ def hold_out(
     of_index = [name if name in sets else REST for name in corpora]
     counts, total = Counter[str](), Counter[int]()
     for _, _, index in read_mixed(mixed):  # checks all lines, too
-        if not index.isdigit() or int(index) >= len(corpora):
+        if not re.fullmatch("[0-9]{1,9}", index) or int(index) >= len(corpora):
             raise DataError(f"has the index {index} of a corpus, and there are {len(corpora)}; make it again", mixed)
         total[int(index)] += 1
         counts[of_index[int(index)]] += 1
@@ -132,7 +133,7 @@ def read_heldout(path: Path) -> dict[str, list[tuple[str, str, int]]]:
     found: dict[str, list[tuple[str, str, int]]] = {}
     for source, target, name in read_mixed(path):
         one, _, index = name.rpartition("/")
-        if not one or not index.isdigit():
+        if not one or not re.fullmatch("[0-9]{1,9}", index):
             raise DataError(f"has the set {name!r}, not a name and the index of a corpus; make it again", path)
         found.setdefault(one, []).append((source, target, int(index)))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -194,7 +195,7 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
     for number, line in enumerate(lines[1:], start=2):
         token, tab, count = line.partition("\t")
         # The file is written again from what was read, and must be the same then.
-        if not (tab and count.isascii() and count.isdigit() and str(int(count)) == count):
+        if not (tab and re.fullmatch("0|[1-9][0-9]{0,17}", count)):
             raise DataError(f"{line[:60]!r} is not an entry, a tab and its count; {_AGAIN}", path, number)
         entries.append((token, int(count)))
     return fields, entries

@@ -6,6 +6,7 @@ A document is its title and its text. Gains are the relevance grades and discoun
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +50,7 @@ class DocumentRetrieval(Task):
             for key, known, path in ((query, asked, queries), (document, places, corpus)):
                 if key not in known:
                     raise DataError(f"the id {key} is not in {path.name}", judgements, line)
-            if not grade.lstrip("-").isdigit():
+            if not re.fullmatch("-?[0-9]{1,9}", grade):
                 raise DataError(f"the score {grade!r} is not a whole number", judgements, line)
             if int(grade) > 0:
                 grades.setdefault(query, {})[places[document]] = float(grade)
@@ -99,7 +100,7 @@ def _texts(path: Path, keys: tuple[str, ...]) -> dict[str, str]:
         try:
             entry = json.loads(line)
             key, words = str(entry["_id"]), [str(entry.get(name) or "") for name in keys]
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DataError(f"no JSON object with _id, {', '.join(keys)}", path, number) from None
         if key in found:
             raise DataError(f"the _id {key} is given twice", path, number)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from psp.core.damage import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import new_folder, read_json, write_json
 from psp.core.progress import Progress
@@ -221,8 +222,10 @@ class Index:
             size = (folder / VECTORS).stat().st_size
             if size != dtype.itemsize * shape[0] * shape[1] or lines.shape != shape[:1] or shape[1] != model.dim:
                 raise ValueError("sizes do not match")
+            if lines.dtype != np.int64 or (len(lines) and not 0 <= lines.min() <= lines.max() < len(corpus)):
+                raise ValueError("lines that the corpus does not have")
             rows = np.memmap(folder / VECTORS, dtype, "r", shape=shape)
-        except (KeyError, TypeError, ValueError, EOFError, OSError) as error:
+        except (KeyError, TypeError, *ARRAY_DAMAGE) as error:
             raise DataError(f"damaged ({error}); make the index again with --save-index", folder) from None
         graph = Graph.load(folder / GRAPH) if description.get("graph") else None
         if graph is not None and not graph.fits(rows):
@@ -274,7 +277,7 @@ def _read(model: StaticModel, corpus: LineFile, path: Path) -> Iterator[Block]:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
-    except (ValueError, EOFError):
+    except ARRAY_DAMAGE:
         raise DataError("not a .npy file of vectors, or truncated; make it with psp embed", path) from None
     if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind != "f":
         raise DataError("not a matrix of floats; make it with psp embed", path)

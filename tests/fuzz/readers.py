@@ -1,0 +1,545 @@
+"""Every reader of files from others, with whole files to change.
+
+A reader is a function that writes what is whole into a folder and returns how it is read, and the files that are
+changed. A file may have a shape: what is inside of a container is changed as often as the container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.conftest import SENTENCES, train_sentencepiece
+from tests.fuzz.mutate import mutate
+
+#: Makes a changed file of a whole one, of a generator and of other whole files.
+Change = Callable[[bytes, Random, Sequence[bytes]], bytes]
+PAIRS = "".join(f"the cat number {n} sleeps\tle chat numéro {n} dort\t0.{n}5\t-{n}.5\n" for n in range(9)).encode()
+
+
+class Target(NamedTuple):
+    """A file to change: where it is, and how; and what is done then, such as to write its hash where that stands."""
+
+    path: Path
+    change: Change = mutate
+    then: Callable[[], None] | None = None
+
+
+class Made(NamedTuple):
+    """What a reader's function gives: how the folder is read, and what is changed in it."""
+
+    read: Callable[[], object]
+    targets: Sequence[Target]
+
+
+def _columns(count: int) -> bytes:
+    return b"".join(b"\t".join(line.split(b"\t")[:count]) + b"\n" for line in PAIRS.splitlines())
+
+
+def _exhaust(rows: object) -> None:
+    for _ in rows:  # type: ignore[attr-defined]
+        pass
+
+
+def zipped(member: str, method: int = zipfile.ZIP_DEFLATED) -> Change:
+    """Change the member of a zip, or the zip."""
+
+    def change(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+        if rng.random() < 0.5:
+            return mutate(data, rng, others)
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        chosen = member if member in members else rng.choice(sorted(members))
+        members[chosen] = mutate(members[chosen], rng)
+        return pack(members, method)
+
+    return change
+
+
+def gzipped(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+    """Change what is in a gzip file, or the file."""
+    if rng.random() < 0.5:
+        return mutate(data, rng, others)
+    return gzip.compress(mutate(gzip.decompress(data), rng), 1)
+
+
+def pack(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _corpus(kind: str, path: Path, corpus: str = "", names: tuple[str, str] = ("", "")) -> Callable[[], None]:
+    from psp.corpora import open_corpus
+
+    return lambda: _exhaust(open_corpus(kind, path, corpus, names))
+
+
+def opus(folder: Path) -> Made:
+    path = folder / "a.zip"
+    sides = {
+        f"Small.en-fr.{code}": b"".join(line.split(b"\t")[side] + b"\n" for line in PAIRS.splitlines())
+        for side, code in enumerate(("en", "fr"))
+    }
+    path.write_bytes(pack({**sides, "LICENSE": b"MIT"}))
+    return Made(_corpus("opus", path, "Small", ("en", "fr")), [Target(path, zipped(""))])
+
+
+def paranmt(folder: Path) -> Made:
+    path = folder / "p.zip"
+    path.write_bytes(pack({"para/para.txt": _columns(3)}))
+    return Made(_corpus("paranmt", path), [Target(path, zipped("para/para.txt"))])
+
+
+def bzip2(folder: Path) -> Made:
+    path = folder / "b.zip"
+    path.write_bytes(pack({"para/para.txt": PAIRS}, zipfile.ZIP_BZIP2))
+    return Made(_corpus("paranmt", path), [Target(path, zipped("para/para.txt", zipfile.ZIP_LZMA))])
+
+
+def tsv(folder: Path) -> Made:
+    path = folder / "a.tsv"
+    path.write_bytes(_columns(2))
+    return Made(_corpus("local", path), [Target(path)])
+
+
+def translated(folder: Path) -> Made:
+    path = folder / "t.tsv"
+    path.write_bytes(PAIRS)
+    return Made(_corpus("translated", path), [Target(path)])
+
+
+def gzip_file(folder: Path) -> Made:
+    path = folder / "a.tsv.gz"
+    path.write_bytes(gzip.compress(_columns(3)))
+    return Made(_corpus("local", path), [Target(path, gzipped)])
+
+
+def zstandard_file(folder: Path) -> Made:
+    import zstandard
+
+    path = folder / "a.tsv.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(_columns(3)))
+    return Made(_corpus("local", path), [Target(path)])
+
+
+def text(folder: Path) -> Made:
+    path = folder / "a.txt"
+    path.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
+    return Made(_corpus("text", path), [Target(path)])
+
+
+def mined(folder: Path) -> Made:
+    path = folder / "m.tsv"
+    path.write_bytes(PAIRS)
+    return Made(_corpus("mined", path), [Target(path)])
+
+
+def mixed_pairs(folder: Path) -> Made:
+    from psp.pairs.pair_file import read_mixed
+
+    path = folder / "mix.tsv"
+    path.write_bytes(b"".join(line.rsplit(b"\t", 2)[0] + b"\t0\n" for line in PAIRS.splitlines()))
+    return Made(lambda: _exhaust(read_mixed(path)), [Target(path)])
+
+
+def heldout(folder: Path) -> Made:
+    from psp.pairs.translator_heldout import read_heldout
+
+    path = folder / "heldout.tsv"
+    path.write_bytes(b"a b\tc d\tdevelopment/0\ne f\tg h\trest/1\n" * 3)
+    return Made(lambda: read_heldout(path), [Target(path)])
+
+
+def sts_archive(folder: Path) -> Made:
+    from psp.evaluation.testsets import MissingSetError, StsSource
+
+    path = folder / "STS.zip"
+    sets = {"STS.input.images.txt": b"a cat\tthe cat\nb\tc\n", "STS.gs.images.txt": b"3\n1.5\n"}
+    path.write_bytes(pack({f"STS/STS15-en-test/{name}": content for name, content in sets.items()}))
+
+    def read() -> None:
+        with StsSource(path) as source, contextlib.suppress(MissingSetError):  # it is skipped, and said to be
+            source.semeval("2015", "images")
+
+    return Made(read, [Target(path, zipped(""))])
+
+
+def sts_file(folder: Path) -> Made:
+    from psp.evaluation.testsets import read_file
+
+    path = folder / "sts.tsv"
+    path.write_bytes(b"3.5\ta cat\tthe cat\n0\tb\tc\n" * 3)
+    return Made(lambda: read_file(path), [Target(path)])
+
+
+def tatoeba(folder: Path) -> Made:
+    from psp.evaluation.testsets import read_tatoeba
+
+    one, two = folder / "fra", folder / "eng"
+    one.write_bytes(b"le chat\nle chien\n" * 3)
+    two.write_bytes(b"the cat\nthe dog\n" * 3)
+    return Made(lambda: read_tatoeba(one, two), [Target(one), Target(two)])
+
+
+def _task(folder: Path, entry: Mapping[str, object], files: Mapping[str, bytes]) -> Made:
+    from psp.evaluation import tasks
+
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    filled = {key: str(folder / value[1:]) if str(value).startswith("@") else value for key, value in entry.items()}
+    changes = {".jsonl": mutate}
+    return Made(
+        lambda: _exhaust(tasks.make(filled, "t").sentences()),
+        [Target(folder / name, changes.get(Path(name).suffix, mutate)) for name in files],
+    )
+
+
+def task_similarity(folder: Path) -> Made:
+    head = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    rows = b"".join(b"%d\tA cat sleeps\tA dog eats\t%d.5\tNEUTRAL\n" % (n, n % 4 + 1) for n in range(6))
+    return _task(folder, {"task": "similarity", "layout": "sick", "path": "@s.txt"}, {"s.txt": head + rows})
+
+
+def task_pairs(folder: Path) -> Made:
+    rows = b"".join(b"%d\ta cat sleeps\tthe cat number %d sleeps\n" % (n % 2, n) for n in range(8))
+    return _task(folder, {"task": "pair_classification", "path": "@p.tsv"}, {"p.tsv": rows})
+
+
+def task_trec(folder: Path) -> Made:
+    rows = b"".join(b"%s:x What is number %d ?\n" % (b"NUM" if n % 2 else b"LOC", n) for n in range(12))
+    entry = {"task": "classification", "layout": "trec", "path": "@t.label", "train": "@r.label"}
+    return _task(folder, entry, {"t.label": rows, "r.label": rows})
+
+
+def task_polarity(folder: Path) -> Made:
+    files = {f"m.{end}": b"".join(b"film \xe9 number %d\n" % n for n in range(12)) for end in ("pos", "neg")}
+    return _task(folder, {"task": "classification", "layout": "polarity", "path": "@m", "encoding": "cp1252"}, files)
+
+
+def task_documents(folder: Path) -> Made:
+    documents = "".join(json.dumps({"_id": f"d{n}", "title": "t", "text": f"about {n}"}) + "\n" for n in range(5))
+    queries = "".join(json.dumps({"_id": f"q{n}", "text": f"what of {n}"}) + "\n" for n in range(3))
+    judged = "query-id\tcorpus-id\tscore\n" + "".join(f"q{n}\td{n}\t{n + 1}\n" for n in range(3))
+    files = {"corpus.jsonl": documents, "queries.jsonl": queries, "qrels/test.tsv": judged}
+    entry = {"task": "document_retrieval", "path": "@b"}
+    return _task(folder, entry, {f"b/{key}": one.encode() for key, one in files.items()})
+
+
+def task_words(folder: Path) -> Made:
+    rows = b"".join(b"cat\tdog%d\t%d.25\n" % (n, n) for n in range(6))
+    return _task(folder, {"task": "word_similarity", "path": "@w.txt"}, {"w.txt": rows})
+
+
+def task_mining(folder: Path) -> Made:
+    stem = "f/fr-en.training"
+    files = {f"{stem}.{code}": "".join(f"{code}-{n}\tline {n}\n" for n in range(5)).encode() for code in ("fr", "en")}
+    files[f"{stem}.gold"] = b"".join(b"fr-%d\ten-%d\n" % (n, n) for n in range(3))
+    return _task(folder, {"task": "bitext_mining", "path": "@f", "languages": ["fr", "en"]}, files)
+
+
+def labels(folder: Path) -> Made:
+    from psp.pairs.stats.sheet import read_sheet
+
+    path = folder / "ann.tsv"
+    path.write_bytes(b"id\tparaphrase\tfluency\nabcdef012345\t3\t2\nabcdef012346\t1\t3\n")
+    return Made(lambda: read_sheet(path), [Target(path)])
+
+
+def vectors(folder: Path) -> Made:
+    from psp.models.word_vectors import read_vectors
+
+    path = folder / "v.txt"
+    path.write_bytes(b"4 3\n" + b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4)))
+    return Made(lambda: read_vectors(path), [Target(path)])
+
+
+def vectors_binary(folder: Path) -> Made:
+    from psp.models.word_vectors import read_vectors
+
+    path = folder / "v.bin"
+    row = np.array([0.5, -1.5, 0.002], "<f4").tobytes()
+    path.write_bytes(b"4 3\n" + b"".join(b"word%d " % n + row + b"\n" for n in range(4)))
+    return Made(lambda: read_vectors(path), [Target(path)])
+
+
+def vectors_gzip(folder: Path) -> Made:
+    from psp.models.word_vectors import read_vectors
+
+    path = folder / "v.txt.gz"
+    path.write_bytes(gzip.compress(b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4))))
+    return Made(lambda: read_vectors(path), [Target(path, gzipped)])
+
+
+def store(folder: Path) -> Made:
+    from psp.pairs.store import Store, write_store
+
+    model = train_sentencepiece(folder / "sp.model")
+    mixed, path = folder / "mix.tsv", folder / "store.h5"
+    mixed.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(SENTENCES[:20], SENTENCES[20:40], strict=True)))
+    write_store(mixed, model, path, languages=["en", "fr"], corpora=["Small"])
+
+    def read() -> None:
+        with Store(path) as opened:
+            opened.read(0, len(opened))
+
+    return Made(read, [Target(path)])
+
+
+def _trusting(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+    """Change the values of a JSON file, so that more than the parser sees them."""
+    if rng.random() < 0.4:
+        return mutate(data, rng, others)
+    value = json.loads(data)
+    strange = (None, -1, 0, 1, 2.5, 1e308, 2**40, "x", "", "../x", [], {}, [1], {"a": 1}, True, "9" * 400, [[]])
+
+    def changed(node: object) -> object:
+        if isinstance(node, dict) and node and rng.random() < 0.8:
+            key = rng.choice(sorted(node))
+            if rng.random() < 0.15:
+                return {name: one for name, one in node.items() if name != key}
+            return {**node, key: changed(node[key])}
+        if isinstance(node, list) and node and rng.random() < 0.6:
+            place = rng.randrange(len(node))
+            return [*node[:place], changed(node[place]), *node[place + 1 :]]
+        return rng.choice(strange)
+
+    return json.dumps(changed(value)).encode()
+
+
+def _weights(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+    """Change the header of safetensors as JSON, with a length that fits; or any byte."""
+    if rng.random() < 0.5:
+        return mutate(data, rng, others)
+    size = int.from_bytes(data[:8], "little")
+    header = _trusting(data[8 : 8 + size], rng, ())
+    return len(header).to_bytes(8, "little") + header + data[8 + size :]
+
+
+def _model(folder: Path, write: Callable[[Path], object]) -> Made:
+    from psp.models.model import load_model
+
+    write(folder / "model")
+    files = sorted(path for path in (folder / "model").rglob("*") if path.is_file() and path.name != "README.md")
+    changes = {".json": _trusting, ".safetensors": _weights}
+
+    def read() -> None:
+        load_model(folder / "model", accelerate=False).encode(["the cat", "le chat dort"])
+
+    config = folder / "model/config.json"
+    described = json.loads(config.read_bytes())
+
+    def hashed(path: Path) -> Callable[[], None]:
+        """Write the hash of a tokenizer's file into config.json, so that more than the hash is looked at."""
+        plain = hashlib.sha256(path.read_bytes()).hexdigest()
+
+        def write() -> None:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            config.write_text(json.dumps(described).replace(plain, digest))
+
+        return write
+
+    own = [path for path in files if path.suffix not in changes]
+    return Made(
+        read,
+        [Target(path, changes[path.suffix]) for path in files if path.suffix in changes]
+        + [Target(path) for path in own]
+        + [Target(path, then=hashed(path)) for path in own * 3],
+    )
+
+
+def _table(rows: int, dim: int = 8) -> np.ndarray:
+    return np.random.default_rng(1).standard_normal((rows, dim), dtype=np.float32)
+
+
+def model(folder: Path) -> Made:
+    from psp.models.folder import save_model
+    from psp.text.sentencepiece import load_sentencepiece
+
+    path = train_sentencepiece(folder / "sp.model")
+    pieces = load_sentencepiece(path).get_piece_size()
+    return _model(folder, lambda out: save_model(out, _table(pieces), path, {"languages": ["en"]}))
+
+
+def model_int8(folder: Path) -> Made:
+    from psp.models.folder import save_model
+    from psp.models.table import Table
+    from psp.text.sentencepiece import load_sentencepiece
+
+    path = train_sentencepiece(folder / "sp.model")
+    table = Table(_table(load_sentencepiece(path).get_piece_size())).converted("int8")
+    return _model(folder, lambda out: save_model(out, table, path, {"languages": ["en"]}))
+
+
+def _words() -> object:
+    from psp.text.word_tokenizer import WordTokenizer
+
+    return WordTokenizer([("the", 9), ("cat", 5), ("chat", 4), ("le", 3)])
+
+
+def model_words(folder: Path) -> Made:
+    from psp.models.folder import save_model
+
+    tokenizer = _words()
+    return _model(folder, lambda out: save_model(out, _table(len(tokenizer)), tokenizer, {"languages": ["en"]}))  # type: ignore[arg-type]
+
+
+def model_lstm(folder: Path) -> Made:
+    from psp.models.lstm import Direction, Lstm
+    from psp.models.model import Model
+    from psp.models.table import Table
+
+    rng = np.random.default_rng(1)
+    shapes = (20, 8), (20, 5), (20,)
+    one = [Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)) for _ in range(2)]
+    tokenizer = _words()
+    made = Model(Table(_table(len(tokenizer))), tokenizer, {"languages": ["en"]}, sequence=Lstm(one, "average", "mean"))  # type: ignore[call-arg, arg-type]
+    return _model(folder, made.save)
+
+
+def model_combined(folder: Path) -> Made:
+    from psp.models.combined import CombinedModel
+    from psp.models.model import Model
+    from psp.models.table import Table
+
+    tokenizer = _words()
+    parts = [Model(Table(_table(len(tokenizer), dim)), tokenizer, {"languages": ["en"]}) for dim in (4, 6)]  # type: ignore[arg-type]
+    return _model(folder, CombinedModel(parts, [1, 0.5]).save)
+
+
+def published(folder: Path) -> Made:
+    import argparse
+
+    import torch
+
+    from psp.models.published import read_checkpoint
+    from psp.text.sentencepiece import load_sentencepiece
+
+    path, file = train_sentencepiece(folder / "sp.model"), folder / "model.pt"
+    processor = load_sentencepiece(path)
+    pieces = [processor.id_to_piece(number) for number in range(3, processor.get_piece_size())]
+    vocabulary = {piece: row for row, piece in enumerate([*pieces, "UUUNKKK"])}
+    torch.save(
+        {
+            "state_dict": {"embedding.weight": torch.from_numpy(_table(len(vocabulary)))},
+            "vocab": vocabulary, "vocab_fr": None, "args": argparse.Namespace(lower_case=1),
+        },
+        file,
+    )  # fmt: skip
+    return Made(lambda: read_checkpoint(file, path), [Target(file, zipped(""))])
+
+
+def sentencepiece_model(folder: Path) -> Made:
+    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+
+    path = train_sentencepiece(folder / "sp.model")
+
+    def read() -> None:
+        load_sentencepiece(path).encode(["the cat sleeps", ""])
+        SentencepieceTokenizer(path)
+
+    return Made(read, [Target(path)])
+
+
+def config(folder: Path) -> Made:
+    from psp.config.config import Config
+
+    path = folder / "c.yaml"
+    path.write_text(
+        "corpora:\n  A: {version: v1, licence: MIT, filters: {length: {max: 50}}}\n  B: {kind: paranmt, version: v2}\n"
+        "models:\n  fr: {languages: [en, fr], corpora: [A, {path: x.tsv, cap: 5}], train: {epochs: 2, dim: 8}}\n"
+        "  en: {languages: [en], corpora: [B, {mined: en, through: fr, from: {model: fr}}], seeds: [1, 2],\n"
+        "       variants: {a: {epochs: 3}}}\n"
+        "translators: {t: {languages: [fr, en], from: {model: fr}, train: {steps: 5}}}\n"
+        "limits: {line_bytes: 4096}\nevaluate: {tasks: {s: {task: similarity, layout: sick, path: x}}}\n"
+    )
+    return Made(lambda: Config.load([path]), [Target(path)])
+
+
+def json_file(folder: Path) -> Made:
+    from psp.core.files import read_json
+
+    path = folder / "x.json"
+    path.write_text(json.dumps({"format": 1, "a": [1, 2.5, None, {"b": "c"}]}))
+    return Made(lambda: read_json(path), [Target(path)])
+
+
+def report(folder: Path) -> Made:
+    from psp.core import schemas
+    from psp.core.files import read_json
+
+    path = folder / "backtranslate.json"
+    one = {"lines": 1, "empty": 0, "copies": 0, "overlong": 0, "cut": 0, "kept": 1}
+    path.write_text(
+        json.dumps(
+            {
+                "format": 1, "languages": ["en", "en"], "through": "fr", "encoder": {"name": "x", "files": {}},
+                "translator": {"name": "t", "kind": "command", "settings": {"command": "cat"}, "files": {}},
+                "sources": [{"corpus": "C", "sha256": "0" * 64, "column": 1, "lines": 1}], "sample": None, "seed": 1,
+                "block_lines": 10, "corpora": {"C": one},
+            }
+        )
+    )  # fmt: skip
+    return Made(lambda: schemas.check(read_json(path), "backtranslate", path), [Target(path, _trusting)])
+
+
+def cache(folder: Path) -> Made:
+    from psp.models.embedding_cache import CachedEncoder
+    from psp.models.registry import load_encoder
+
+    path = folder / "v.txt"
+    path.write_bytes(b"2 3\ncat 0.5 -1.5 2e-3\nthe 1 1 1\n")
+    encoder = load_encoder(str(path))
+    CachedEncoder(encoder, "x", folder / "cache", "v").embed(["the cat", "cat"])
+
+    def read() -> None:
+        CachedEncoder(encoder, "x", folder / "cache", "v").embed(["the cat", "cat"])
+
+    return Made(read, [Target(path) for path in sorted((folder / "cache/x").iterdir())])
+
+
+def index(folder: Path) -> Made:
+    from psp.inference.search.index import Index
+    from psp.models.folder import save_model
+    from psp.models.model import load_model
+    from psp.text.lines import LineFile
+
+    tokenizer = _words()
+    save_model(folder / "model", _table(len(tokenizer)), tokenizer, {"languages": ["en"]})  # type: ignore[arg-type]
+    lines = folder / "lines.txt"
+    lines.write_text("the cat\nle chat\nthe\n")
+    loaded, corpus = load_model(folder / "model", accelerate=False), LineFile(lines)
+    Index.build(loaded, corpus, folder=folder / "index")
+
+    def read() -> None:
+        Index.load(folder / "index", loaded, corpus).search(["cat"], 2)
+
+    files = sorted((folder / "index").iterdir())
+    return Made(read, [Target(path, _trusting if path.suffix == ".json" else mutate) for path in files])
+
+
+READERS: Mapping[str, Callable[[Path], Made]] = {
+    function.__name__: function
+    for function in (
+        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, text, mined, mixed_pairs, heldout,
+        sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity, task_documents, task_words,
+        task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store, model, model_int8,
+        model_words, model_lstm, model_combined, published, sentencepiece_model, config, json_file, report, cache,
+        index,
+    )
+}  # fmt: skip
