@@ -1,0 +1,177 @@
+"""A server under load, for docs/running.md: what it sustains, half of that for minutes, and twice as much.
+
+    python benchmarks/load.py results/fr/model [--minutes 10] [--overload 2] [--clients 16]
+
+The server runs on one core, the clients on another. Single sentences go to /api/embed over connections that stay open.
+First the clients ask as fast as they are answered, which gives the highest rate. Then requests are due at fixed times,
+whether or not earlier ones are answered, and a latency counts from when its request was due. Statuses: 0 is a broken
+connection, -1 a request that no client came to within five seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SENTENCES = [f"the {size} {thing} near house number {n} is for sale" for n in range(50)
+             for size, thing in (("small", "dog"), ("old", "car"), ("red", "boat"))]  # fmt: skip
+
+
+class Client:
+    """A connection to the server that stays open."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self.reader: asyncio.StreamReader | None = None
+        self.writer: asyncio.StreamWriter | None = None
+
+    async def ask(self, text: str) -> int:
+        """Embed a sentence; the status, 0 if the connection broke."""
+        try:
+            if self.writer is None:
+                self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+            assert self.reader is not None
+            body = json.dumps({"texts": [text]}).encode()
+            head = "POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            head += f"Content-Length: {len(body)}\r\n\r\n"
+            self.writer.write(head.encode() + body)
+            answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+            if "chunked" in answer:
+                while size := int(await self.reader.readuntil(b"\r\n"), 16):
+                    await self.reader.readexactly(size + 2)
+                await self.reader.readexactly(2)
+            else:
+                found = re.search(r"content-length: (\d+)", answer)
+                await self.reader.readexactly(int(found[1]) if found else 0)
+            if "connection: close" in answer:
+                self.close()
+            return int(answer.split(" ", 2)[1])
+        except (OSError, asyncio.IncompleteReadError):
+            self.close()
+            return 0
+
+    def close(self) -> None:
+        """Close the connection; the next question opens another."""
+        if self.writer is not None:
+            self.writer.close()
+        self.reader = self.writer = None
+
+
+async def as_fast_as_possible(clients: list[Client], seconds: float) -> float:
+    """Requests a second."""
+    end, done = time.monotonic() + seconds, 0
+
+    async def one(client: Client, number: int) -> None:
+        nonlocal done
+        while time.monotonic() < end:
+            assert await client.ask(SENTENCES[(number + done) % len(SENTENCES)]) == 200
+            done += 1
+
+    begun = time.monotonic()
+    await asyncio.gather(*(one(client, number) for number, client in enumerate(clients)))
+    return done / (time.monotonic() - begun)
+
+
+async def at_rate(clients: list[Client], rate: float, seconds: float, watch: Any) -> dict[str, Any]:
+    """Requests that are due at fixed times; of those that no client is free for, the latency grows."""
+    due: asyncio.Queue[float | None] = asyncio.Queue()
+    latencies: list[float] = []
+    statuses: dict[int, int] = {}
+
+    async def one(client: Client) -> None:
+        while (when := await due.get()) is not None:
+            if time.monotonic() - when > 5:  # nobody waits longer
+                statuses[-1] = statuses.get(-1, 0) + 1
+                continue
+            status = await client.ask(SENTENCES[int(when * 1000) % len(SENTENCES)])
+            statuses[status] = statuses.get(status, 0) + 1
+            if status == 200:
+                latencies.append(time.monotonic() - when)
+
+    tasks = [asyncio.create_task(one(client)) for client in clients]
+    begun, sent = time.monotonic(), 0
+    while (now := time.monotonic()) - begun < seconds:
+        while sent < (now - begun) * rate:
+            due.put_nowait(begun + sent / rate)
+            sent += 1
+        watch(now - begun)
+        await asyncio.sleep(0.002)
+    for _ in tasks:
+        due.put_nowait(None)
+    await asyncio.gather(*tasks)
+    latencies.sort()
+    told = {f"p{share}": 1000 * latencies[int(len(latencies) * share / 100)] for share in (50, 99)} if latencies else {}
+    return {"sent": sent, "statuses": statuses, **told, "longest": 1000 * latencies[-1] if latencies else None}
+
+
+def memory(pid: int) -> float:
+    """Resident memory in MB."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+async def measure(options: argparse.Namespace, pid: int, host: str, port: int) -> None:
+    clients = [Client(host, port) for _ in range(options.clients)]
+    await as_fast_as_possible(clients, 5)  # warm
+    highest = await as_fast_as_possible(clients, options.capacity)
+    print(f"highest rate: {highest:.0f} requests/s by {options.clients} clients, {memory(pid):.0f} MB")
+    marks: dict[str, float] = {}
+
+    def watch(passed: float) -> None:
+        if passed >= 60:
+            marks.setdefault("a minute", memory(pid))
+
+    half = await at_rate(clients, highest / 2, 60 * options.minutes, watch)
+    grown = memory(pid) / marks.get("a minute", memory(pid)) - 1
+    print(f"half of it, {options.minutes:g} minutes: {half}; memory {100 * grown:+.1f}% after the first minute")
+    # Many more clients, or the sixteen would wait for one another instead of being refused.
+    crowd = [Client(host, port) for _ in range(options.crowd)]
+    twice = await at_rate(crowd, 2 * highest, 60 * options.overload, lambda passed: None)
+    print(f"twice as much, {options.overload:g} minutes, {options.crowd} clients: {twice}; {memory(pid):.0f} MB")
+    for client in crowd:
+        client.close()
+    begun, seconds = time.monotonic(), None
+    while seconds is None and time.monotonic() - begun < 60:
+        after = await at_rate(clients, highest / 2, 1, lambda passed: None)
+        if set(after["statuses"]) == {200} and after["p99"] < 100:
+            seconds = time.monotonic() - begun
+    print(f"back to normal after {seconds} s: {after}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model")
+    parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--crowd", type=int, default=300)
+    parser.add_argument("--capacity", type=float, default=20, metavar="SECONDS")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--overload", type=float, default=2, metavar="MINUTES")
+    options = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    command = [sys.executable, "-c", "from psp.cli.main import main; main()", "serve", options.model, "--port", "0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores[:1])
+    )
+    try:
+        assert process.stdout is not None
+        found = re.search(r"http://([^:]+):(\d+)/", process.stdout.readline())
+        assert found is not None
+        if len(cores) > 1:
+            os.sched_setaffinity(0, cores[1:])
+        asyncio.run(measure(options, process.pid, found[1], int(found[2])))
+        assert process.poll() is None, "the server has ended"
+    finally:
+        process.kill()
+
+
+if __name__ == "__main__":
+    main()
