@@ -14,9 +14,10 @@ def add(command: Any) -> None:
     added = command(
         "show",
         run,
-        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its tenths.",
+        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its tenths; or "
+        "of a translator.",
     )
-    added.add_argument("results", type=Path, help="the model's results, such as results/fr")
+    added.add_argument("results", type=Path, help="its results, such as results/fr")
     added.add_argument(
         "--quoted",
         nargs="*",
@@ -39,13 +40,14 @@ def run(options: argparse.Namespace) -> None:
         quoted,
         task_table,
         tenths_table,
+        translator_table,
         variants_table,
     )
 
     folder: Path = options.results
     files = {
         name: path
-        for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus")
+        for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus", "translator")
         if (path := folder / f"{name}.json").exists()
     }
     found = {name: read_json(path) for name, path in files.items()}
@@ -57,8 +59,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not found.keys() - {"compare"}:
         raise DataError(
-            "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json or tasks/; make one with "
-            "snakemake first",
+            "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks/; "
+            "make one with snakemake first",
             folder,
         )
     tables = []
@@ -80,4 +82,6 @@ def run(options: argparse.Namespace) -> None:
         tables.append(tenths_table.tenths(found["tenths"], options.format))
     if "by_corpus" in found:
         tables.append(tenths_table.by_corpus(found["by_corpus"], options.format))
+    if "translator" in found:
+        tables.append(translator_table.table(found["translator"], options.format))
     print("\n".join(tables))

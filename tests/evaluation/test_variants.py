@@ -167,7 +167,8 @@ def test_show_prints_what_is_there(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(tmp_path)])
     assert (
-        "no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json or tasks" in capsys.readouterr().err
+        "no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks"
+        in capsys.readouterr().err
     )
     write_json(tmp_path / "variants.json", made_up())
     main(["show", str(tmp_path), "--format", "markdown"])
