@@ -7,16 +7,25 @@ and keeps its traceback.
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
+
+#: Control characters, directions of writing, lone surrogates, ends of lines and of paragraphs.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class PspError(Exception):
     """A problem outside the code: one clear line for the person who can fix it.
 
-    ``status`` is the exit status of a program that ends with it.
+    ``status`` is the exit status of a program that ends with it. What a file or a name has put into the message stays
+    on that line: line feeds, a terminal's control characters and the like are shown by their codes.
     """
 
     status = 1
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if text.isprintable() else "".join(map(_shown, text))
 
 
 class ConfigError(PspError):
@@ -33,3 +42,8 @@ class DataError(PspError):
 
 class DownloadError(PspError):
     """No mirror served a file, or it is not the pinned file."""
+
+
+def _shown(character: str) -> str:
+    hidden = unicodedata.category(character) in _HIDDEN
+    return character.encode("unicode_escape").decode() if hidden else character

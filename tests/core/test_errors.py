@@ -1,0 +1,29 @@
+"""Errors are one line, whatever a file or a name has put into them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.core.errors import ConfigError, DataError, PspError
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_text_stays_on_the_line_and_can_be_printed(message, path):
+    for error in (PspError(message), ConfigError(message), DataError(message, path, 3)):
+        text = str(error)
+        assert len(text.splitlines()) <= 1
+        text.encode()
+        assert "\x1b" not in text and "\u202e" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("the column `é 日 \u00a0` is wrong", "the column `é 日 \u00a0` is wrong"),
+        ("a\nb\tc\x1b[2J", "a\\nb\\tc\\x1b[2J"),
+        ("\u202egnp.exe", "\\u202egnp.exe"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_would_move_or_hide_text_is_shown_by_its_code(text, shown):
+    assert str(PspError(text)) == shown
