@@ -104,9 +104,7 @@ def resolve_mined(
                 f"{said}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
                 "language for `through`"
             )
-    labels = [source.label for source in sources]
-    if repeated := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(f"{said}: {repeated} is in `from` twice; leave one out")
+    check_distinct(sources, said)
     both = (wanted[0], wanted[-1])
     own = {key: item[key] for key in ("pairs", "max_group") if key in item}
     mining = {**settings["pivot"], **own}
@@ -195,6 +193,17 @@ def bitext(
                 recipe=recipe,
                 where=said,
             )
+
+
+def check_distinct(sources: Iterable[Part], said: str) -> None:
+    """Check that no corpus is in ``from`` twice.
+
+    Raises:
+        ConfigError: one is.
+    """
+    labels = [source.label for source in sources]
+    if repeated := next((label for label in labels if labels.count(label) > 1), None):
+        raise ConfigError(f"{said}: {repeated} is in `from` twice; leave one out")
 
 
 def union(licences: Iterable[str | None]) -> str | None:

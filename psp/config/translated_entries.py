@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from psp.config.corpus_entries import Part, check_filters
-from psp.config.mined_entries import bitext, union
+from psp.config.mined_entries import bitext, check_distinct, union
 from psp.config.overlay import merge
 from psp.config.translator_entries import Translator
 from psp.core.errors import ConfigError
@@ -82,9 +82,7 @@ def resolve_translated(
             f"{said}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another language "
             "for `through`"
         )
-    labels = [source.label for source in sources]
-    if repeated := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(f"{said}: {repeated} is in `from` twice; leave one out")
+    check_distinct(sources, said)
     block = {**settings["backtranslate"], **{key: item[key] for key in _OWN if key in item}}
     if block["encoder"] is None:
         if not isinstance(item["from"], Mapping):

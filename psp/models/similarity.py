@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 
@@ -10,6 +12,16 @@ def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
     squares = [np.einsum("ij,ij->i", side, side, dtype=np.float64) for side in (left, right)]
     return _ratios(products, np.sqrt(squares[0] * squares[1]))
+
+
+def text_cosines(embed: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    """The cosine of the two texts of each pair, float64 (n,); each distinct text is embedded once."""
+    if not pairs:
+        return np.zeros(0)
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    places = {text: place for place, text in enumerate(texts)}
+    vectors = np.asarray(embed(texts), np.float32)
+    return cosines(vectors[[places[text] for text, _ in pairs]], vectors[[places[text] for _, text in pairs]])
 
 
 def fast_cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:

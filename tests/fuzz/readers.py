@@ -202,10 +202,9 @@ def _task(folder: Path, entry: Mapping[str, object], files: Mapping[str, bytes])
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     filled = {key: str(folder / value[1:]) if str(value).startswith("@") else value for key, value in entry.items()}
-    changes = {".jsonl": mutate}
     return Made(
         lambda: _exhaust(tasks.make(filled, "t").sentences()),
-        [Target(folder / name, changes.get(Path(name).suffix, mutate)) for name in files],
+        [Target(folder / name) for name in files],
     )
 
 

@@ -25,7 +25,7 @@ from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.translation.contract import Hypothesis, Translator, TranslatorError
 from psp.models.registry import Encoder
-from psp.models.similarity import cosines
+from psp.models.similarity import text_cosines
 from psp.text.lines import read_lines
 
 log = logging.getLogger(__name__)
@@ -173,7 +173,7 @@ def _write_block(block: Path, rows: Sequence[_Row], path: Path, translator: Tran
         counts["overlong"] += not hypothesis.ended or len(hypothesis.text.split()) > OVERLONG * len(text.split()) + 10
         kept.append((reference, hypothesis))
     counts["kept"] = len(kept)
-    scores = _scores(encoder, kept)
+    scores = text_cosines(encoder.embed, [(reference, hypothesis.text) for reference, hypothesis in kept])
     with atomic(block) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         for (reference, hypothesis), score in zip(kept, scores, strict=True):
             last = "" if hypothesis.score is None else f"\t{hypothesis.score:.4f}"
@@ -195,15 +195,3 @@ def _translated(translator: Translator, texts: Sequence[str], rows: Sequence[_Ro
                 line = next(row.number for row in rows if row.text == texts[again.place])
             raise DataError(f"{again}, twice; mend the translator, or take the line out", path, line) from None
     return [hypotheses[0] for hypotheses in found]
-
-
-def _scores(encoder: Encoder, kept: Sequence[tuple[str, Hypothesis]]) -> np.ndarray:
-    if not kept:
-        return np.zeros(0)
-    texts = list(dict.fromkeys(text for reference, hypothesis in kept for text in (reference, hypothesis.text)))
-    places = {text: place for place, text in enumerate(texts)}
-    vectors = np.asarray(encoder.embed(texts), np.float32)
-    return cosines(
-        vectors[[places[reference] for reference, _ in kept]],
-        vectors[[places[hypothesis.text] for _, hypothesis in kept]],
-    )

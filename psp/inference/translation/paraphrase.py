@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from psp.core.errors import ConfigError, PspError
 from psp.inference.translation.contract import Translator
 from psp.models.registry import Encoder
-from psp.models.similarity import cosines
+from psp.models.similarity import text_cosines
 from psp.text.keys import normalised_key
 from psp.text.words import trigram_overlap, words
 
@@ -82,7 +80,8 @@ def paraphrase(
                 seen.add(key)
                 own.append(hypothesis)
         kept.append(own)
-    found = _cosines(encoder, [(text, one.text) for text, own in zip(texts, kept, strict=True) for one in own])
+    pairs = [(text, one.text) for text, own in zip(texts, kept, strict=True) for one in own]
+    found = text_cosines(encoder.embed, pairs)
     answers, place = [], 0
     for text, own in zip(texts, kept, strict=True):
         mine = words(text.lower())
@@ -97,15 +96,6 @@ def paraphrase(
             )  # stable: then as the translator has it
         answers.append(rated[:k])
     return answers
-
-
-def _cosines(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-    if not pairs:
-        return np.zeros(0)
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    places = {text: place for place, text in enumerate(texts)}
-    vectors = np.asarray(encoder.embed(texts), np.float32)
-    return cosines(vectors[[places[text] for text, _ in pairs]], vectors[[places[text] for _, text in pairs]])
 
 
 def measured(
