@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from psp.config.jobs import EMBEDDINGS
+from psp.config.jobs import EMBEDDINGS, TRANSLATIONS
 from psp.core.files import sha256
 from psp.core.logs import job
 from psp.inference.translation.backtranslate import back_translate
@@ -17,6 +17,7 @@ with job(snakemake.log[0]):
         Path(snakemake.output.report),
         translator=load_translator(params.translator, threads=params.threads, where=f"translators.{params.name}"),
         encoder=cached(params.encoder, EMBEDDINGS),
+        cache=TRANSLATIONS,
         about={
             "languages": params.languages,
             "through": params.through,

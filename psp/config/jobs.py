@@ -11,6 +11,8 @@ from typing import Any
 
 #: Where other libraries' vectors are kept, for all models.
 EMBEDDINGS = Path("results/embeddings")
+#: Blocks of translations, by translator and texts.
+TRANSLATIONS = Path("results/translations")
 
 
 def vocabulary(inputs: Any) -> Path | list[Path]:

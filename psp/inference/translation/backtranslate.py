@@ -4,19 +4,20 @@ One side of bitext is translated into the language of the other. Each pair gives
 score \t translation score``: the side that was there, the translation of the other, the cosine of the two by an
 encoder, and the translation's log-probability divided by its number of subwords.
 
-The work goes in blocks of 10,000 lines, each written whole: what is killed loses the block that it was at. Blocks of
-another translator, other settings or other input are not taken over.
+The work goes in blocks of 10,000 lines. Translations of a block are kept under its texts and the translator's identity,
+written whole: what is killed loses the block that it was at, and another model with the same entry, or another encoder
+for the score, translates nothing anew.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import logging
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -43,6 +44,7 @@ def back_translate(
     *,
     translator: Translator,
     encoder: Encoder,
+    cache: Path | str,
     about: Mapping[str, Any],
     sample: int | None = None,
     seed: int = 1,
@@ -53,10 +55,10 @@ def back_translate(
     Args:
         sources: for each pair file its corpus, its path (``source \\t target`` lines), and which column is translated,
             0 or 1.
-        out: the paraphrases, in the order of the sources. Beside it, ``<out>.blocks`` holds finished blocks until all
-            are.
+        out: the paraphrases, in the order of the sources.
         report: JSON with the translator's identity, the counts for each corpus, and ``about``. The same is returned.
         encoder: gives the paraphrase score.
+        cache: a folder of finished blocks of translations, which may be removed at any time.
         about: what else decides the output or is to be known of it, such as the encoder's name; JSON.
         sample: lines to translate, of all sources together, chosen at random; None for all.
         seed: of that choice.
@@ -65,7 +67,7 @@ def back_translate(
     Raises:
         DataError: a file is missing, malformed or empty; or the translator failed on a line twice, which is named.
     """
-    out, blocks = Path(out), Path(f"{out}.blocks")
+    out = Path(out)
     record = {
         **about,
         "translator": {**about.get("translator", {}), **translator.identity},
@@ -77,43 +79,57 @@ def back_translate(
         "seed": seed,
         "block_lines": block_lines,
     }
-    _prepare(blocks, record)
+    translations = _Translations(Path(cache), translator)
     counts: dict[str, dict[str, int]] = {}
-    finished = []
     lines = sum(one["lines"] for one in record["sources"])
     chosen = _chosen(lines, sample, seed)
-    with Progress("back-translating", "lines", lines if sample is None else min(lines, sample)) as bar:
-        for place, (corpus, path, column) in enumerate(sources):
+    with (
+        Progress("back-translating", "lines", lines if sample is None else min(lines, sample)) as bar,
+        atomic(out) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        for corpus, path, column in sources:
             counts[corpus] = {}
             for rows in _blocks(Path(path), column, block_lines, chosen):
-                block = blocks / f"{place:03d}.{rows[0].number:012d}.tsv"
-                if not block.is_file():
-                    _write_block(block, rows, Path(path), translator, encoder)
-                for key, value in read_json(block.with_suffix(".json")).items():
+                for key, value in _write_block(file, rows, Path(path), translations, encoder).items():
                     counts[corpus][key] = counts[corpus].get(key, 0) + value
-                finished.append(block)
                 bar.add(len(rows))
-    if not sum(one.get("kept", 0) for one in counts.values()):
-        raise DataError("no translation is left: there are no lines, or all translations are empty", out)
+        if not sum(one.get("kept", 0) for one in counts.values()):
+            raise DataError("no translation is left: there are no lines, or all translations are empty", out)
     summary = {"format": FORMAT, **record, "corpora": counts}
-    with atomic(out) as temporary, temporary.open("wb") as file:
-        for block in finished:
-            with block.open("rb") as part:
-                shutil.copyfileobj(part, file)
     write_json(report, summary)
-    shutil.rmtree(blocks)
     return summary
 
 
-def _prepare(blocks: Path, record: Mapping[str, Any]) -> None:
-    """Keep finished blocks of the same work; remove others."""
-    path = blocks / "record.json"
-    same = json.loads(json.dumps(record))
-    if path.is_file() and read_json(path) == same:
-        log.info("going on after %d finished blocks", len(list(blocks.glob("*.tsv"))))
-        return
-    shutil.rmtree(blocks, ignore_errors=True)
-    write_json(path, same)
+class _Translations:
+    """Translations by one translator, kept in files by the texts of a block."""
+
+    def __init__(self, cache: Path, translator: Translator) -> None:
+        self.translator = translator
+        self.folder = cache / _digest(translator.identity)
+
+    def translate(self, texts: Sequence[str], rows: Sequence[_Row], path: Path) -> tuple[list[Hypothesis], int]:
+        """Return the best translation of each text, and how many texts were cut."""
+        block = self.folder / f"{_digest(texts)}.json"
+        if block.is_file():
+            try:
+                found = read_json(block)
+                hypotheses = [Hypothesis(text, score, ended) for text, score, ended in found["translations"]]
+                cut = int(found["cut"])
+            except (KeyError, TypeError, ValueError):
+                raise DataError("not a block of translations; remove it", block) from None
+            if len(hypotheses) != len(texts):
+                raise DataError(f"{len(hypotheses)} translations of {len(texts)} texts; remove it", block)
+            return hypotheses, cut
+        before = self.translator.cut
+        hypotheses = _translated(self.translator, texts, rows, path)
+        cut = self.translator.cut - before
+        write_json(block, {"cut": cut, "translations": [list(one) for one in hypotheses]})
+        return hypotheses, cut
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _lines(path: Path) -> int:
@@ -158,12 +174,14 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
         yield rows
 
 
-def _write_block(block: Path, rows: Sequence[_Row], path: Path, translator: Translator, encoder: Encoder) -> None:
-    before = translator.cut
+def _write_block(
+    file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: Encoder
+) -> dict[str, int]:
     # A sentence that stands in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))
-    found = dict(zip(texts, _translated(translator, texts, rows, path), strict=True))
-    kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": translator.cut - before}
+    hypotheses, cut = translations.translate(texts, rows, path)
+    found = dict(zip(texts, hypotheses, strict=True))
+    kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": cut}
     for _, reference, text in rows:
         hypothesis = found[text]
         if not hypothesis.text:
@@ -174,12 +192,10 @@ def _write_block(block: Path, rows: Sequence[_Row], path: Path, translator: Tran
         kept.append((reference, hypothesis))
     counts["kept"] = len(kept)
     scores = text_cosines(encoder.embed, [(reference, hypothesis.text) for reference, hypothesis in kept])
-    with atomic(block) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        for (reference, hypothesis), score in zip(kept, scores, strict=True):
-            last = "" if hypothesis.score is None else f"\t{hypothesis.score:.4f}"
-            file.write(f"{reference}\t{hypothesis.text}\t{score:.4f}{last}\n")
-        # Before the block itself: where that is, its counts are.
-        write_json(block.with_suffix(".json"), counts)
+    for (reference, hypothesis), score in zip(kept, scores, strict=True):
+        last = "" if hypothesis.score is None else f"\t{hypothesis.score:.4f}"
+        file.write(f"{reference}\t{hypothesis.text}\t{score:.4f}{last}\n")
+    return counts
 
 
 def _translated(translator: Translator, texts: Sequence[str], rows: Sequence[_Row], path: Path) -> list[Hypothesis]:

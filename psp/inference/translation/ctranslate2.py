@@ -43,8 +43,6 @@ class Ctranslate2Translator(Translator):
             raise DataError("is no CTranslate2 model (no model.bin)", self.folder)
         if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():
             raise ConfigError("device: cuda, but there is no GPU; write `device: cpu`")
-        if settings["sampling"]:
-            ctranslate2.set_random_seed(settings["seed"])
         self._paths = self._sentencepieces()
         self._source, self._target = (load_sentencepiece(path) for path in self._paths)
         for path, processor, side in zip(self._paths, (self._source, self._target), ("source", "target"), strict=True):
@@ -56,13 +54,22 @@ class Ctranslate2Translator(Translator):
                     f"{key}: {strange} is not in the {side} vocabulary of {self.folder}; a model names a language that "
                     "it knows by a subword of its own"
                 )
+        self._threads = threads
+        self._model = self._load()
+
+    def _load(self) -> Any:
+        import ctranslate2
+
+        settings = self.settings
         # A thread for each of several batches is 1.8 times as fast on two cores as two threads in each batch: the small
         # products of a step of the search do not divide well. Sampling draws in one worker, in one order.
-        workers = 1 if settings["sampling"] or settings["device"] == "cuda" else threads
+        workers = 1 if settings["sampling"] or settings["device"] == "cuda" else self._threads
+        if settings["sampling"]:
+            ctranslate2.set_random_seed(settings["seed"])
         try:
-            self._model = ctranslate2.Translator(
+            return ctranslate2.Translator(
                 str(self.folder), device=settings["device"], compute_type=settings["compute_type"],
-                inter_threads=workers, intra_threads=max(1, threads // workers),
+                inter_threads=workers, intra_threads=max(1, self._threads // workers),
             )  # fmt: skip
         except (RuntimeError, ValueError) as error:
             raise DataError(f"cannot be loaded: {' '.join(str(error).split())}", self.folder) from None
@@ -120,6 +127,9 @@ class Ctranslate2Translator(Translator):
             raise ConfigError(f"{n} translations of each text; ask for one at least")
         if not settings["sampling"] and n > settings["beam"]:
             raise ConfigError(f"{n} translations of each text, but a beam of {settings['beam']}; make `beam` {n}")
+        if settings["sampling"]:
+            # A worker takes the seed when it begins: a call draws the same whatever was drawn before it.
+            self._model = self._load()
         rows = [list(row) for row in self._source.encode(list(texts), out_type=str)]
         for place, row in enumerate(rows):
             if len(row) > settings["max_tokens"]:

@@ -54,6 +54,7 @@ def made(folder: Path, translator: Translator, size: int = 10, column: int = 1) 
         report,
         translator=translator,
         encoder=LETTERS,
+        cache=folder / "cache",
         about=ABOUT,
         block_lines=size,
     )
@@ -69,7 +70,6 @@ def test_one_side_stays_and_the_other_is_translated_and_scored(tmp_path: Path, c
     assert [float(row[2]) for row in found] == pytest.approx(cosines(*vectors), abs=5e-5)
     assert {row[3] for row in found} == {"-0.2500"}
     assert report["corpora"]["C"] == {"lines": 25, "empty": 0, "copies": 0, "overlong": 0, "cut": 0, "kept": 25}
-    assert not (tmp_path / "out.tsv.blocks").exists()
 
 
 def test_the_size_of_blocks_decides_nothing(tmp_path: Path) -> None:
@@ -110,11 +110,39 @@ def test_a_failure_is_tried_once_more_and_names_the_line(tmp_path: Path) -> None
     with pytest.raises(DataError, match=said):
         made(tmp_path, upper(always))
     # What was finished before is kept for the next run, of the same translator.
-    blocks = tmp_path / "out.tsv.blocks"
-    assert [path.name for path in sorted(blocks.glob("*.tsv"))] == ["000.000000000001.tsv"]
+    blocks = sorted((tmp_path / "cache").rglob("*.json"))
+    assert len(blocks) == 4  # three of `once`
     with pytest.raises(DataError, match=r"line 3: .* wrote 2 lines for 10, twice"):
         made(tmp_path, upper("head -n 2"))
-    assert not list(blocks.glob("*.tsv"))
+    assert sorted((tmp_path / "cache").rglob("*.json")) == blocks
+
+
+def test_the_same_texts_and_translator_are_translated_once_whatever_scores_them(tmp_path: Path) -> None:
+    bitext(tmp_path / "bitext.tsv", 20)
+    calls = tmp_path / "calls"
+    command = f"echo >> {calls}; tr a-z A-Z"
+    rows, _ = made(tmp_path, upper(command))
+    assert len(calls.read_text()) == 2
+
+    class Half:
+        segmented = False
+
+        def embed(self, texts: Sequence[str]) -> np.ndarray:
+            return LETTERS.embed(texts) + 1
+
+    again = tmp_path / "again.tsv"
+    sources = [("C", tmp_path / "bitext.tsv", 1)]
+    settings = {"cache": tmp_path / "cache", "about": ABOUT, "block_lines": 10}
+    back_translate(sources, again, tmp_path / "r.json", translator=upper(command), encoder=Half(), **settings)
+    found = [line.split("\t") for line in again.read_text().splitlines()]
+    assert [row[:2] for row in found] == [row[:2] for row in rows] and [row[2] for row in found] != [
+        row[2] for row in rows
+    ]
+    assert len(calls.read_text()) == 2
+    block = next((tmp_path / "cache").rglob("*.json"))
+    block.write_text('{"cut": 0, "translations": []}')
+    with pytest.raises(DataError, match=f"{block.name}: 0 translations of .* remove it"):
+        made(tmp_path, upper(command))
 
 
 def test_a_killed_run_loses_one_block_at_most_and_ends_in_the_same_bytes(tmp_path: Path) -> None:
@@ -139,7 +167,7 @@ def test_a_killed_run_loses_one_block_at_most_and_ends_in_the_same_bytes(tmp_pat
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert not (tmp_path / "out.tsv").exists()
-    assert len(list((tmp_path / "out.tsv.blocks").glob("*.tsv"))) == 3
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 6 + 3  # of made() above, and of the one killed
     (tmp_path / "slow").unlink()
     calls.write_text("")
     made(tmp_path, upper(command))
@@ -157,8 +185,8 @@ def test_a_sample_is_of_all_sources_and_in_their_order(tmp_path: Path) -> None:
     def sampled(count: int | None, seed: int = 1, size: int = 7) -> tuple[list[str], dict]:
         out = tmp_path / "out.tsv"
         report = back_translate(
-            sources, out, tmp_path / "out.json", translator=upper(), encoder=LETTERS, about=ABOUT, sample=count,
-            seed=seed, block_lines=size,
+            sources, out, tmp_path / "out.json", translator=upper(), encoder=LETTERS, cache=tmp_path / "cache",
+            about=ABOUT, sample=count, seed=seed, block_lines=size,
         )  # fmt: skip
         return [line.rpartition("\t")[0] for line in out.read_text().splitlines()], report["corpora"]
 

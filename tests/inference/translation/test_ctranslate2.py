@@ -112,6 +112,14 @@ def test_long_lines_are_cut_and_counted(tiny: Path) -> None:
     assert found == again
 
 
+def test_sampling_draws_the_same_whatever_was_drawn_before(tiny: Path) -> None:
+    translator = loaded(tiny, sampling=20, beam=1, temperature=2)
+    first = translator.translate(TEXTS, n=4)
+    assert translator.translate(TEXTS, n=4) == first
+    assert len({hypothesis.text for hypothesis in first[0]}) > 1
+    assert loaded(tiny, sampling=20, beam=1, temperature=2, seed=2).translate(TEXTS, n=4) != first
+
+
 def test_sampling_differs_and_asks_for_no_beam(tiny: Path) -> None:
     assert len(loaded(tiny, sampling=20, beam=1).translate(TEXTS[:1], n=4)[0]) == 4
     with pytest.raises(ConfigError, match="sampling draws one hypothesis at a time; set `beam: 1`"):
