@@ -34,6 +34,8 @@ VOCABULARY_RATE = 60_000
 TRAIN_RATE, MINING_RATE = 20_000, 9_000
 #: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
 TRANSFORMER_RATE = 20
+#: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/paraphrases.md).
+TRANSLATE_RATE = 280
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
@@ -173,7 +175,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         )
     settings = model.settings
     if model.base is not None:
-        return "\n".join([*lines, "", *_of_transformer(model, read, kept, archives, unlisted)])
+        of_training = _of_transformer(model, read, kept, archives, unlisted)
+        return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
     vocab, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
     table = 4 * vocab * dim
     tuning = Tuning(**settings["tune"])
@@ -198,6 +201,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
         "",
+        *_of_translations(config, model, files),
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on, {epochs} epochs"
         + (
             f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so that all that "
@@ -235,6 +239,32 @@ def _of_transformer(model: Model, read: float, kept: float, archives: int, unlis
     yield f"basis: {BASIS}"
 
 
+def _of_translations(config: Config, model: Model, files: Iterable[Download]) -> Iterator[str]:
+    """What making its translated corpora takes."""
+    known = {file.name: file.pairs or 0 for file in files}
+    for part in model.parts:
+        if part.kind != "translated":
+            continue
+        translator = config.translator(part.translation["translator"])
+        if translator.data is not None:
+            train = translator.train
+            ends = [f"{train[key]} {key}" for key in ("minutes", "steps", "epochs") if train[key] is not None]
+            first = ", what comes first" if len(ends) > 1 else ""
+            yield f"translator {translator.name}: trained for {' or '.join(ends)}{first}"
+        sentences = _translated(part, known)
+        yield (
+            f"translating {part.corpus}: about {sentences:,.0f} sentences at what {translator.name} takes; the sample"
+            f"'s translator (5.7M weights, a beam of 5) took {TRANSLATE_RATE} a second on 2 cores, "
+            f"{_time(sentences / TRANSLATE_RATE)} for these"
+        )
+
+
+def _translated(part: Part, known: Mapping[str, int | None]) -> float:
+    """Sentences of a part's bitext that are translated."""
+    listed = sum(known[one.path or one.download or ""] or 0 for one in part.sources)
+    return min(KEPT * listed, part.translation["sample"] or float("inf"))
+
+
 def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
@@ -246,9 +276,10 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
             continue
         read += pairs
     for part in model.parts:
-        listed: float = sum(known[one.path or one.download or ""] or 0 for one in part.sources or (part,))
         if part.kind == "translated":
-            listed = min(KEPT * listed, part.translation["sample"] or float("inf"))
+            listed = _translated(part, known)
+        else:
+            listed = sum(known[one.path or one.download or ""] or 0 for one in part.sources or (part,))
         share = KEPT * MINED if part.kind == "mined" else KEPT
         share *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
         kept += min(share * listed, part.cap or float("inf"))

@@ -153,3 +153,23 @@ def test_a_transformers_training_is_at_the_rate_of_its_base(tmp_path):
     text = plan(Config({"corpora": corpora, "models": models}), "t", tmp_path)
     assert "100,000 read, about 94,000 trained on, 2 epochs" in text
     assert "training: 188,000 pairs at what some-base takes" in text and "memory" not in text
+
+
+def test_translating_takes_what_the_translator_takes(tmp_path):
+    models = {
+        "fr": {"languages": ["en", "fr"], "corpora": ["Listed"]},
+        "en": {
+            "languages": ["en"],
+            "corpora": [{"translated": "en", "through": "fr", "from": {"model": "fr"}, "translator": "t"}],
+        },
+    }
+    translators = {"t": {"languages": ["fr", "en"], "from": {"model": "fr"}, "train": {"minutes": 7, "steps": 9}}}
+    raw = {"corpora": {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000}}}, "models": models}
+    text = plan(Config({**raw, "translators": translators}), "en", tmp_path)
+    assert "translator t: trained for 7 minutes or 9 steps or 10 epochs, what comes first" in text
+    assert "translating Translated-fr: about 94,000 sentences at what t takes" in text
+    ready = {"t": {"languages": ["fr", "en"], "command": "cat"}}
+    text = plan(Config({**raw, "translators": ready}), "en", tmp_path)
+    assert "about 94,000 sentences" in text and "trained for" not in text
+    models["en"]["corpora"][0]["sample"] = 5_000
+    assert "about 5,000 sentences" in plan(Config({**raw, "translators": ready}), "en", tmp_path)
