@@ -50,7 +50,7 @@ INERT = (
     "compare.", "report.", "release.", "tenths.", "by_corpus.",
 )  # fmt: skip
 #: Folders of results/ that are not models.
-RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translators"})
+RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translations", "translators"})
 
 
 class Config(Downloads):
