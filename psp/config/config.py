@@ -185,7 +185,7 @@ class Config(Downloads):
         launch.check(settings["train"], where=f"{where}.train")
         for task, chosen in settings["evaluate"]["tasks"].items():
             tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
-        systems.named(settings["compare"]["systems"], f"{where}.compare.systems")
+        systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
         if not contextual and (settings["train"]["tune"] or "grid" in written["tune"]):
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
         variants = resolve_variants(
