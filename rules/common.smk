@@ -469,3 +469,9 @@ def train_threads(wildcards):
     """Return the total number of threads of a training job's processes."""
     train = model(wildcards)["train"]
     return train["threads"] * launch.count(train)
+
+
+def transformer_threads(wildcards):
+    """Return the same of a transformer's."""
+    block = model(wildcards)["transformer"]
+    return block["threads"] * launch.count(block)

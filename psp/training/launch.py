@@ -15,13 +15,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import read_json, write_json
 
+#: What a worker trains.
+TABLE, OF_TRANSFORMER = "table", "transformer"
 LOOK_EVERY = 0.2  # seconds, at whether somebody has asked to stop
 LAST_WORDS = 2000  # characters of torchrun's, where no process has said anything
 
@@ -82,16 +84,41 @@ def train_in_processes(
         PspError: as ``train_configured``, or a process was killed.
         Stopped: by Ctrl-C or SIGTERM; the same call goes on.
     """
+    return _train(TABLE, processes, gpus, threads, log, arguments)
+
+
+def train_transformer_in_processes(
+    *, processes: int, gpus: int, threads: int, log: Path | str | None, **arguments: Any
+) -> dict[str, Any]:
+    """Train as :func:`psp.training.transformer.configured.train_configured_transformer` does, in so many processes.
+
+    Args, returns and raises: as for :func:`train_in_processes`.
+    """
+    return _train(OF_TRANSFORMER, processes, gpus, threads, log, arguments)
+
+
+def trainer(name: str) -> Callable[..., dict[str, Any]]:
+    """The function that trains, by the name that a worker is told."""
+    if name == TABLE:
+        from psp.training.configured import train_configured
+
+        return train_configured
+    from psp.training.transformer.configured import train_configured_transformer
+
+    return train_configured_transformer
+
+
+def _train(
+    kind: str, processes: int, gpus: int, threads: int, log: Path | str | None, arguments: dict[str, Any]
+) -> dict[str, Any]:
     if gpus:
         _look_for_gpus(gpus)
     together = max(processes, gpus)
     arguments["threads"] = max(threads // together, 1)
     if together == 1:
-        from psp.training.configured import train_configured
-
-        return train_configured(**arguments)
+        return trainer(kind)(**arguments)
     with tempfile.TemporaryDirectory(prefix="psp-train-") as folder:
-        wanted = json.loads(json.dumps({"arguments": arguments, "log": log}, default=str))
+        wanted = json.loads(json.dumps({"trainer": kind, "arguments": arguments, "log": log}, default=str))
         write_json(Path(folder) / "arguments.json", wanted)
         _run(Path(folder), together, environment(arguments["threads"], gpus))
     return dict(read_json(Path(arguments["train_dir"]) / "train.json"))
