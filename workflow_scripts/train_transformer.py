@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.training.launch import train_transformer_in_processes
+from psp.training.launch import train_in_processes
+from psp.training.transformer.configured import train_configured_transformer
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     heldout = inputs.get("heldout")
-    train_transformer_in_processes(
+    train_in_processes(
+        train=train_configured_transformer,
         pairs=Path(inputs.pairs),
         out_dir=Path(snakemake.output[0]).parent,
         train_dir=Path(snakemake.output.report).parent,

@@ -18,8 +18,9 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import ConfigError
 from psp.models.model import load_model
-from psp.training.launch import train_transformer_in_processes
+from psp.training.launch import train_in_processes
 from psp.training.process_group import ProcessGroup
+from psp.training.transformer.configured import train_configured_transformer
 from psp.training.transformer.settings import check_shared
 from tests.training.transformer.conftest import PAIRS, SETTINGS, read_json, train, write_pairs
 
@@ -27,11 +28,12 @@ JOB = """
 import json, sys
 from pathlib import Path
 from psp.core.logs import job
-from psp.training.launch import train_transformer_in_processes
+from psp.training.launch import train_in_processes
+from psp.training.transformer.configured import train_configured_transformer
 wanted = json.loads(Path(sys.argv[1]).read_text())
 paths = {key: Path(wanted[key]) for key in ("pairs", "out_dir", "train_dir", "heldout")}
 with job(wanted["log"]):
-    train_transformer_in_processes(**{**wanted, **paths})
+    train_in_processes(train=train_configured_transformer, **{**wanted, **paths})
 """
 
 
@@ -77,7 +79,9 @@ def test_two_processes_share_each_mini_batch_and_train_what_one_does(
     reports = []
     for processes in (1, 2):
         folder = tmp_path / str(processes)
-        report = train_transformer_in_processes(**arguments(folder, exact, processes, cached=cached))
+        report = train_in_processes(
+            train=train_configured_transformer, **arguments(folder, exact, processes, cached=cached)
+        )
         written = read_json(folder / "train/train.json")
         schemas.check(written, "train")
         reports.append(written)
@@ -116,7 +120,7 @@ def test_a_stopped_training_of_two_processes_goes_on(exact: Path, tmp_path: Path
     _, said = job.communicate(timeout=120)
     assert job.returncode != 0 and "goes on from the last checkpoint" in said, said
     assert not (tmp_path / "model").exists()
-    report = train_transformer_in_processes(**wanted)
+    report = train_in_processes(train=train_configured_transformer, **wanted)
     assert report["steps"] == 120 and "training goes on from" in (tmp_path / "log.txt").read_text()
     assert (tmp_path / "model/config.json").exists() and not (tmp_path / "train/checkpoints").exists()
 
