@@ -110,6 +110,7 @@ def write_pairs(folder: Path) -> None:
         [("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "backtranslate/Translated-fr.en-en.tsv",
         folder / "backtranslate/Translated-fr.en-en.json", translator=load_translator({"command": "cat"}),
         encoder=load_encoder(str(folder.parent / "vectors.txt")), sample=5,
+        cache=folder.parents[1].with_name("translations"),
         about={
             "languages": ["en", "en"], "through": "fr", "translator": {"name": "copier"},
             "encoder": {"name": "vectors.txt", "files": {"vectors.txt": sha256(folder.parent / "vectors.txt")}},
