@@ -7,7 +7,7 @@ A row is a name and a folder whose `tasks/` has the scores: of a model, of a sys
 they are made by the targets of config/polish.yaml. Nothing is typed in: the paper's rows are those of
 psp/report/quoted.yaml. The average is over the eight and has no value where one is missing. `--details` gives the 95%
 intervals of our rows (bootstrap over test items), the lowest and highest seed, and what was chosen on the development
-part.
+part. `--minus NAME` gives the other rows' differences to one of them, with the intervals of the paired bootstrap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 
 from psp.core.errors import PspError
 from psp.report.layout import FORMS, layout
-from psp.report.quoted_tasks import Column, QuotedTable, Row, cell
+from psp.report.quoted_tasks import Column, QuotedTable, Row, cell, parsed
 
 #: Table I, by the tasks of config/polish.yaml.
 TABLE = QuotedTable(
@@ -46,9 +46,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", metavar="NAME=FOLDER", help="our rows")
     parser.add_argument("--details", action="store_true", help="intervals, seeds and choices of our rows")
+    parser.add_argument("--minus", metavar="NAME", help="the other rows minus this one, with paired intervals")
     parser.add_argument("--format", choices=FORMS, default="markdown", help="default: %(default)s")
     options = parser.parse_args()
     try:
+        if options.minus is not None:
+            folders = dict(map(parsed, options.rows))
+            sys.stdout.write(TABLE.minus(folders, options.minus, options.format))
+            return
         rows = dict(TABLE.named(row) for row in options.rows)
         sys.stdout.write((details if options.details else TABLE.table)(rows, options.format))
     except PspError as error:

@@ -4,7 +4,8 @@
 
 A row is a name and a folder whose `tasks/` has the scores: of a model, of a system beside it, or of `psp eval --out`;
 they are made by the targets of config/transfer.yaml. The paper's rows are those of psp/report/quoted.yaml. SST is
-trained on phrases, as SentEval does; SST-S, on the sentences alone, is in no row of the paper.
+trained on phrases, as SentEval does; SST-S, on the sentences alone, is in no row of the paper. `--minus NAME` gives the
+other rows' differences to one of them, with the intervals of the paired bootstrap.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 
 from psp.core.errors import PspError
 from psp.report.layout import FORMS
-from psp.report.quoted_tasks import Column, QuotedTable
+from psp.report.quoted_tasks import Column, QuotedTable, parsed
 
 #: Table 14, by the tasks of config/transfer.yaml.
 TABLE = QuotedTable(
@@ -39,9 +40,14 @@ TABLE = QuotedTable(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="+", metavar="NAME=FOLDER", help="our rows")
+    parser.add_argument("--minus", metavar="NAME", help="the other rows minus this one, with paired intervals")
     parser.add_argument("--format", choices=FORMS, default="markdown", help="default: %(default)s")
     options = parser.parse_args()
     try:
+        if options.minus is not None:
+            folders = dict(map(parsed, options.rows))
+            sys.stdout.write(TABLE.minus(folders, options.minus, options.format))
+            return
         sys.stdout.write(TABLE.table(dict(TABLE.named(row) for row in options.rows), options.format))
     except PspError as error:
         sys.exit(f"error: {error}")

@@ -298,11 +298,16 @@ def check_targets(arguments):
                     )
         if match := re.match(r"systems/([^/]+)/", file):
             CONFIG.system(name, match[1])
-        if match := re.fullmatch(r"(?:systems/[^/]+/)?tasks/([^/]+)\.json", file):
-            for needed in CONFIG.task(name, match[1]).files():
+        scored = re.findall(
+            r"^(?:systems/[^/]+/)?tasks/([^/]+)\.(?:json|safetensors)$", file
+        )
+        if file == "compare.json":
+            scored = asked_for["compare"]["tasks"]
+        for task in scored:
+            for needed in CONFIG.task(name, task).files():
                 if not needed.is_file():
                     raise ConfigError(
-                        f"{needed}: no such file, but models.{name}.evaluate.tasks.{match[1]} needs it; "
+                        f"{needed}: no such file, but models.{name}.evaluate.tasks.{task} needs it; "
                         "add it or correct its path"
                     )
         if match := re.match(r"(?:samples/)?(tenths|by_corpus)[./]", file):
@@ -464,3 +469,9 @@ def train_threads(wildcards):
     """Return the total number of threads of a training job's processes."""
     train = model(wildcards)["train"]
     return train["threads"] * launch.count(train)
+
+
+def transformer_threads(wildcards):
+    """Return the same of a transformer's."""
+    block = model(wildcards)["transformer"]
+    return block["threads"] * launch.count(block)

@@ -4,6 +4,26 @@ def compared(wildcards):
     return list(systems.named(model(wildcards)["compare"]["systems"]))
 
 
+def compared_tasks(wildcards):
+    """Return the names of the tasks on which they are compared too."""
+    return model(wildcards)["compare"]["tasks"]
+
+
+def task_scores(wildcards):
+    """Return the scores on these tasks, and the resamples, of the model and of each system."""
+    folder = f"results/{wildcards.model}"
+    folders = [
+        folder,
+        *(f"{folder}/systems/{name}" for name in compared(wildcards)),
+    ]
+    return [
+        f"{one}/tasks/{task}.{ending}"
+        for task in compared_tasks(wildcards)
+        for one in folders
+        for ending in ("json", "safetensors")
+    ]
+
+
 rule compare:
     input:
         trained=[
@@ -18,6 +38,7 @@ rule compare:
             f"results/{wildcards.model}/systems/{name}/eval.safetensors"
             for name in compared(wildcards)
         ],
+        tasks=task_scores,
     output:
         "results/{model}/compare.json",
     log:
@@ -30,6 +51,7 @@ rule compare:
         runtime=runtime(10),
     params:
         systems=compared,
+        tasks=compared_tasks,
         code=fingerprint("psp.evaluation.compare"),
     message:
         "Comparing {wildcards.model} with other systems"

@@ -60,7 +60,8 @@ use rule task as system_task with:
         unpack(encoder_inputs),
         files=lambda wildcards: [str(file) for file in task(wildcards).files()],
     output:
-        "results/{model}/systems/{system}/tasks/{task}.json",
+        json="results/{model}/systems/{system}/tasks/{task}.json",
+        resamples="results/{model}/systems/{system}/tasks/{task}.safetensors",
     log:
         "results/{model}/logs/systems/{system}/{task}.log",
     benchmark:

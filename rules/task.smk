@@ -14,7 +14,8 @@ rule task:
         store=stored,
         files=lambda wildcards: [str(file) for file in task(wildcards).files()],
     output:
-        "results/{model}/tasks/{task}.json",
+        json="results/{model}/tasks/{task}.json",
+        resamples="results/{model}/tasks/{task}.safetensors",
     log:
         "results/{model}/logs/tasks/{task}.log",
     benchmark:

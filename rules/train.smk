@@ -164,10 +164,13 @@ rule train_transformer:
         "results/{model}/benchmarks/train_transformer.tsv"
     wildcard_constraints:
         model=CONTEXTUAL,
-    threads: setting("transformer", "threads")
+    threads: transformer_threads
     resources:
         # Weights, gradient and two moments of a base of 125M parameters, and a mini-batch of it.
-        mem_mb=mem_mb(6000),
+        mem_mb=mem_mb(
+            lambda wildcards, input: 6000
+            * launch.count(model(wildcards)["transformer"])
+        ),
         gpu=setting("transformer", "gpus"),
         nodes=1,
         runtime=runtime(2880),
@@ -178,6 +181,7 @@ rule train_transformer:
             if key
             not in (
                 "threads",
+                "processes",
                 "gpus",
                 "device",
                 "log_every",
@@ -195,7 +199,9 @@ rule train_transformer:
             for key in ("device", "log_every", "checkpoint_steps")
         },
         # Not the rule's threads, which Snakemake limits to --cores.
-        threads=lambda wildcards, input: model(wildcards)["transformer"]["threads"],
+        threads=lambda wildcards, input: transformer_threads(wildcards),
+        processes=uncompared("transformer", "processes"),
+        gpus=uncompared("transformer", "gpus"),
         code=fingerprint("psp.config.jobs", "psp.training.transformer.configured"),
     message:
         "Training {wildcards.model}, a transformer"

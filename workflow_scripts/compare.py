@@ -15,4 +15,5 @@ with job(snakemake.log[0]):
         },
         Path(snakemake.output[0]),
         name=snakemake.wildcards.model,
+        tasks=snakemake.params.tasks,
     )

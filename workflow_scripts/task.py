@@ -8,7 +8,7 @@ from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task, evaluate_system_task
 
 with job(snakemake.log[0]):
-    inputs, params, out = snakemake.input, snakemake.params, Path(snakemake.output[0])
+    inputs, params, out = snakemake.input, snakemake.params, Path(snakemake.output.json)
     about = {"name": snakemake.wildcards.task, "resamples": params.resamples, "seed": params.seed}
     if params.encoder is None:
         folder = Path(inputs.model[0]).parent

@@ -66,6 +66,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation import testsets
     from psp.evaluation.system import scorer_of
     from psp.evaluation.task import FORMAT, evaluate_task
+    from psp.evaluation.task_files import write
     from psp.evaluation.tasks import make
     from psp.models.embedding_cache import default_folder
     from psp.report import eval_table, task_table
@@ -95,11 +96,11 @@ def run(options: argparse.Namespace) -> None:
             write_json(options.out / "eval.json", body)
     found = []
     for task, entry in entries.items():
-        found.append(
-            {"format": FORMAT, "model": name, "name": task, **evaluate_task(scorer, entry, name=task, **about)}
-        )
+        drawn: dict[str, Any] = {}
+        scores = evaluate_task(scorer, entry, name=task, resampled=drawn, **about)
+        found.append({"format": FORMAT, "model": name, "name": task, **scores})
         if options.out:
-            write_json(options.out / f"tasks/{task}.json", found[-1])
+            write(options.out / f"tasks/{task}.json", found[-1], drawn)
     if found:
         tables.append(task_table.table(found, options.format))
     print("\n".join(tables), end="")

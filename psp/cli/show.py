@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
     if "compare" in found:
         tables.append(compare_table.table(found["compare"], cited, options.format))
     if tasks:
-        tables.append(task_table.table(tasks, options.format))
+        tables.append(task_table.table(tasks, options.format, found.get("compare")))
     if "variants" in found:
         tables.append(variants_table.table(found["variants"], options.format))
     if "quantized" in found:

@@ -164,4 +164,5 @@ def _settings(
     for task, chosen in settings["evaluate"]["tasks"].items():
         tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
+    systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
     return settings

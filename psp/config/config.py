@@ -41,6 +41,7 @@ from psp.pairs.stats.settings import check as check_stats
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import launch
+from psp.training.transformer.settings import check_shared
 from psp.training.tune import Tuning, tunable
 
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
@@ -183,9 +184,14 @@ class Config(Downloads):
             settings["development"] = {**settings["development"], "heldout": 0}  # a sentence has no other side to find
         seed = entry.get("seed", self.raw.get("seed", TOP["seed"].default))
         launch.check(settings["train"], where=f"{where}.train")
+        if contextual:
+            block = settings["transformer"]
+            launch.check(block, where=f"{where}.transformer")
+            taught = settings["teacher"]["encoder"] is not None
+            check_shared(block["batch_size"], launch.count(block), taught, f"{where}.transformer")
         for task, chosen in settings["evaluate"]["tasks"].items():
             tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
-        systems.named(settings["compare"]["systems"], f"{where}.compare.systems")
+        systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
         if not contextual and (settings["train"]["tune"] or "grid" in written["tune"]):
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
         variants = resolve_variants(

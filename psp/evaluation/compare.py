@@ -1,12 +1,12 @@
 """compare.json: a trained model beside other systems, with the differences between them.
 
 Each system is evaluated by a job of its own (:mod:`psp.evaluation.system`), on the same sets and resamples as the
-model; here they are put together.
+model, and so on each task (:mod:`psp.evaluation.task`); here they are put together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,22 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.evaluation.evaluate import compared_figures
-from psp.evaluation.resamples import differences, read
+from psp.evaluation.resamples import difference, differences, read
 from psp.evaluation.systems import TRAINED
+from psp.evaluation.task_files import same_draw, scored_task
 
-FORMAT = 2
+FORMAT = 3
 #: The entries of eval.json that are a system's scores.
 _BODY = ("conditions", "sts", "semeval2017", "stsb", "tatoeba", "files", "skipped")
 
 
 def compare(
-    trained: tuple[Path, Path], systems: Mapping[str, tuple[Path, Path]], out: Path | str, *, name: str
+    trained: tuple[Path, Path],
+    systems: Mapping[str, tuple[Path, Path]],
+    out: Path | str,
+    *,
+    name: str,
+    tasks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Write compare.json.
 
@@ -32,14 +38,17 @@ def compare(
         systems: the same two files of each system, by name.
         out: path of compare.json; written atomically.
         name: the model's name in the config.
+        tasks: those on which they are compared too, by name; ``tasks/<task>.json`` and its resamples lie beside each
+            eval.json.
 
     Returns:
         What was written: ``format``, ``model``; ``systems``, a body as in eval.json for each name, the model's own
         under ``trained``; ``differences``, for each other system its figures minus the model's
-        (:func:`psp.evaluation.evaluate.compared_figures`), each with the paired bootstrap's 95% interval.
+        (:func:`psp.evaluation.evaluate.compared_figures`), each with the paired bootstrap's 95% interval; ``tasks``,
+        for each task and other system :func:`task_differences`.
 
     Raises:
-        DataError: a file is missing or damaged, or scored on other resamples.
+        DataError: a file is missing or damaged, or scored on other sets or resamples.
     """
     model = _body(trained[0])
     drawn = read(trained[1], model["conditions"])
@@ -51,7 +60,14 @@ def compare(
             raise DataError(f"scored on other resamples than {trained[0]}; delete it and make it again", evaluation)
         bodies[system] = body
         lost[system] = differences(figures, drawn, compared_figures(body), read(resampled, body["conditions"]))
-    result = {"format": FORMAT, "model": name, "systems": bodies, "differences": lost}
+    on_tasks = {
+        task: {
+            system: task_differences(_task(trained[0], task), _task(evaluation, task))
+            for system, (evaluation, _) in systems.items()
+        }
+        for task in tasks
+    }
+    result = {"format": FORMAT, "model": name, "systems": bodies, "differences": lost, "tasks": on_tasks}
     write_json(out, result)
     schemas.check_written(result, "compare", out)
     return result
@@ -61,3 +77,65 @@ def _body(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = read_json(path)
     schemas.check(found, "eval", path)
     return {key: found[key] for key in _BODY}
+
+
+def _task(evaluation: Path, task: str) -> Path:
+    return evaluation.parent / "tasks" / f"{task}.json"
+
+
+#: For each part of a task and each figure, ``difference`` and its 95% ``interval``.
+Differences = dict[str, dict[str, dict[str, Any]]]
+
+
+def task_differences(own: Path | str, other: Path | str) -> Differences:
+    """Subtract one system's figures on a task from another's, with intervals by the paired bootstrap over the items.
+
+    Of a task that trains, a figure is the mean over its seeds, and so is its difference: the items are drawn, not the
+    seeds.
+
+    Args:
+        own: the task's JSON of the system that is subtracted.
+        other: that of the system that it is subtracted from; the resamples lie beside each.
+
+    Returns:
+        For each part and figure ``difference`` (None where either score is undefined) and ``interval`` (None also where
+        the items depend on the system, as the mined pairs do); empty where a system cannot do the task.
+
+    Raises:
+        DataError: a file is missing or damaged, or of another task, test set or bootstrap than the other.
+    """
+    (mine, drawn), (theirs, others) = scored_task(own), scored_task(other)
+    if why := _apart(mine, theirs):
+        raise DataError(f"{why} than {own}, so there is no difference of the two; score both on the same", other)
+    return {
+        part: {
+            figure: difference(
+                [score["value"]],
+                [drawn.get(f"{part}/{figure}")],
+                [theirs["parts"][part]["figures"][figure]["value"]],
+                [others.get(f"{part}/{figure}")],
+            )
+            for figure, score in found["figures"].items()
+        }
+        for part, found in mine["parts"].items()
+        if part in theirs["parts"]
+    }
+
+
+def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """What separates two results that cannot be subtracted, as the other is told; None if nothing does."""
+    here, there = same_draw(one), same_draw(other)
+    if here == there:
+        return None
+    if here["name"] != there["name"]:
+        return f"of another task ({there['name']}, not {here['name']})"
+    if here["task"] != there["task"]:
+        return f"of another kind ({there['task']}, not {here['task']})"
+    for key in sorted(here["settings"].keys() | there["settings"].keys()):
+        if (a := here["settings"].get(key)) != (b := there["settings"].get(key)):
+            return f"scored by other settings ({key}: {b}, not {a})"
+    if here["files"] != there["files"]:
+        known = [tuple(file.values()) for file in here["files"]]
+        names = [file["name"] for file in there["files"] if tuple(file.values()) not in known]
+        return f"scored on another test set ({', '.join(names) or 'fewer files'})"
+    return "scored on other resamples (evaluate.resamples, seed)"

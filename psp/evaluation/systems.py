@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,13 @@ SECTION = Section(
                 ]
             },
             help=f"{', '.join(BASELINES)}, or encoders: {KINDS}; `{{name: ..., encoder: ...}}` gives one another name",
-        )
+        ),
+        "tasks": listing(
+            [],
+            items={"type": "string"},
+            distinct=True,
+            help="names of `evaluate.tasks` on which they are compared too; each system is scored on each",
+        ),
     },
 )
 
@@ -71,6 +77,20 @@ def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.system
     return found
 
 
+def check(compare: Mapping[str, Any], tasks: Collection[str], where: str) -> None:
+    """Check the block ``compare`` of a model.
+
+    Raises:
+        ConfigError: as :func:`named`; or it names a task that the model does not have.
+    """
+    named(compare["systems"], f"{where}.compare.systems")
+    for task in compare["tasks"]:
+        if task not in tasks:
+            raise ConfigError(
+                f"{where}.compare.tasks: {task} is not one of evaluate.tasks; there are {', '.join(tasks) or 'none'}"
+            )
+
+
 def without_untrained(compare: Mapping[str, Any], written: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The block ``compare`` of a model that is not one table of subwords, without the untrained baselines, which are.
 
@@ -90,7 +110,7 @@ def without_untrained(compare: Mapping[str, Any], written: Mapping[str, Any], wh
             "leave it out here"
         )
     kept = [{"name": key, "encoder": encoder} for key, encoder in known.items() if encoder not in untrained]
-    return {"systems": [one["name"] if one["name"] == one["encoder"] else one for one in kept]}
+    return {**compare, "systems": [one["name"] if one["name"] == one["encoder"] else one for one in kept]}
 
 
 def _expanded(encoder: str) -> str:

@@ -1,4 +1,8 @@
-"""Score a trained model on one task of the config, for results/<model>/tasks/<task>.json."""
+"""Score a trained model on one task of the config, for results/<model>/tasks/<task>.json.
+
+Beside the file stands that of its resamples (:mod:`psp.evaluation.task_files`), from which two systems' differences can
+be taken later (:mod:`psp.evaluation.compare`).
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.core.files import write_json
 from psp.evaluation import bootstrap
 from psp.evaluation.overlap import overlap, overlap_of_text
-from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
+from psp.evaluation.task_files import write
 from psp.evaluation.tasks import Draw, Task, Unsupported, make
 from psp.models.static import load
 from psp.pairs.store import SUFFIX
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 
 
 def evaluate_task(
-    scorer: Scorer, settings: Mapping[str, Any], *, name: str, resamples: int, seed: int
+    scorer: Scorer,
+    settings: Mapping[str, Any],
+    *,
+    name: str,
+    resamples: int,
+    seed: int,
+    resampled: dict[str, Floats] | None = None,
 ) -> dict[str, Any]:
     """Score a system on one task.
 
@@ -30,32 +40,39 @@ def evaluate_task(
         settings: the task's entry, as under ``evaluate.tasks`` of a config.
         name: the task's name, which tells its resamples from those of others.
         resamples, seed: number and seed of the bootstrap resamples.
+        resampled: filled with each figure in each resample, float64 (resamples,), by ``<part>/<figure>``; not with
+            those whose items depend on the system.
 
     Returns:
-        ``task`` (its kind), ``settings`` (all of them), ``conditions``, and ``parts``: for each the number of
-        ``items``, and each figure with ``value`` and 95% ``interval``. Where the system cannot do the task, there are
-        no parts, and ``why`` says so.
+        ``task`` (its kind), ``settings`` (all of them), ``files`` (``name`` and ``sha256`` of each that was read),
+        ``conditions``, and ``parts``: for each the number of ``items``, and each figure with ``value`` and 95%
+        ``interval``. Where the system cannot do the task, there are no parts, and ``why`` says so.
 
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.
     """
-    return _evaluate(scorer, make(settings, f"evaluate.tasks.{name}"), name, resamples, seed)
+    task = make(settings, f"evaluate.tasks.{name}")
+    return _evaluate(scorer, task, Draw(resamples, seed, name), {} if resampled is None else resampled)
 
 
-def _evaluate(scorer: Scorer, task: Task, name: str, resamples: int, seed: int) -> dict[str, Any]:
+def _evaluate(scorer: Scorer, task: Task, draw: Draw, resampled: dict[str, Floats]) -> dict[str, Any]:
     result = {
         "task": task.kind,
         "settings": task.settings,
-        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
+        "files": task.checksums(),
+        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": draw.resamples, "seed": draw.seed},
     }
     try:
-        parts = task.score(scorer, Draw(resamples, seed, name))
+        parts = task.score(scorer, draw)
     except Unsupported as error:
-        log.warning("%s: %s", name, error)
+        log.warning("%s: %s", draw.name, error)
         return {**result, "parts": {}, "why": str(error)}
-    for part, found in parts.items():
-        log.info("%s, %s: %s", name, part, found.report)
-    return {**result, "parts": {part: found.report for part, found in parts.items()}}
+    for name, part in parts.items():
+        log.info("%s, %s: %s", draw.name, name, part.report)
+        if not part.own_items:
+            found = {f"{name}/{key}": figure.resampled for key, figure in part.figures.items()}
+            resampled |= {key: drawn for key, drawn in found.items() if drawn is not None}
+    return {**result, "parts": {name: part.report for name, part in parts.items()}}
 
 
 def evaluate_model_task(
@@ -79,14 +96,15 @@ def evaluate_model_task(
             model's store.
     """
     loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
-    found = _evaluate(EmbeddingScorer(loaded), task, name, resamples, seed)
-    result = {"format": FORMAT, "model": model, "name": name, **found}
+    drawn: dict[str, Floats] = {}
+    found = _evaluate(EmbeddingScorer(loaded), task, Draw(resamples, seed, name), drawn)
     if pairs is not None:
         encoded = Path(pairs).suffix == SUFFIX
-        result["overlap"] = (
+        found["overlap"] = (
             overlap(pairs, loaded.tokenizer, task.sentences()) if encoded else overlap_of_text(pairs, task.sentences())
         )
-    write_json(out, result)
+    result = {"format": FORMAT, "model": model, "name": name, **found}
+    write(out, result, drawn)
     return result
 
 
@@ -98,7 +116,8 @@ def evaluate_system_task(
     Raises:
         ConfigError, DataError: as :func:`evaluate_task`.
     """
-    found = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed)
+    drawn: dict[str, Floats] = {}
+    found = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn)
     result = {"format": FORMAT, "model": model, "name": name, **found}
-    write_json(out, result)
+    write(out, result, drawn)
     return result

@@ -1,6 +1,7 @@
 """Scores on tasks side by side, a published table's rows below ours (benchmarks/polish.py, transfer.py).
 
 A row of ours is a folder whose ``tasks/`` has files of tasks; the paper's rows are those of psp/report/quoted.yaml.
+:meth:`QuotedTable.minus` has the differences of our rows, with intervals.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ import numpy as np
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
-from psp.report import quoted
+from psp.evaluation.compare import task_differences
+from psp.evaluation.resamples import difference
+from psp.evaluation.scorers import Floats
+from psp.evaluation.task_files import scored_task
+from psp.report import comparison, quoted
 from psp.report.layout import layout
 
 #: For each column, the part ``all`` of its task's file.
@@ -62,9 +67,7 @@ class QuotedTable:
         Raises:
             ConfigError: it is no NAME=FOLDER, or the folder has none of the tasks by this protocol.
         """
-        name, mark, folder = row.partition("=")
-        if not mark or not name or not folder:
-            raise ConfigError(f"{row}: write NAME=FOLDER")
+        name, folder = parsed(row)
         found = {}
         for column in self.columns:
             path = Path(folder, "tasks", f"{column.task}.json")
@@ -101,6 +104,68 @@ class QuotedTable:
             if one.source.startswith(self.source) and wanted[0] in one.figures:
                 lines.append([f"*{one.name}* (quoted)", *(cell(one.figures.get(name)) for name in wanted)])
         return layout(lines, form, right=range(1, len(lines[0])))
+
+    def minus(self, folders: Mapping[str, Path], own: str, form: str) -> str:
+        """Our rows minus one of them, with the 95% intervals of the paired bootstrap over test items.
+
+        Of the average the items are drawn for each task by itself, also where two tasks have the same ones.
+
+        Raises:
+            ConfigError: no row is called ``own``.
+            DataError: a file of a row is missing, or scored on other sets or resamples than that of ``own``.
+        """
+        if own not in folders:
+            raise ConfigError(f"--minus {own}: no such row; there are {', '.join(folders)}")
+        average = ["average"] if self.average else []
+        lines = [["", *average, *(column.title for column in self.columns)]]
+        for name, folder in folders.items():
+            if name != own:
+                found = [self._mean_difference(folders[own], folder) for _ in average]
+                found += [self._difference(folders[own], folder, column) for column in self.columns]
+                lines.append([f"{name} - {own}", *(comparison.difference(one, "{:.1f}") for one in found)])
+        return layout(lines, form, right=range(1, len(lines[0])))
+
+    def _difference(self, own: Path, other: Path, column: Column) -> Mapping[str, Any] | None:
+        """The difference in a column; None where a row has no such file."""
+        mine, theirs = self._file(own, column), self._file(other, column)
+        return task_differences(mine, theirs)["all"][column.figure] if mine and theirs else None
+
+    def _mean_difference(self, own: Path, other: Path) -> Mapping[str, Any] | None:
+        """The difference of the means over all columns; None where one is missing."""
+        means: list[tuple[float, Floats]] = []
+        for folder in (own, other):
+            values: list[float] = []
+            resampled: list[Floats] = []
+            for column in self.columns:
+                if (path := self._file(folder, column)) is None:
+                    return None
+                result, drawn = scored_task(path)
+                value = result["parts"]["all"]["figures"][column.figure]["value"]
+                if value is None:
+                    return None
+                values.append(value)
+                resampled.append(drawn[f"all/{column.figure}"])
+            means.append((float(np.mean(values)), np.mean(resampled, axis=0)))
+        (mine, first), (theirs, second) = means
+        return difference([mine], [first], [theirs], [second])
+
+    def _file(self, folder: Path, column: Column) -> Path | None:
+        """A column's file, if there is one by this protocol."""
+        path = Path(folder, "tasks", f"{column.task}.json")
+        part = read_json(path)["parts"].get("all") if path.exists() else None
+        return path if part and column.figure in part["figures"] and self.ours(part) else None
+
+
+def parsed(row: str) -> tuple[str, Path]:
+    """A row's name and folder.
+
+    Raises:
+        ConfigError: it is no NAME=FOLDER.
+    """
+    name, mark, folder = row.partition("=")
+    if not mark or not name or not folder:
+        raise ConfigError(f"{row}: write NAME=FOLDER")
+    return name, Path(folder)
 
 
 def cell(number: float | None) -> str:

@@ -26,6 +26,7 @@ from psp.report.data import HEADINGS, STAGES
 from psp.report.quoted import Quoted
 from psp.report.quoted import load as load_quoted
 from psp.report.run import STORE, Run, kept_pairs
+from psp.report.task_table import difference_of
 from psp.report.verdict import judged, verdict
 from psp.text.languages import NAMES, name_of_set
 
@@ -206,9 +207,12 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
 def _tasks(run: Run) -> Markup | None:
     if not run.tasks:
         return None
+    compared = run.found.get("compare")
+    with_differences = bool(compared and compared["tasks"])
     rows = []
     for result in run.tasks:
-        about = Task.classes[result["task"]].figures if result["task"] in Task.classes else {}
+        kind = Task.classes.get(result["task"])
+        about, errors = (kind.figures, kind.lower_is_better) if kind else ({}, frozenset())
         shared = result.get("overlap")
         for part, found in result["parts"].items():
             for figure, score in found["figures"].items():
@@ -220,11 +224,17 @@ def _tasks(run: Run) -> Markup | None:
                         about.get(figure, figure),
                         result["model"],
                         page.scored(score["value"], score["interval"]),
+                        *(
+                            [_difference(difference_of(compared, result, part, figure), is_error=figure in errors)]
+                            if with_differences
+                            else []
+                        ),
                         shared and f"{shared['in_training']:,} of {shared['sentences']:,}",
                     ]
                 )
-    head = ["task", "part", "items", "figure", "system", "value", "its sentences in training"]
-    return page.table(head, rows, numbers=(2, 5, 6))
+    difference = [f"minus {run.name}"] if with_differences else []
+    head = ["task", "part", "items", "figure", "system", "value", *difference, "its sentences in training"]
+    return page.table(head, rows, numbers=(2, *range(5, len(head))))
 
 
 def _parts(run: Run) -> Markup | None:

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from psp.report.comparison import difference
 from psp.report.layout import layout
 
 
-def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
+def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Mapping[str, Any] | None = None) -> str:
     """Lay out the scores on tasks, in one of :data:`psp.report.layout.FORMS`: one line per part, figure and system.
 
     Args:
         results: files of tasks, of a model and of systems beside it; those of one task one after another.
         form: the layout.
+        compared: compare.json; where it has tasks, there is a column of the systems' differences.
     """
-    rows = [["task", "kind", "part", "items", "figure", "system", "value", "95% interval", "in training"]]
+    tasks = (compared or {}).get("tasks", {})
+    head = ["task", "kind", "part", "items", "figure", "system", "value", "95% interval", "in training"]
+    rows = [[*head[:-1], f"minus {compared['model']}", head[-1]] if compared and tasks else head]
     notes = []
+    if tasks:
+        notes.append(
+            "Differences have the 95% interval of the paired bootstrap over the items; one that holds 0 separates "
+            "nothing."
+        )
     for result in results:
         for part, found in result["parts"].items():
             for figure, score in found["figures"].items():
@@ -29,6 +38,7 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
                         figure,
                         result["model"],
                         *_cells(score),
+                        *([difference(difference_of(compared, result, part, figure), "{:.1f}")] if tasks else []),
                         _shared(result),
                     ]
                 )
@@ -45,6 +55,23 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text") -> str:
         "(the same letters and digits, ignoring case).\n"
     )
     return f"{layout(rows, form, right=(3, 6))}\n{about}{said}"
+
+
+def difference_of(
+    compared: Mapping[str, Any] | None, result: Mapping[str, Any], part: str, figure: str
+) -> Mapping[str, Any] | None:
+    """A figure's difference to the model's, as compare.json has it; None for the model itself, and where it has none.
+
+    Args:
+        compared: compare.json; None without one.
+        result: the file of the task, of a model or of a system beside it.
+        part, figure: which of its scores.
+    """
+    if not compared or result["model"] == compared["model"]:
+        return None
+    systems = compared["tasks"].get(result["name"], {})
+    found: Mapping[str, Any] | None = systems.get(result["model"], {}).get(part, {}).get(figure)
+    return found
 
 
 def _published(further: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,35 +63,46 @@ def check(train: Mapping[str, Any], where: str) -> None:
 
 
 def train_in_processes(
-    *, processes: int, gpus: int, threads: int, log: Path | str | None, **arguments: Any
+    *,
+    processes: int,
+    gpus: int,
+    threads: int,
+    log: Path | str | None,
+    train: Callable[..., dict[str, Any]] | None = None,
+    **arguments: Any,
 ) -> dict[str, Any]:
-    """Train as :func:`psp.training.configured.train_configured` does, in as many processes as are asked for.
+    """Train as the config's blocks say, in as many processes as are asked for.
 
     Args:
         processes: on the CPU; each holds a copy of the table and its moments.
         gpus: processes with a GPU each, where that is not 0.
         threads: of all processes together; each has its share.
         log: the job's log file, which process 0 goes on with; None = standard error.
-        arguments: all others of ``train_configured``.
+        train: what trains, a function of a module; None: :func:`psp.training.configured.train_configured`. The other is
+            :func:`psp.training.transformer.configured.train_configured_transformer`.
+        arguments: all others of that function.
 
     Returns:
         What train.json holds.
 
     Raises:
         ConfigError: there are fewer GPUs.
-        PspError: as ``train_configured``, or a process was killed.
+        PspError: as that function, or a process was killed.
         Stopped: by Ctrl-C or SIGTERM; the same call goes on.
     """
     if gpus:
         _look_for_gpus(gpus)
     together = max(processes, gpus)
     arguments["threads"] = max(threads // together, 1)
-    if together == 1:
+    if train is None:
         from psp.training.configured import train_configured
 
-        return train_configured(**arguments)
+        train = train_configured
+    if together == 1:
+        return train(**arguments)
     with tempfile.TemporaryDirectory(prefix="psp-train-") as folder:
-        wanted = json.loads(json.dumps({"arguments": arguments, "log": log}, default=str))
+        function = f"{train.__module__}:{train.__name__}"
+        wanted = json.loads(json.dumps({"train": function, "arguments": arguments, "log": log}, default=str))
         write_json(Path(folder) / "arguments.json", wanted)
         _run(Path(folder), together, environment(arguments["threads"], gpus))
     return dict(read_json(Path(arguments["train_dir"]) / "train.json"))

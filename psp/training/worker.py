@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
@@ -13,8 +14,8 @@ from psp.core import logs
 from psp.core.errors import PspError
 from psp.core.files import read_json, write_json
 
-#: The arguments of ``train_configured`` that are paths: JSON has none.
-PATHS = ("store", "vocabulary", "out_dir", "train_dir", "heldout", "archive", "init_vectors")
+#: The arguments of the functions that train which are paths: JSON has none.
+PATHS = ("store", "pairs", "vocabulary", "out_dir", "train_dir", "heldout", "archive", "init_vectors", "teacher")
 
 
 def main(arguments_file: Path) -> int:
@@ -35,7 +36,7 @@ def main(arguments_file: Path) -> int:
         os.dup2(1, 2)
     logs.start(wanted["log"], logging.WARNING if rank else logging.INFO, process=rank)
     try:
-        end, message = _train(arguments)
+        end, message = _train(wanted["train"], arguments)
     except Exception:
         end, message = "bug", traceback.format_exc()
     write_json(state_file, {"end": end, "message": message})
@@ -46,14 +47,14 @@ def _paths(value: str | list[str]) -> Path | list[Path]:
     return Path(value) if isinstance(value, str) else [Path(one) for one in value]
 
 
-def _train(arguments: dict[str, object]) -> tuple[str, str]:
+def _train(function: str, arguments: dict[str, object]) -> tuple[str, str]:
     """Train, and say in a word how it ended, and what there is to tell."""
-    from psp.training.configured import train_configured
     from psp.training.process_group import PartnerLost
     from psp.training.saving.checkpoint import Stopped
 
     try:
-        train_configured(**arguments)  # type: ignore[arg-type]
+        module, name = function.split(":")
+        getattr(importlib.import_module(module), name)(**arguments)
     except PartnerLost as error:
         return "lost", str(error)
     except Stopped as error:

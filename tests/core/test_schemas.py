@@ -33,7 +33,7 @@ from psp.evaluation.examples import examples_of_model
 from psp.evaluation.lexicon import write_lexicon
 from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.system import scorer_of
-from psp.evaluation.task import evaluate_model_task
+from psp.evaluation.task import evaluate_model_task, evaluate_system_task
 from psp.evaluation.variants import gather
 from psp.inference.translation import load_translator
 from psp.inference.translation.backtranslate import back_translate
@@ -110,6 +110,7 @@ def write_pairs(folder: Path) -> None:
         [("Small.en-fr", folder / f"filter/{LABEL}.tsv", 1)], folder / "backtranslate/Translated-fr.en-en.tsv",
         folder / "backtranslate/Translated-fr.en-en.json", translator=load_translator({"command": "cat"}),
         encoder=load_encoder(str(folder.parent / "vectors.txt")), sample=5,
+        cache=folder.parents[1].with_name("translations"),
         about={
             "languages": ["en", "en"], "through": "fr", "translator": {"name": "copier"},
             "encoder": {"name": "vectors.txt", "files": {"vectors.txt": sha256(folder.parent / "vectors.txt")}},
@@ -301,7 +302,12 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
     evaluate_model(folder / "model", whole[0], name="fr", resampled=whole[1], **few)
     beside = tuple(folder / f"systems/word-overlap/eval.{kind}" for kind in ("json", "safetensors"))
     evaluate_system(scorer_of("word-overlap"), beside[0], name="word-overlap", resampled=beside[1], **few)
-    compare(whole, {"word-overlap": beside}, folder / "compare.json", name="fr")
+    graded = {"task": "similarity", "path": str(tests["files"]["graded"])}
+    about = {"name": "graded", "resamples": 100, "seed": 1}
+    evaluate_model_task(folder / "model", folder / "few/tasks/graded.json", graded, model="fr", **about)
+    out = beside[0].parent / "tasks/graded.json"
+    evaluate_system_task(scorer_of("word-overlap"), out, graded, model="word-overlap", **about)
+    compare(whole, {"word-overlap": beside}, folder / "compare.json", name="fr", tasks=["graded"])
     shutil.rmtree(folder / "few")
     quantize.measure(
         folder / "model", folder / "quantized.json", name="fr", dtypes=["int8"], dims=[4], **{**tests, "sts": None}
@@ -647,6 +653,10 @@ def test_a_value_of_another_type_is_refused(name: str, written: dict[Path, Any])
         ("eval", ("recipe",), "mine"),
         ("eval", ("data", "mix", "total", "kept"), -1),
         ("compare", ("systems", "word-overlap", "files", "graded", "pairs"), 0),
+        ("compare", ("tasks", "graded", "word-overlap", "graded"), {}),
+        ("compare", ("tasks", "graded", "word-overlap", "graded", "pearson", "interval"), [1.0]),
+        ("task", ("files", 0, "sha256"), "ABC"),
+        ("task", ("files",), []),
         ("quantized", ("smaller", 0, "dtype"), "int4"),
         ("quantized", ("smaller", 1, "scale"), "column"),
         ("quantized", ("smaller", 0, "differences", "files/graded", "interval"), [0.1]),
@@ -685,6 +695,7 @@ def test_a_value_out_of_range_is_refused(name: str, place: Place, new: Any, writ
         ("eval", ("tatoeba", "fra", "eng-fra")),
         ("eval", ("train", "settings", "dim")),
         ("compare", ("systems", "trained")),
+        ("compare", ("tasks", "graded", "word-overlap", "graded", "pearson", "difference")),
         ("quantized", ("smaller", 1, "differences")),
         ("quantized", ("whole", "scores", "tatoeba", "fra", "eng-fra")),
         ("train", ("best", "score")),

@@ -1,4 +1,4 @@
-"""Systems by name, and faults of other people's encoders."""
+"""Systems ready to be scored, and faults of other people's encoders."""
 
 from __future__ import annotations
 
@@ -7,37 +7,8 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.system import scorer_of
-from psp.evaluation.systems import BASELINES, named
 from psp.models import embedding_cache
 from psp.models.registry import ForeignEncoder
-
-
-def test_a_system_is_called_by_the_last_part_of_its_encoder(monkeypatch):
-    monkeypatch.setenv("MODELS", "/models")
-    found = named([
-        *BASELINES, "minilm", "results/multi/model", "sentence-transformers:intfloat/e5-small", "${MODELS}/glove.txt",
-        "model2vec:${MODELS}/potion", {"name": "other", "encoder": "results/en/model"},
-    ])  # fmt: skip
-    assert found == {
-        **{name: name for name in BASELINES}, "minilm": "minilm", "multi": "results/multi/model",
-        "e5-small": "sentence-transformers:intfloat/e5-small", "glove.txt": "/models/glove.txt",
-        "potion": "model2vec:/models/potion", "other": "results/en/model",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("items", "said"),
-    [
-        (["a/x.txt", "b/x.txt"], "a/x.txt and b/x.txt are both called x.txt; write {name: ..., encoder: 'b/x.txt'}"),
-        (["minilm", "minilm"], "both called minilm"),
-        (["a/my vectors"], "a/my vectors needs a name; write {name: ..., encoder: 'a/my vectors'}"),
-        ([{"name": "trained", "encoder": "minilm"}], "trained is the model itself; give minilm another name"),
-    ],
-)
-def test_names_that_cannot_be_are_told(items, said):
-    with pytest.raises(ConfigError) as told:
-        named(items, "models.fr.compare.systems")
-    assert str(told.value).startswith("models.fr.compare.systems: ") and said in str(told.value)
 
 
 def test_a_psp_model_is_a_system_with_the_models_own_scores(made):

@@ -11,6 +11,7 @@ from psp.evaluation.compare import compare
 from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.examples import examples_of_model
 from psp.evaluation.system import scorer_of
+from psp.evaluation.task import evaluate_model_task, evaluate_system_task
 from tests.evaluation.conftest import made  # noqa: F401  (a fixture)
 
 #: What corpora may hold: markup, a script, marks that turn the direction, half a surrogate pair, a null character.
@@ -68,7 +69,12 @@ def _results(made, tmp_path_factory):  # noqa: F811
     evaluate_model(made.model, own[0], name="fr", resampled=own[1], **made.tests)
     beside = folder / "systems/word-overlap/eval.json", folder / "systems/word-overlap/eval.safetensors"
     evaluate_system(scorer_of("word-overlap"), beside[0], name="word-overlap", resampled=beside[1], **made.tests)
-    compare(own, {"word-overlap": beside, "other": own}, folder / "compare.json", name="fr")
+    graded = {"task": "similarity", "path": str(made.tests["files"]["graded"])}
+    about = {"name": "judged", "resamples": 100, "seed": 1}
+    evaluate_model_task(made.model, folder / "tasks/judged.json", graded, model="fr", **about)
+    out = beside[0].parent / "tasks/judged.json"
+    evaluate_system_task(scorer_of("word-overlap"), out, graded, model="word-overlap", **about)
+    compare(own, {"word-overlap": beside, "other": own}, folder / "compare.json", name="fr", tasks=["judged"])
     sets = {key: made.tests[key] for key in ("files", "tatoeba")}
     examples_of_model(made.model, folder / "examples.json", name="fr", **info, **sets)
     (folder / "data.json").write_text(json.dumps(data()))  # half a surrogate pair can stand in JSON as an escape only

@@ -74,6 +74,16 @@ def test_scores_and_differences_are_those_of_the_files(results):
         assert f"{direction['error']:.1f} [" in text
 
 
+def test_differences_on_tasks_are_those_of_compare_json(results):
+    text = page_of(results)
+    lost = read_json(results / "compare.json")["tasks"]["judged"]["word-overlap"]["graded"]["pearson"]
+    low, high = lost["interval"]
+    assert f"{lost['difference']:+.1f} [{low:+.1f}, {high:+.1f}]".replace("-", "−") in text
+    assert ">minus fr<" in text
+    rewrite(results / "compare.json", tasks={})
+    assert ">minus fr<" not in page_of(results)
+
+
 def test_a_run_that_is_incomplete_says_what_is_missing_and_how_it_is_made(results):
     (results / "examples.json").unlink()
     text = page_of(results)

@@ -28,23 +28,32 @@ def test_another_system_is_scored_alone_and_trains_nothing(compared, tmp_path):
         "    - untrained\n"
         "    - {name: words, encoder: vectors.txt}\n"
         "    - {name: itself, encoder: results/demo/model}\n"
+        "  tasks: [own]\n"
         "evaluate: {tasks: {own: {task: similarity, path: own.tsv}}}\n"
     )
-    (copy.folder / "own.tsv").write_text("1\tthe house\tla maison\n2\tthe\thouse\n3\tla\tthe\n")
+    (copy.folder / "own.tsv").write_text(
+        "1\tthe house\tla maison\n2\tthe\thouse\n3\tla\tthe\n4\tred\tla\n5\tred\tred\n0\tla maison\tcar\n"
+    )
     configs = ("config/demo.yaml", "tiny.yaml", "more.yaml")
-    assert copy.planned(COMPARE, configs=configs) == {"system", "compare"}
+    assert copy.planned(COMPARE, configs=configs) == {"system", "task", "system_task", "compare"}
     tasks = [f"results/demo/systems/{name}/tasks/own.json" for name in ("words", "untrained")]
-    copy.run(COMPARE, *tasks, configs=configs)
+    copy.run(COMPARE, configs=configs)
     found = json.loads((copy.folder / COMPARE).read_text())
     assert list(found["systems"]) == ["trained", "untrained", "words", "itself"]
     assert found["systems"]["itself"] == found["systems"]["trained"]
     assert all(one == {"difference": 0.0, "interval": [0.0, 0.0]} for one in found["differences"]["itself"].values())
     assert not (copy.folder / "results/embeddings").exists()  # word vectors and our own models are fast
+    assert found["tasks"]["own"].keys() == {"untrained", "words", "itself"}
+    same = found["tasks"]["own"]["itself"]["own"]
+    assert same["pearson"] == same["spearman"] == {"difference": 0.0, "interval": [0.0, 0.0]}
     for task in tasks:
-        assert json.loads((copy.folder / task).read_text())["parts"]["own"]["items"] == 3
+        assert json.loads((copy.folder / task).read_text())["parts"]["own"]["items"] == 6
     assert copy.planned(COMPARE, configs=configs) == set()
     (copy.folder / "vectors.txt").write_text("the 1 0\nhouse 0 1\n")
-    assert copy.planned(COMPARE, configs=configs) == {"system", "compare"}
+    assert copy.planned(COMPARE, configs=configs) == {"system", "system_task", "compare"}
+    (copy.folder / "own.tsv").unlink()
+    result = copy.run("--dry-run", COMPARE, configs=configs, check=False)
+    assert "error: own.tsv: no such file, but models.demo.evaluate.tasks.own needs it" in result.output
 
 
 def test_a_wrong_name_is_told_first(compared):

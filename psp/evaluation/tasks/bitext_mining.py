@@ -109,4 +109,4 @@ def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float 
         else:
             figures[name] = Figure(float(100 * both.sum() / below.sum()), resampled)
     chosen = {} if threshold is None else {"threshold": round(threshold, 4)}
-    return Part(len(both), figures, {**chosen, "mined": mined})
+    return Part(len(both), figures, {**chosen, "mined": mined}, own_items=True)

@@ -2,7 +2,8 @@
 
 A task reads one published test set (or the user's own files in that layout) and scores a system on it. Each figure has
 a 95% interval from the bootstrap over the set's items: resamples depend only on the task's name and the seed, so two
-systems are compared on the same resamples.
+systems are compared on the same resamples. What tells a set from another is the task's kind, its settings but the
+paths, and its files.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from psp.core.errors import ConfigError, DataError
+from psp.core.files import sha256
 from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
@@ -46,11 +48,20 @@ class Figure:
 
 @dataclass(frozen=True)
 class Part:
-    """The scores on one part of a test set, such as one direction of retrieval."""
+    """The scores on one part of a test set, such as one direction of retrieval.
+
+    Attributes:
+        items: how many the bootstrap draws from.
+        figures: by name.
+        further: what else is worth knowing.
+        own_items: whether the items depend on the system, as those of mining do: two systems' resamples are then not
+            of the same items, and their differences have no interval.
+    """
 
     items: int
     figures: Mapping[str, Figure]
     further: Mapping[str, Any]
+    own_items: bool = False
 
     @property
     def report(self) -> dict[str, Any]:
@@ -98,6 +109,8 @@ class Task(ABC):
     correlations are times 100."""
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     """The figures of which less is better."""
+    PATHS: ClassVar[frozenset[str]] = frozenset({"path", "train", "dev", "source", "target"})
+    """The keys that are paths, in every task that has them: they tell where a set lies, not which one it is."""
     classes: ClassVar[dict[str, type[Task]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -117,12 +130,27 @@ class Task(ABC):
                 raise ConfigError(f"{place}.{key}: {value!r} must be {setting.allowed}")
 
     def path(self, key: str) -> Path:
-        """A setting that is a path, with ``~/`` and ``${VARIABLE}`` expanded."""
+        """A setting that is a path, one of :data:`PATHS`, with ``~/`` and ``${VARIABLE}`` expanded."""
+        assert key in self.PATHS, key
         return Path(os.path.expandvars(self.settings[key])).expanduser()
 
     @abstractmethod
     def files(self) -> list[Path]:
         """The files that it reads, in a fixed order."""
+
+    def checksums(self) -> list[dict[str, str]]:
+        """``name`` and ``sha256`` of each file that it reads, in the order of :meth:`files`.
+
+        Raises:
+            DataError: one cannot be read.
+        """
+        found = []
+        for path in self.files():
+            try:
+                found.append({"name": path.name, "sha256": sha256(path)})
+            except OSError as error:
+                raise DataError(f"cannot be read: {error.strerror}", path) from None
+        return found
 
     @abstractmethod
     def sentences(self) -> Iterator[str]:

@@ -119,7 +119,8 @@ class WordSimilarity(Task):
         parts = {ALL: _part(similarity, gold, draw)}
         if covered.any():
             parts[COVERED] = _part(similarity[covered], gold[covered], draw)
-        return {name: Part(one.items, one.figures, {"covered": int(covered.sum())}) for name, one in parts.items()}
+        further = {"covered": int(covered.sum())}
+        return {name: Part(one.items, one.figures, further, own_items=name == COVERED) for name, one in parts.items()}
 
 
 def _with_header(cells: list[str]) -> str | None:

@@ -6,8 +6,12 @@ Its text is read in its own case and unsegmented, as the base's tokenizer wants 
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import importlib.util
 import logging
+import os
+import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,14 +20,17 @@ from typing import TYPE_CHECKING, Any
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256, write_json
 from psp.training.finished import REPORT, check_unfinished
-from psp.training.transformer.settings import TransformerSettings
+from psp.training.transformer.settings import TransformerSettings, check_shared
 
 if TYPE_CHECKING:
     from psp.training.loop import DevelopmentSet
+    from psp.training.process_group import ProcessGroup
     from psp.training.teaching.lessons import Lessons
 
 log = logging.getLogger(__name__)
 
+#: How long processes wait for process 0, which prepares the pairs and scores on the development set alone.
+PATIENCE = datetime.timedelta(hours=6)
 #: What the trainer imports, and names the extra for if it is missing.
 PACKAGES = ("sentence_transformers", "datasets", "accelerate", "torch")
 
@@ -45,6 +52,9 @@ def train_transformer(
 ) -> dict[str, Any]:
     """Train a transformer on pairs and write it, or go on with its training if that was stopped or killed.
 
+    Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the files. A
+    last mini-batch that is not full is left out there.
+
     Args:
         pairs: a pair file, mixed or plain, in its own case and unsegmented.
         base: a folder with a transformer, ``package://<installed package>``, or a name on the Hugging Face Hub that
@@ -54,7 +64,7 @@ def train_transformer(
             the pairs.
         settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
         development: scored before training and after each pass; the last weights are kept whatever it says.
-        threads: torch's on the CPU. The same number gives the same bytes there.
+        threads: torch's on the CPU, in each process. The same number gives the same bytes there.
         seed: of the LSTM's first weights, of batches and of dropout.
         model_config: goes into config.json (languages, recipe...).
         identity: what else the result depends on; checkpoints of another run are not gone on from.
@@ -68,7 +78,7 @@ def train_transformer(
         The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
         ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
         ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes before
-        and after. The latter two are in timing.csv too.
+        and after. The latter two are in timing.csv too. Of other processes than 0, nothing.
 
     Raises:
         ConfigError: a setting is not allowed, or asks for a GPU where there is none.
@@ -86,6 +96,7 @@ def train_transformer(
 
     from psp.models.registry import hash_of_files
     from psp.models.transformer import quiet, save_transformer
+    from psp.training.process_group import ProcessGroup
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
     from psp.training.teaching.lessons import Lessons
     from psp.training.torch_state import torch_state
@@ -97,8 +108,19 @@ def train_transformer(
         raise ConfigError("transformer.device: 'cuda', but torch sees no GPU. Write `device: auto`")
     device = "cuda" if settings.device != "cpu" and torch.cuda.is_available() else "cpu"
     folder = find_base(base)
-    with quiet(), torch_state(threads), sole(train_dir), StopRequest().listening() as stop:
-        if not replace:
+    check_shared(settings.batch_size, int(os.environ.get("WORLD_SIZE", "1")), teacher is not None, "transformer")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(quiet())
+        stack.enter_context(torch_state(threads))
+        group = None
+        if ProcessGroup.wanted():
+            group = _join(device)
+            stack.callback(group.leave)
+        first = group is None or group.rank == 0
+        if first:
+            stack.enter_context(sole(train_dir))
+        stop = stack.enter_context(StopRequest().listening())
+        if not replace and first:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(seed)
         model = build(folder, settings, device, base)
@@ -115,22 +137,38 @@ def train_transformer(
                 "base": hash_of_files(folder),
                 "teacher": of_teacher,
                 "model": dict(model_config or {}),
+                "processes": 1 if group is None else group.size,
                 "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
                 **(identity or {}),
             },
         )
-        count, untaught = write_dataset(Path(pairs), train_dir / "pairs.arrow", lessons)
+        known: dict[str, Any] = {}
+        count = untaught = 0
+        if first:
+            count, untaught = write_dataset(Path(pairs), train_dir / "pairs.arrow", lessons)
+            known = checkpoints.prepare()
+            checkpoints.latest()  # unfinished ones are removed before anybody looks
+        if group is not None:
+            group.first(True)  # the others wait
         dataset = read_dataset(train_dir / "pairs.arrow")
-        known = checkpoints.prepare()
-        if not known:
+        if group is not None and len(dataset) < settings.batch_size:
+            raise ConfigError(
+                f"transformer.batch_size: {settings.batch_size}, but there are {len(dataset)} pairs; several processes "
+                "need at least one full mini-batch"
+            )
+        if first and not known:
             cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
             known = {"cut": cut, "before": development and _scores(trainer.score(model, settings, development))}
             checkpoints.keep(known)
-        log.info("training %s on %s: %d pairs, %s pooling", base, device, count, settings.pooling)
+        log.info("training %s on %s: %d pairs, %s pooling", base, device, len(dataset), settings.pooling)
         begun = time.perf_counter()
-        found = trainer.run(model, dataset, settings, checkpoints, train_dir, development, stop, seed=seed)
-        if stop.signal is not None:
-            raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal)
+        found = trainer.run(
+            model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=seed
+        )
+        if found["stopped"]:
+            raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal or signal.SIGTERM)
+        if not first:
+            return {}
         seconds = round(time.perf_counter() - begun, 2)
         history = [{"step": row["step"], **_scores(row, "dev")} for row in found["history"] if "dev" in row]
         report = {
@@ -140,7 +178,7 @@ def train_transformer(
             "settings": {**settings.as_dict(), "seed": seed},
             "device": device,
             "threads": threads,
-            "processes": 1,
+            "processes": 1 if group is None else group.size,
             "dim": int(model.get_embedding_dimension()),
             "pairs": count,
             **({} if lessons is None else {"teacher": {**_about(lessons), "untaught": untaught, "sha256": of_teacher}}),
@@ -162,6 +200,19 @@ def train_transformer(
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
     return {**report, **times, "resumed_at": found["resumed_at"]}
+
+
+def _join(device: str) -> ProcessGroup:
+    """Join the processes that torchrun has started; the others wait for process 0 longer than torch's default."""
+    import torch
+
+    from psp.training.process_group import ProcessGroup
+
+    place = torch.device(device, int(os.environ["LOCAL_RANK"])) if device == "cuda" else torch.device(device)
+    if device == "cuda":
+        torch.cuda.set_device(place)
+    torch.distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
+    return ProcessGroup(place)
 
 
 def _about(lessons: Lessons) -> dict[str, Any]:

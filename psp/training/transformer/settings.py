@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from psp.core.errors import ConfigError
 from psp.core.settings import Section, choice, number, text, whole
 from psp.training.settings import _Checked, _field
 
@@ -45,7 +46,7 @@ class TransformerSettings(_Checked):
             64,
             at_least=2,
             recipes={"dadas": 64},
-            help="pairs per mini-batch, on each GPU; no text stands in one twice",
+            help="pairs per mini-batch, of all processes together; no text stands in one twice",
         )
     )
     epochs: int = _field(whole(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
@@ -146,15 +147,32 @@ class TransformerSettings(_Checked):
         return {key: value for key, value in self.as_dict().items() if key not in job}
 
 
+def check_shared(batch_size: int, processes: int, taught: bool, where: str) -> None:
+    """Make sure that processes can share a mini-batch.
+
+    Raises:
+        ConfigError: its pairs cannot be divided among them evenly, or there is a teacher.
+    """
+    if processes > 1 and taught:
+        raise ConfigError(f"{where}: learning from a teacher is for one process; write `processes: 1` and `gpus: 0`")
+    if batch_size % processes:
+        raise ConfigError(
+            f"{where}.batch_size: {batch_size} pairs cannot be shared by {processes} processes; write a multiple of "
+            f"{processes}"
+        )
+
+
 #: Settings that a config has under ``encoder``, beside the base: they say what the model is.
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {
-    "threads": whole(2, at_least=1, help="torch's threads on the CPU; another number can change the model"),
+    "threads": whole(2, at_least=1, help="torch's threads in each process; another number can change the model"),
+    "processes": whole(1, at_least=1, help="processes on the CPU that share each mini-batch; for GPUs write `gpus`"),
     "gpus": whole(
         0,
         at_least=0,
-        help="GPUs requested from a cluster; with several the library splits each mini-batch among them",
+        help="GPUs of one machine that share each mini-batch, a process each, requested from a cluster; 0: one, if "
+        "there is any, and none is requested",
     ),
 }
 #: The block in a config.

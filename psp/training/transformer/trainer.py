@@ -13,6 +13,7 @@ import logging
 import math
 import re
 import shutil
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from psp.core.files import atomic_text, write_json
 from psp.core.progress import Progress
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.loop import DevelopmentSet
+from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.transformer.dataset import LABEL
 from psp.training.transformer.pieces import in_pieces
@@ -151,15 +153,24 @@ class _Follower(TrainerCallback):
     """Shows progress, takes the development score after each pass, marks whole checkpoints, stops when asked to."""
 
     def __init__(
-        self, settings: TransformerSettings, development: DevelopmentSet | None, stop: StopRequest, folder: Path
+        self,
+        settings: TransformerSettings,
+        development: DevelopmentSet | None,
+        stop: StopRequest,
+        folder: Path,
+        group: ProcessGroup | None,
     ) -> None:
         self.settings, self.development, self.stop, self.folder = settings, development, stop, folder
+        self.group, self.first = group, group is None or group.rank == 0
+        self.stopped = False
         self.progress: Progress | None = None
         self.trainer: Any = None
         self.steps = 0
         self.stack = contextlib.ExitStack()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not self.first:
+            return
         bar = Progress("training", "mini-batches", state.max_steps, state.global_step)
         self.progress = self.stack.enter_context(bar)
 
@@ -167,23 +178,30 @@ class _Follower(TrainerCallback):
         self.steps += 1
         if self.progress is not None:
             self.progress.add(1)
-        if self.stop.signal is not None:
+        self.stopped = self.stop.signal is not None
+        if self.group is not None:  # the launcher tells process 0 alone
+            self.stopped = self.group.first(self.stopped)
+        if self.stopped:
             control.should_save, control.should_training_stop = True, True
         return control
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        write_metrics(self.folder / "metrics.csv", state.log_history)
+        if self.first:
+            write_metrics(self.folder / "metrics.csv", state.log_history)
         if self.progress is not None and "loss" in (logs or {}):
             self.progress.add(0, loss=float(logs["loss"]))
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
-        if self.development is not None and self.stop.signal is None:
+        if self.development is not None and not self.stopped:
             found = score(model, self.settings, self.development)
             self.trainer.log({"dev": found["score"], "pearson": found["pearson"], "error": found["error"]})
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         # After the library has written all of it. A process that is killed before leaves a folder without this file.
-        (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
+        if self.group is not None:
+            self.group.first(True)  # each process writes its random state
+        if self.first:
+            (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
 
 
 def run(
@@ -194,6 +212,7 @@ def run(
     train_dir: Path,
     development: DevelopmentSet | None,
     stop: StopRequest,
+    group: ProcessGroup | None = None,
     *,
     seed: int,
 ) -> dict[str, Any]:
@@ -207,11 +226,12 @@ def run(
         train_dir: where metrics.csv goes.
         development: scored after each pass, or None.
         stop: training ends after the mini-batch in which this hears a signal; a checkpoint is then there.
+        group: the processes that share each mini-batch; None for one alone.
         seed: of batches and dropout.
 
     Returns:
         ``steps``, ``resumed_at``, ``loss`` (the mean of the last rows of metrics.csv), ``history`` (its rows),
-        ``mini_batches`` and ``seconds`` of this process alone.
+        ``mini_batches`` and ``seconds`` of this process alone; ``stopped``, whether it was asked to stop.
 
     Raises:
         PspError: the loss or a weight is not a finite number.
@@ -219,6 +239,8 @@ def run(
     directions = ("query_to_doc",) if settings.directions == "source" else ("query_to_doc", "doc_to_query")
     # For two directions a softmax each, averaged: the usual symmetric loss.
     how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
+    if group is not None:
+        how["gather_across_devices"] = True  # negatives are those of the whole mini-batch
     loss: Any
     taught = dataset[:1].get(LABEL)
     if taught is not None:
@@ -230,6 +252,11 @@ def run(
     else:
         loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.cached, **how)
     cpu = model.device.type == "cpu"
+    # The library would give each process a mini-batch of its own; so they share one. What is left at the end cannot be
+    # divided evenly, and a process without a pair would leave the others waiting.
+    shared: dict[str, Any] = {"accelerator_config": {"split_batches": True}, "dataloader_drop_last": True}
+    if group is not None and cpu:
+        shared["ddp_backend"] = "gloo"
     saving = settings.checkpoint_steps is not None
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(checkpoints.folder),
@@ -255,8 +282,13 @@ def run(
         report_to=[],
         disable_tqdm=True,
         push_to_hub=False,
+        **(shared if group is not None else {}),
     )
-    follower = _Follower(settings, development, stop, train_dir)
+    if group is None and not cpu:
+        # With several GPUs in sight the library would copy the model to each of them at every step.
+        assert arguments.device.type == "cuda"
+        arguments._n_gpu = 1
+    follower = _Follower(settings, development, stop, train_dir, group)
     trainer = _Trainer(model=model, args=arguments, train_dataset=dataset, loss=loss, callbacks=[follower])
     follower.trainer = trainer
     trainer.remove_callback(PrinterCallback)  # it prints
@@ -266,10 +298,12 @@ def run(
         if getattr(loss, "projection", None) is not None:
             loss.load_projection(str(last / PROJECTION))
     pieces = in_pieces(model[0]) if cpu else contextlib.nullcontext()
-    with follower.stack, pieces:
+    with follower.stack, pieces, warnings.catch_warnings():
+        if group is not None:  # of what sentence-transformers and accelerate call in torch, which is theirs to change
+            warnings.simplefilter("ignore", FutureWarning)
         result = trainer.train(resume_from_checkpoint=None if last is None else str(last))
     done = any("dev" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history)
-    if development is not None and not done and stop.signal is None:  # killed after its last mini-batch
+    if development is not None and not done and not follower.stopped:  # killed after its last mini-batch
         follower.on_epoch_end(arguments, trainer.state, trainer.control, model=model)
     history = [row for row in trainer.state.log_history if "loss" in row or "dev" in row]
     losses = [row["loss"] for row in history if "loss" in row]
@@ -284,6 +318,7 @@ def run(
         "resumed_at": None if last is None else int(last.name.rpartition("-")[2]),
         "loss": round(float(np.mean(losses[-3:])), 4) if losses else None,
         "history": history,
+        "stopped": follower.stopped,
         "mini_batches": follower.steps,
         "seconds": round(float(result.metrics["train_runtime"]), 2),
     }

@@ -86,7 +86,7 @@ def test_pairs_enter_as_difference_and_product(tmp_path: Path) -> None:
 
 def test_its_report_fits_the_schema(texts: dict[str, object]) -> None:
     body = evaluate_task(HASHED, texts, name="set", resamples=100, seed=1)
-    schemas.check({"format": 1, "model": "x", "name": "set", **body}, "task")
+    schemas.check({"format": 2, "model": "x", "name": "set", **body}, "task")
     assert body["settings"]["hidden"] == 50 and body["parts"]["all"]["further"]["sentences_in_train"] == 0
 
 

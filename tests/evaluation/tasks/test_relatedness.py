@@ -61,7 +61,7 @@ def test_it_is_the_mean_over_seeds_of_scipys_correlations(entry: dict[str, objec
 
 def test_scores_below_one_are_counted_in_each_part(entry: dict[str, object]) -> None:
     body = evaluate_task(HASHED, entry, name="set", resamples=100, seed=1)
-    schemas.check({"format": 1, "model": "x", "name": "set", **body}, "task")
+    schemas.check({"format": 2, "model": "x", "name": "set", **body}, "task")
     further = body["parts"]["all"]["further"]
     below = [further[f"{part}_scores_below_1"] for part in ("train", "dev", "test")]
     assert below == [15, 6, 8]  # each seventh pair
@@ -76,7 +76,7 @@ def test_a_system_that_says_nothing_has_no_figure_and_a_reason(entry: dict[str, 
         "why": "the system finds every pair equally similar",
     }
     body = evaluate_task(SAME, entry, name="set", resamples=100, seed=1)
-    schemas.check({"format": 1, "model": "x", "name": "set", **body}, "task")
+    schemas.check({"format": 2, "model": "x", "name": "set", **body}, "task")
 
 
 def test_bad_input_is_one_line(entry: dict[str, object], tmp_path: Path) -> None:
