@@ -17,8 +17,8 @@ Missing input files for rule evaluate:
         my/sts.tsv
         my/other.tsv"""
 SKEW = (
-    "WorkflowError:\nOutput results/b has older modification time (2026-11-23 22:24:55.323035) than input results/a.zip "
-    "(2026-11-24 22:24:28.350852). This could indicate a clock skew problem in your network"
+    "WorkflowError:\nOutput results/b has older modification time (2026-11-23 22:24:55.323035) than input "
+    "results/a.zip (2026-11-24 22:24:28.350852). This could indicate a clock skew problem in your network"
 )
 INPUT_FUNCTION = """InputFunctionException in rule filter in file "/x/rules/filter.smk", line 54:
 Error:
@@ -44,7 +44,7 @@ def nothing_told(monkeypatch):
          "a.json: no rule makes this file"),
         ("LockException", "Error: Directory cannot be locked.\nPlease make sure", "snakemake --unlock"),
         ("IncompleteFilesException", "IncompleteFilesException:\nThe files below", "--rerun-incomplete"),
-        ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so that the clock has been set"),
+        ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so that the clock has "),
         ("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: a: is odd"), "a: is odd"),
         ("ValueError", "Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no"),
         ("AmbiguousRuleException", "AmbiguousRuleException:\nRules a and b\n  are ambiguous", "Rules a and b are amb"),

@@ -66,7 +66,7 @@ def test_what_the_machine_lacks_is_no_bug(tmp_path, capsys, error, said):
 
 def test_a_log_that_cannot_be_written_is_a_line(tmp_path):
     (tmp_path / "logs").touch()
-    with pytest.raises(SystemExit, match="error: .*logs/a.log: cannot be written: "), job(tmp_path / "logs/a.log"):
+    with pytest.raises(SystemExit, match=r"error: .*logs/a\.log: cannot be written: "), job(tmp_path / "logs/a.log"):
         raise AssertionError("it must not begin")
 
 

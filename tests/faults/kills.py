@@ -53,6 +53,7 @@ def over(bench: Bench, name: str, times: int, seed: int = 1) -> Result:
         problem = same_bytes(project, project.resume(), wanted)
         if problem is not None:
             problems.append(f"{', '.join(told)}: {problem}; kept in {bench.keep(project)}")
+        print(f"  run {runs}: {', '.join(told)}: {problem or 'the same bytes'}", flush=True)
         shutil.rmtree(project.folder)
     victims = ", ".join(f"{victim} {count}" for victim, count in sorted(counts.items()))
     return Result(f"kill -9 over {name} ({victims}; in {runs} runs)", counts.total(), "; ".join(problems) or None)

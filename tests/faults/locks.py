@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from tests.faults.preload import LOCKS, compiled
 from tests.faults.project import Bench, Result, same_bytes
 
-PROBE = "import fcntl; fcntl.flock(0, fcntl.LOCK_EX)"
-
 
 def check(bench: Bench) -> Iterator[Result]:
     library = compiled(LOCKS, bench.new())
