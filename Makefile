@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint fuzz dist settings clean
+.PHONY: demo install test lint fuzz faults dist settings clean
 
 demo: install
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -43,6 +43,10 @@ lint: install
 # Changed files for every reader, a minute each; what is found is in fuzz/.
 fuzz: install
 	python -m tests.fuzz.run --seconds 60
+
+# kill -9, full disks, lost locks and the like in whole runs of the workflow (docs/running.md); under an hour.
+faults: install
+	python -m tests.faults.run
 
 # What goes to a package index: the library as a wheel, and the project as a source archive.
 dist: install

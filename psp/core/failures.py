@@ -7,6 +7,7 @@ are reworded here.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -28,6 +29,13 @@ SENTENCES = {
         "a run that was killed left incomplete files; run the same command with --rerun-incomplete"
     ),
 }
+#: What is wrong with the files that Snakemake lists.
+AFFECTED = {
+    "MissingInputException": "no such file, and no rule makes it; add it, or correct its path",
+    "ProtectedOutputException": "cannot be written: read-only; make it and its folder writable, and run again",
+}
+#: Snakemake takes no output that is older than what it was made of.
+OLDER = re.compile(r"older modification time .*? than input (\S+) \((\d{4}-\d\d-\d\d \d\d:\d\d)")
 STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
 
 
@@ -51,11 +59,16 @@ def of_snakemake(exception: str, text: str) -> str:
         return " ".join(match[1].split())
     if exception in SENTENCES:
         return SENTENCES[exception]
-    if exception == "MissingInputException" and (files := re.findall(r"affected files:\n((?:\s+.+\n?)+)", text)):
-        missing = sorted({line.strip() for block in files for line in block.splitlines()} - {""})
-        return f"{', '.join(missing)}: no such file, and no rule makes it; add it, or correct its path"
+    if exception in AFFECTED and (files := re.findall(r"affected files:\n((?:\s+.+\n?)+)", text)):
+        affected = sorted({line.strip() for block in files for line in block.splitlines()} - {""})
+        return f"{', '.join(affected)}: {AFFECTED[exception]}"
     if exception == "MissingRuleException" and (match := re.search(r"No rule to produce (.+?)(?: \(if|\n|$)", text)):
         return f"{match[1].rstrip('.')}: no rule makes this file; see README.md for what can be made"
+    if match := OLDER.search(text):
+        return (
+            f"{match[1]}: dated in the future ({match[2]}), so that the clock has been set back; set it right, or run "
+            "`find results -newermt now -exec touch -d now {} +`, and then the same command"
+        )
     if text.startswith("Traceback"):
         return text.rstrip().rpartition("\n")[2]
     # The first line names the exception's class and location.
@@ -74,8 +87,18 @@ def of_job(what: str, logs: list[str], signal: str | None, said: str | None) -> 
     for log in logs:
         if (error := last_error(log)) is not None:
             return error
+    for log in logs:
+        if _is_full(log):  # so that the error is not in it; it stands above
+            return f"{log}: cannot be written: its disk is full; free space and run the same command again"
     how = f"was killed by {signal}" if signal else said or "failed without a message"
     if signal == "SIGKILL":
-        how += " (perhaps out of memory)"
+        how += " (perhaps out of memory: on a cluster each new try of `--retries 2` asks for more)"
     there = [log for log in logs if Path(log).is_file()]
     return f"{what} {how}" + (f"; see its log {', '.join(there)}" if there else "")
+
+
+def _is_full(log: str) -> bool:
+    try:
+        return os.statvfs(Path(log).parent).f_bavail == 0
+    except OSError:
+        return False

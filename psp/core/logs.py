@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import re
 import signal
@@ -11,13 +12,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.core import run, status
-from psp.core.errors import PspError
+from psp.core.errors import DataError, PspError
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 #: The first line of a log record; other lines continue the record before.
 RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
 LAST_CHARACTERS = 1 << 16  # of a log, searched for its last error
 BUG = "this is a bug in psp; please report it with this log"
+#: What a disk says that takes no more: full, over a quota or a limit of size, or read-only.
+TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+OUT_OF_MEMORY = (
+    "out of memory; on a cluster each new try of `--retries 2` asks for more, and `--set-resources RULE:mem_mb=N` sets "
+    "a rule's; elsewhere end other programs or lower --cores"
+)
+#: What torch and others, which raise no MemoryError, say of it.
+NO_MEMORY = re.compile(
+    r"can't allocate memory|not enough memory|out of memory|cannot allocate memory|std::bad_alloc", re.I
+)
 
 
 class _Short(logging.Formatter):
@@ -27,6 +38,18 @@ class _Short(logging.Formatter):
         return f"{record.levelname.lower()}: {record.getMessage()}"
 
 
+class _LogFile(logging.FileHandler):
+    """A log on a disk that may be full: what does not fit is lost, and the work goes on."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            super().close()
+
+
 def start(log_file: Path | str | None = None, level: int = logging.INFO, process: int | None = None) -> None:
     """Log to ``log_file``, with warnings to stderr as well; without a file log everything to stderr.
 
@@ -34,15 +57,23 @@ def start(log_file: Path | str | None = None, level: int = logging.INFO, process
         log_file: truncated first, unless ``process`` is given.
         level: the lowest level logged.
         process: this process's number, if several append to one existing file.
+
+    Raises:
+        DataError: the log cannot be written.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     handlers[0].setFormatter(_Short())
     if log_file is not None:
-        Path(log_file).parent.mkdir(parents=True, exist_ok=True)
-        if process is None:
-            Path(log_file).write_bytes(b"")
+        try:
+            Path(log_file).parent.mkdir(parents=True, exist_ok=True)
+            if process is None:
+                Path(log_file).write_bytes(b"")
+            handlers.append(_LogFile(log_file, mode="a", encoding="utf-8"))
+        except OSError as error:
+            raise DataError(
+                f"cannot be written: {error.strerror}; free space or choose another folder", log_file
+            ) from None
         handlers[0].setLevel(logging.WARNING)
-        handlers.append(logging.FileHandler(log_file, mode="a", encoding="utf-8"))
         if process == 0:
             status.join(log_file)
         handlers[1].setFormatter(logging.Formatter(f"process {process}: {FORMAT}" if process else FORMAT))
@@ -55,13 +86,14 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     """Run a job's body with logging as in :func:`start`, and turn errors into one line and an exit status.
 
     A :class:`PspError` is logged, printed as one line, and ends the process with its status, usually 1. Ctrl-C ends it
-    with one line and status 130. Any other exception is a bug and keeps its traceback.
+    with one line and status 130, and so do a lack of memory and a full disk with status 1. Any other exception is a bug
+    and keeps its traceback.
     """
     try:
         run.check()  # before the log of the next run's job is touched
+        start(log_file, level)
     except PspError as error:
         raise SystemExit(f"error: {error}") from None
-    start(log_file, level)
     try:
         with status.of_job(log_file):
             yield
@@ -72,7 +104,17 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     except KeyboardInterrupt:
         logging.getLogger("psp").error("stopped by Ctrl-C or a signal")
         raise SystemExit(128 + signal.SIGINT) from None
-    except Exception:
+    except Exception as error:
+        if isinstance(error, MemoryError) or (
+            isinstance(error, RuntimeError | OSError) and NO_MEMORY.search(str(error))
+        ):
+            logging.getLogger("psp").debug("error", exc_info=True)
+            logging.getLogger("psp").error("%s", OUT_OF_MEMORY)
+            raise SystemExit(1) from None
+        if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:
+            place = error.filename or "a temporary file"
+            logging.getLogger("psp").error("%s: cannot be written: %s; free space and run again", place, error.strerror)
+            raise SystemExit(1) from None
         if log_file is not None:
             logging.getLogger("psp").exception(BUG)
         raise

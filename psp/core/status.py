@@ -112,14 +112,18 @@ class _Place:
             return
         self.status = dataclasses.replace(self.status, written=time.time(), work=work)
         temporary = self.path.with_name(f".{self.path.name}.part")
-        with contextlib.suppress(OSError):
+        try:
             temporary.write_text(json.dumps({"format": 1, **dataclasses.asdict(self.status)}), encoding="utf-8")
             temporary.replace(self.path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
     def remove(self) -> None:
         there = read(self.path)
         if there is not None and (there.host, there.pid) == (self.status.host, self.status.pid):
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path.unlink()
 
 
 _place: _Place | None = None

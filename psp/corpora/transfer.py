@@ -5,13 +5,15 @@ or killed one requests only the rest (HTTP Range). ``<name>.partial.json`` holds
 validators; If-Range makes the server send everything if the file has changed. Without a validator nothing is kept.
 
 The process writing the partial file holds a lock on it (flock); a second process waits, and then finds the finished
-file. The lock ends with the process, even by ``kill -9``, so there are no stale locks.
+file. The lock ends with the process, even by ``kill -9``, so there are no stale locks. On file systems without locks
+there is no such protection but Snakemake's, which lets one run into a folder at a time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import email.utils
+import errno
 import fcntl
 import ipaddress
 import itertools
@@ -38,6 +40,8 @@ log = logging.getLogger(__name__)
 BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
 #: A number in a header: `²` is a digit for Python, but no number.
 _NUMBER = re.compile(r"[0-9]{1,18}")
+#: What file systems without locks say, such as some network drives.
+NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 MAX_WAIT = 60.0  # seconds; caps Retry-After
 
 
@@ -134,6 +138,9 @@ def owned(path: Path) -> Iterator[Partial]:
         except BlockingIOError:
             log.info("%s: another process is downloading it; waiting", path)
             fcntl.flock(part.file, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
         if part.still_there():
             break
         part.file.close()
@@ -257,9 +264,13 @@ def _blocks(response: requests.Response) -> Iterator[bytes]:
     import urllib3
 
     own = limits()
-    begun, received = time.monotonic(), 0
+    begun, received, unpacked = time.monotonic(), 0, 0
+    packed = response.headers.get("Content-Encoding", "identity") != "identity"
     try:
         while block := response.raw.read1(BLOCK, decode_content=True):
+            unpacked += len(block)
+            if packed and (problem := own.unpacked(unpacked, response.raw.tell())):
+                raise Failure(f"it sends a compressed answer that has {problem}")
             yield block
             received += len(block)
             if (seconds := time.monotonic() - begun) >= own.rate_seconds:

@@ -1,5 +1,8 @@
 """The last line of a failed run, of what Snakemake says in fifteen."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from psp.core import failures
@@ -13,6 +16,10 @@ Missing input files for rule evaluate:
     affected files:
         my/sts.tsv
         my/other.tsv"""
+SKEW = (
+    "WorkflowError:\nOutput results/b has older modification time (2026-11-23 22:24:55.323035) than input "
+    "results/a.zip (2026-11-24 22:24:28.350852). This could indicate a clock skew problem in your network"
+)
 INPUT_FUNCTION = """InputFunctionException in rule filter in file "/x/rules/filter.smk", line 54:
 Error:
   {error}
@@ -32,10 +39,12 @@ def nothing_told(monkeypatch):
     ("exception", "text", "words"),
     [
         ("MissingInputException", MISSING_INPUT, "my/other.tsv, my/sts.tsv: no such file, and no rule makes it"),
+        ("ProtectedOutputException", MISSING_INPUT, "my/other.tsv, my/sts.tsv: cannot be written: read-only; make it"),
         ("MissingRuleException", "MissingRuleException:\nNo rule to produce a.json (if you use input functions ...).",
          "a.json: no rule makes this file"),
         ("LockException", "Error: Directory cannot be locked.\nPlease make sure", "snakemake --unlock"),
         ("IncompleteFilesException", "IncompleteFilesException:\nThe files below", "--rerun-incomplete"),
+        ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so that the clock has "),
         ("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: a: is odd"), "a: is odd"),
         ("ValueError", "Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no"),
         ("AmbiguousRuleException", "AmbiguousRuleException:\nRules a and b\n  are ambiguous", "Rules a and b are amb"),
@@ -67,7 +76,24 @@ def test_a_job_that_said_nothing_has_a_line_too(tmp_path):
     with job(log):
         pass
     killed = failures.of_job("Training fr", [str(log)], "SIGKILL", None)
-    assert killed == f"Training fr was killed by SIGKILL (perhaps out of memory); see its log {log}"
+    hint = "(perhaps out of memory: on a cluster each new try of `--retries 2` asks for more)"
+    assert killed == f"Training fr was killed by SIGKILL {hint}; see its log {log}"
     assert failures.of_job("Training fr", [], None, "SLURM job 7 failed: TIMEOUT") == (
         "Training fr SLURM job 7 failed: TIMEOUT"
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_job_whose_log_did_not_fit_on_the_disk(tmp_path, capsys, monkeypatch):
+    log = tmp_path / "a.log"
+    log.symlink_to("/dev/full")
+    with pytest.raises(SystemExit), job(log):
+        raise DataError("is odd; mend it", "corpus.fr", 3)
+    assert capsys.readouterr().err == "error: corpus.fr, line 3: is odd; mend it\n"  # and no traceback of logging's
+    log.unlink()  # without an end to reading it
+    log.touch()
+    full = os.statvfs_result((4096, 4096, 9, 0, 0, 9, 9, 9, 0, 255))
+    monkeypatch.setattr(failures.os, "statvfs", lambda path: full)
+    assert failures.of_job("Training fr", [str(log)], None, None) == (
+        f"{log}: cannot be written: its disk is full; free space and run the same command again"
     )

@@ -1,3 +1,4 @@
+import errno
 import logging
 
 import pytest
@@ -39,6 +40,34 @@ def test_ctrl_c_is_a_line_and_the_status_of_the_signal(tmp_path, capsys):
     assert caught.value.code == 130
     assert capsys.readouterr().err == "error: stopped by Ctrl-C or a signal\n"
     assert "Traceback" not in (tmp_path / "a.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "out of memory; on a cluster each new try of `--retries 2`"),
+        (RuntimeError("[enforce fail at x.cpp] DefaultCPUAllocator: can't allocate memory"), "out of memory; "),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "out of memory; "),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a.tsv"),
+            "a.tsv: cannot be written: No space left on device",
+        ),
+        (OSError(errno.EROFS, "Read-only file system"), "a temporary file: cannot be written: Read-only file system"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_bug(tmp_path, capsys, error, said):
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "a.log"):
+        raise error
+    assert caught.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {said}")
+    assert last_error(tmp_path / "a.log") == line.removeprefix("error: ")
+
+
+def test_a_log_that_cannot_be_written_is_a_line(tmp_path):
+    (tmp_path / "logs").touch()
+    with pytest.raises(SystemExit, match=r"error: .*logs/a\.log: cannot be written: "), job(tmp_path / "logs/a.log"):
+        raise AssertionError("it must not begin")
 
 
 def test_a_bug_keeps_its_traceback(tmp_path):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -102,6 +103,13 @@ def test_a_job_does_not_remove_the_file_of_the_one_that_came_after_it(tmp_path):
         later = place.read_text().replace(f'"pid": {os.getpid()}', '"pid": 1')
         place.write_text(later)
     assert place.read_text() == later
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_leaves_no_part_of_it(tmp_path):
+    (tmp_path / ".a.log.progress.part").symlink_to("/dev/full")
+    with status.of_job(tmp_path / "a.log"):
+        assert list(tmp_path.iterdir()) == []
 
 
 def rows(count, work):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import http.server
@@ -15,11 +16,13 @@ import resource
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import threading
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -585,6 +588,98 @@ def test_a_server_that_drips_is_left(site: Site, place: Place, monkeypatch: pyte
     assert "slower than 100 bytes a second for 0.3 s (limits.rate)" in place.fails(site.url("/slow"), retries=0)
     assert place.fetch(site.url("/slow"), site.put("/good", BODY), retries=0)["address"] == site.url("/good")
     assert time.monotonic() - begun < 3
+
+
+def reset(request: Any) -> None:
+    """Half of the file, and then a reset."""
+    Site.head(request, 200, {"Content-Length": str(len(BODY))})
+    Site.send(request, BODY[: len(BODY) // 2])
+    request.wfile.flush()
+    request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.connection.close()
+
+
+def bomb(request: Any) -> None:
+    """A gigabyte of nothing in a megabyte, packed by the server though it was not asked to."""
+    request.send_response(200)
+    request.send_header("Content-Encoding", "gzip")
+    request.end_headers()
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    for _ in range(1 << 10):
+        request.wfile.write(packer.compress(bytes(1 << 20)))
+    request.wfile.write(packer.flush())
+
+
+def changing(request: Any) -> None:
+    """Another file each time, cut off."""
+    changing.count = getattr(changing, "count", 0) + 1  # type: ignore[attr-defined]
+    tag = f'"{changing.count}"'  # type: ignore[attr-defined]
+    Site.head(request, 200, {"Content-Length": str(len(BODY)), "ETag": tag})
+    Site.send(request, BODY[: len(BODY) // 4])
+
+
+def silent(request: Any) -> None:
+    """The head and half of the file, and then nothing."""
+    Site.head(request, 200, {"Content-Length": str(len(BODY))})
+    Site.send(request, BODY[: len(BODY) // 2])
+    time.sleep(0.4)
+
+
+def dripping(request: Any) -> None:
+    Site.head(request, 200, {"Content-Length": str(len(BODY))})
+    for byte in BODY[:40]:
+        Site.send(request, bytes([byte]))
+        time.sleep(0.05)
+
+
+def of(status: int, body: bytes, **headers: str) -> Callable[[Any], None]:
+    def answer(request: Any) -> None:
+        Site.head(request, status, {name.replace("_", "-"): value for name, value in headers.items()})
+        Site.send(request, body)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        pytest.param(silent, "no response|timed out", id="stalls"),
+        pytest.param(of(200, BODY[:1000], Content_Length=str(len(BODY))), "broke off", id="truncates"),
+        pytest.param(of(200, BODY, Content_Length="1000"), "sha256", id="says too little"),
+        pytest.param(of(200, BODY, Content_Length=str(1 << 60)), "broke off", id="says too much"),
+        pytest.param(of(200, b"<html>Sorry</html>", Content_Length="18"), "HTML page", id="HTML with 200"),
+        pytest.param(reset, "reset", id="resets"),
+        pytest.param(changing, "tried 2 times", id="changes between resumes"),
+        pytest.param(of(302, b"", Location="/bad", Content_Length="0"), "elsewhere more than 5 times", id="redirects"),
+        pytest.param(bomb, r"more than 200 times its size unpacked \(limits.ratio\)", id="gzip bomb"),
+        pytest.param(dripping, "slower than 100 bytes a second", id="drips"),
+    ],
+)
+def test_each_fault_leads_to_the_next_mirror(
+    site: Site,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: Callable[[Any], None],
+    reason: str,
+) -> None:
+    monkeypatch.setenv("PSP_LIMITS", '{"rate": 100, "rate_seconds": 0.25}')
+    bad, good = site.put("/bad", BODY), site.put("/good", BODY)
+    site.faults["/bad"] = [fault] * 20
+    begun = time.monotonic()
+    assert place.fetch(bad, good, retries=1, timeout=0.2, sha256=SHA)["address"] == good
+    assert time.monotonic() - begun < 5
+    left = [record.getMessage() for record in caplog.records if record.getMessage().startswith(f"data.bin: {bad}: ")]
+    assert len(left) == 1 and re.search(reason, left[0]), left
+    assert place.path.read_bytes() == BODY and place.left() == ["data.bin", "data.bin.json"]
+
+
+def test_a_file_system_without_locks(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(*_: Any) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(transfer.fcntl, "flock", without)
+    assert place.fetch(site.put("/a", BODY))["sha256"] == SHA
 
 
 @pytest.mark.parametrize("address", ["http://", "http://[bad/a", "https://bad host/a", "http://127.0.0.1:99999/a"])

@@ -102,7 +102,8 @@ def test_failed_jobs_own_words_come_last(toy):
     assert status == 1
     logs = "results/toy/logs"
     assert sorted(frames[-3:]) == [
-        f"error: Working on 2 was killed by SIGKILL (perhaps out of memory); see its log {logs}/2.log",
+        "error: Working on 2 was killed by SIGKILL (perhaps out of memory: on a cluster each new try of `--retries 2` "
+        f"asks for more); see its log {logs}/2.log",
         "error: corpus.fr, line 3: is odd; mend it",
         f"error: this is a bug in psp (ZeroDivisionError: division by zero); please report it with {logs}/1.log",
     ]

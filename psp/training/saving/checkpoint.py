@@ -204,6 +204,9 @@ class Checkpoints:
         except (OSError, SafetensorError) as error:
             _remove(partial)
             raise DataError(f"the checkpoint cannot be written: {error}; free space and train again", folder) from error
+        except DataError as error:  # it names a file of the folder that goes
+            _remove(partial)
+            raise DataError(str(error).replace(str(partial), str(folder))) from error
         for path in self._folders()[: -self.when.keep]:
             _remove(path)
         self._before = Checkpoint(folder, state, sums)

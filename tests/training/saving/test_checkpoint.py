@@ -93,6 +93,20 @@ def test_a_file_system_without_hard_links_will_do(tmp_path: Path, monkeypatch: p
     assert found is not None and torch.equal(found.tensor("best.table"), TABLE)
 
 
+def test_a_disk_that_fills_up_with_its_last_file_leaves_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path, [10])
+
+    def full(path: Path, value: Any) -> None:
+        raise DataError("cannot be written: No space left on device; free space", path)
+
+    monkeypatch.setattr("psp.training.saving.checkpoint.write_json", full)
+    with pytest.raises(DataError, match=r"/step-000000020/\S+: cannot be written: No space left on device"):
+        saved(tmp_path, [20])
+    assert names(tmp_path) == ["step-000000010"]
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
 

@@ -1,0 +1,26 @@
+"""A second run in the same folder while one lasts: it ends with one sentence, and the first is unharmed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+
+from tests.faults.project import Bench, Result, same_bytes
+
+
+def check(bench: Bench) -> Iterator[Result]:
+    whole, seconds = bench.whole("small")
+    project = whole.copy(bench.new())
+    first, times, problems = project.start(), 1 if bench.quick else 4, []
+    first.wait_for(lambda: bool(first.jobs()))
+    for number in range(times):
+        # The second is as well the command that is documented for after a kill, short of unlocking.
+        second = project.run(*(["--rerun-incomplete"] if number % 2 else []))
+        if problem := second.unclear("another snakemake is running in this folder"):
+            problems.append(problem)
+        time.sleep(seconds / 8)
+    if problem := same_bytes(project, first.end(), whole.digests()):
+        problems.append(f"the first run: {problem}")
+    yield Result("a second run in the same folder", times, "; ".join(problems) or None)
+    shutil.rmtree(project.folder)
