@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
-from psp.evaluation.compare import task_differences
-from psp.evaluation.resamples import difference
-from psp.evaluation.scorers import Floats
-from psp.evaluation.task_files import scored_task
 from psp.report import comparison, quoted
 from psp.report.layout import layout
+
+if TYPE_CHECKING:
+    from psp.evaluation.scorers import Floats
 
 #: For each column, the part ``all`` of its task's file.
 Row = Mapping[str, Mapping[str, Any]]
@@ -127,11 +126,16 @@ class QuotedTable:
 
     def _difference(self, own: Path, other: Path, column: Column) -> Mapping[str, Any] | None:
         """The difference in a column; None where a row has no such file."""
+        from psp.evaluation.compare import task_differences  # not for the table: the evaluation takes two seconds
+
         mine, theirs = self._file(own, column), self._file(other, column)
         return task_differences(mine, theirs)["all"][column.figure] if mine and theirs else None
 
     def _mean_difference(self, own: Path, other: Path) -> Mapping[str, Any] | None:
         """The difference of the means over all columns; None where one is missing."""
+        from psp.evaluation.resamples import difference
+        from psp.evaluation.task_files import scored_task
+
         means: list[tuple[float, Floats]] = []
         for folder in (own, other):
             values: list[float] = []
