@@ -34,7 +34,7 @@ VOCABULARY_RATE = 60_000
 TRAIN_RATE, MINING_RATE = 20_000, 9_000
 #: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
 TRANSFORMER_RATE = 20
-#: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/paraphrases.md).
+#: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/experiments.md).
 TRANSLATE_RATE = 280
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
