@@ -110,8 +110,8 @@ def train_translator(
             When(minutes=settings.checkpoint_minutes, steps=settings.checkpoint_steps),
         )
         encoded = encode_pairs(
-            pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors, seed=seed,
-            threads=threads,
+            pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors,
+            denoise=languages[0] == languages[1], seed=seed, threads=threads,
         )  # fmt: skip
         sizes = Sizes(
             pieces=processor.get_piece_size(),

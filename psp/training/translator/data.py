@@ -66,14 +66,16 @@ def encode_pairs(
     *,
     max_tokens: int,
     errors: float = 0.0,
+    denoise: bool = False,
     seed: int = 1,
     threads: int = 1,
 ) -> Pairs:
     """Encode a pair file, mixed or plain, into files in ``folder``.
 
     A side is cut after ``max_tokens`` subwords; a target that was cut has no end: nothing teaches to stop there. A
-    share ``errors`` of the sources get errors (:func:`psp.training.translator.errors.with_errors`), which ``seed``
-    draws.
+    share ``errors`` of the sources, which ``seed`` draws, get errors
+    (:func:`psp.training.translator.errors.with_errors`); with ``denoise``, for sides of one language, the targets with
+    errors take their place.
 
     Raises:
         DataError: the file is missing or invalid, or its text is not that which the sentencepiece model was made for.
@@ -96,7 +98,8 @@ def encode_pairs(
             if errors:
                 drawn = np.random.default_rng([seed, counts["pairs"]]).random(len(block)) < errors
                 sources = tuple(
-                    with_errors(text, seed) if wrong else text for text, wrong in zip(sources, drawn, strict=True)
+                    with_errors(target if denoise else source, seed) if wrong else source
+                    for source, target, wrong in zip(sources, targets, drawn, strict=True)
                 )
             for side, texts in (("source", sources), ("target", targets)):
                 found = processor.encode(list(texts), out_type=int, num_threads=threads)

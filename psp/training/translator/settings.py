@@ -64,7 +64,8 @@ class TranslatorSettings(_Checked):
             0.0,
             at_least=0,
             at_most=1,
-            help="share of the sources of training that get errors of case, spelling and spacing, for a canonicaliser",
+            help="share of the pairs of training whose source gets errors of case, spelling and spacing; from a "
+            "language into itself it is the target with errors, so that a canonicaliser learns to take them out",
         )
     )
     batch_tokens: int = _field(

@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from psp.core.errors import DataError
+from psp.pairs.pair_file import read_sides
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator.data import Batches, encode_pairs, make_batch, padded
+from psp.training.translator.errors import with_errors
 from tests.training.translator.conftest import sentences, write_pairs
 
 
@@ -80,15 +82,27 @@ def test_an_empty_file_is_an_error(processor, tmp_path):
         encode_pairs(write_pairs(tmp_path / "none.tsv", []), processor, tmp_path, max_tokens=30)
 
 
+def rows(side):
+    return [side.ids[first:last].tolist() for first, last in pairwise(side.offsets)]
+
+
+def test_denoised_sources_are_their_targets_with_errors(prepared, processor, tmp_path):
+    plain = encode_pairs(prepared.pairs, processor, tmp_path / "plain", max_tokens=50)
+    found = encode_pairs(prepared.pairs, processor, tmp_path / "found", max_tokens=50, errors=0.2, denoise=True, seed=3)
+    assert np.array_equal(found.target.ids, plain.target.ids)
+    wanted = processor.encode([with_errors(target, 3) for _, target in read_sides(prepared.pairs)])
+    changed = 0
+    for before, after, noisy in zip(rows(plain.source), rows(found.source), wanted, strict=True):
+        assert after == before or after[:-1] == noisy[:50]
+        changed += after != before
+    assert 0.1 < changed / len(wanted) < 0.3
+
+
 def test_some_sources_get_errors_and_no_target(prepared, processor, tmp_path):
     plain = encode_pairs(prepared.pairs, processor, tmp_path / "plain", max_tokens=50)
     half = encode_pairs(prepared.pairs, processor, tmp_path / "half", max_tokens=50, errors=0.3)
     again = encode_pairs(prepared.pairs, processor, tmp_path / "again", max_tokens=50, errors=0.3)
     assert np.array_equal(half.source.ids, again.source.ids)
     assert np.array_equal(half.target.ids, plain.target.ids)
-
-    def rows(side):
-        return [side.ids[first:last].tolist() for first, last in pairwise(side.offsets)]
-
     other = np.mean([one != two for one, two in zip(rows(plain.source), rows(half.source), strict=True)])
     assert 0.15 < other < 0.3
