@@ -91,7 +91,7 @@ def back_translate(
         for corpus, path, column in sources:
             counts[corpus] = {}
             for rows in _blocks(Path(path), column, block_lines, chosen):
-                for key, value in _write_block(file, rows, Path(path), translations, encoder).items():
+                for key, value in _write_rows(file, rows, Path(path), translations, encoder).items():
                     counts[corpus][key] = counts[corpus].get(key, 0) + value
                 bar.add(len(rows))
         if not sum(one.get("kept", 0) for one in counts.values()):
@@ -174,7 +174,7 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
         yield rows
 
 
-def _write_block(
+def _write_rows(
     file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: Encoder
 ) -> dict[str, int]:
     # A sentence that stands in the block more than once is translated once.
