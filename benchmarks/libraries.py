@@ -576,7 +576,7 @@ def measure_all(bench: Bench, setups: Sequence[Setup]) -> None:
     for one in setups:
         for module in MODULES[one.library]:
             if importlib.util.find_spec(module) is None:
-                raise PspError(f"{one.name} needs the package {module}: pip install 'psp[benchmarks]'")
+                raise PspError(f"{one.name} needs the package {module}: pip install 'paraphrastic[benchmarks]'")
     failed = []
     wanted: dict[str, Setup | None] = {PSP: None, **{setup.name: setup for setup in setups}}
     for name, setup in wanted.items():

@@ -7,7 +7,7 @@ sentences a second on one core, text in, by a model that was just loaded (*cold*
 read from the eval.json and speed.json that the workflow writes; give several models to see them side by side. The first
 one's speed.json has the speed of the other systems as well. Their quality is measured with `--measure` by the same code
 as psp's own, and kept in `--peers`, from which the picture is drawn without `--measure`. Systems that are not installed
-(`pip install 'psp[peers]'`) are named below the picture.
+(`pip install 'paraphrastic[peers]'`) are named below the picture.
 """
 
 from __future__ import annotations

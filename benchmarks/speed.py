@@ -2,9 +2,10 @@
 
     python benchmarks/speed.py results/fr/model results/fr/store.h5
 
-Every peer should be installed (`pip install 'psp[peers]'`); those that are not are named. Three rounds of 120,000
-sentences with a table of 50,000 x 1,024 take less than ten minutes on 2 cores. The machine should do nothing else:
-`busy cores` tells how much of its cores each system really had. What is measured: `psp/evaluation/speed/measure.py`.
+Every peer should be installed (`pip install 'paraphrastic[peers]'`); those that are not are named. Three rounds of
+120,000 sentences with a table of 50,000 x 1,024 take less than ten minutes on 2 cores. The machine should do nothing
+else: `busy cores` tells how much of its cores each system really had. What is measured:
+`psp/evaluation/speed/measure.py`.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def wanted() -> dict[str, SpecifierSet]:
         if extra not in TOOLS_OF_DEVELOPERS | OPTIONAL:
             lines += requirements
     found = [Requirement(line) for line in lines]
-    return {requirement.name: requirement.specifier for requirement in found if requirement.name != "psp"}
+    return {requirement.name: requirement.specifier for requirement in found if requirement.name != PROJECT["name"]}
 
 
 def test_environment_yml_asks_for_the_same_as_pyproject_toml():
@@ -57,8 +57,18 @@ def test_constraints_pin_every_requirement_within_its_range():
     requirements = [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
     requirements += PROJECT["dependencies"]
     for requirement in map(Requirement, requirements):
-        if requirement.name != "psp":
+        if requirement.name != PROJECT["name"]:
             assert requirement.specifier.contains(pins[requirement.name.lower()]), requirement
+
+
+def test_nobody_is_told_to_install_the_other_project_named_psp():
+    names = {Requirement(line).name for extra in PROJECT["optional-dependencies"].values() for line in extra}
+    assert "psp" not in names and PROJECT["name"] in names
+    stranger = re.compile(r"""pip install ([^|\n]*['" ])?psp\b(?![./])|(?<![\w.-])psp\[[a-z]""")
+    paths = [ROOT / name for name in ("README.md", "Makefile", "Dockerfile", "pyproject.toml", "environment.yml")]
+    paths += [path for name in ("psp", "docs", "config", "rules", "benchmarks") for path in (ROOT / name).rglob("*.*")]
+    texts = {path: path.read_text(errors="replace") for path in paths if path.suffix != ".pyc" and path.is_file()}
+    assert not [(path.name, found[0]) for path, text in texts.items() if (found := stranger.search(text))]
 
 
 def test_the_dockerfile_takes_the_makefiles_steps():

@@ -81,7 +81,7 @@ def _accelerator(model: Any) -> dict[str, str | None]:
     try:
         version = metadata.version("numba")
     except metadata.PackageNotFoundError:
-        return {"numba": None, "obstacle": "numba is not installed: pip install 'psp[fast]'"}
+        return {"numba": None, "obstacle": "numba is not installed: pip install 'paraphrastic[fast]'"}
     return {"numba": version, "obstacle": model.tokenizer.obstacle()}
 
 

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _make(folder: Path, target: str, configs: list[str], cores: int) -> None:
     if importlib.util.find_spec("snakemake") is None:
-        raise PspError("this command runs Snakemake: pip install 'psp[workflow]'")
+        raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
     files = ["--configfile", *(str(Path(file).absolute()) for file in configs)] if configs else []
     command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", target]
     # Its messages go where they do not mix with the report.

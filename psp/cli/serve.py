@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        raise PspError("psp serve needs two packages: pip install 'psp[serve]'") from None
+        raise PspError("psp serve needs two packages: pip install 'paraphrastic[serve]'") from None
     from psp.models.model import load_model
 
     # Open the socket before loading the model, so that a port in use is reported at once.

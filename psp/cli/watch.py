@@ -66,7 +66,9 @@ def _live(results: Path, folder: Path) -> None:
         from rich.live import Live
         from rich.text import Text
     except ImportError:
-        raise PspError("psp watch on a terminal needs rich: pip install 'psp[workflow]', or add --once") from None
+        raise PspError(
+            "psp watch on a terminal needs rich: pip install 'paraphrastic[workflow]', or add --once"
+        ) from None
     console = Console(highlight=False)
 
     def draw() -> Any:

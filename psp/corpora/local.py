@@ -103,7 +103,7 @@ class _Zstd(io.RawIOBase):
         try:
             import zstandard
         except ModuleNotFoundError:
-            raise PspError(f"{path}: reading .zst needs zstandard: pip install 'psp[data]'") from None
+            raise PspError(f"{path}: reading .zst needs zstandard: pip install 'paraphrastic[data]'") from None
         self._file, self._path = file, path
         self._unpacker, self._error = zstandard.ZstdDecompressor(), zstandard.ZstdError
         self._frame: Any = None  # a file may consist of several

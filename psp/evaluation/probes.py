@@ -337,5 +337,5 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise PspError("torch is not installed, which trains the probe; pip install 'psp[train]'") from None
+        raise PspError("torch is not installed, which trains the probe; pip install 'paraphrastic[train]'") from None
     return torch

@@ -1,1 +1,1 @@
-"""The name that exported models have for psp's code; the code itself is in :mod:`psp.models.exports`."""
+"""The names that models exported before :mod:`paraphrastic` have for psp's code."""

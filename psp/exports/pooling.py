@@ -1,4 +1,4 @@
-"""``psp.exports.pooling.LstmPooling`` stands in the modules.json of every transformer with LSTM pooling.
+"""``psp.exports.pooling.LstmPooling`` stands in the modules.json of older transformers with LSTM pooling.
 
 So this name never changes, whatever becomes of the modules behind it.
 """

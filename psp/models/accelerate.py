@@ -54,7 +54,7 @@ class Accelerator:
         self.words: Fast | None = None
         """What encodes text, once it is in use, of a model whose tokenizer has it compiled."""
         if wanted and self._never:
-            raise PspError("accelerate=True needs numba: pip install 'psp[fast]'")
+            raise PspError("accelerate=True needs numba: pip install 'paraphrastic[fast]'")
         if wanted:
             self._load()
 

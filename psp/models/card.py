@@ -351,13 +351,14 @@ def _parts(config: Mapping[str, Any]) -> str:
 def _loading(config: Mapping[str, Any], release: Release | None) -> str:
     place = f"hf://{release.repo}" if release is not None and release.repo else None
     load = f'"{place}"' if place else '"this/folder"'
-    takes = "This takes psp, NumPy, sentencepiece and safetensors."
+    takes = "This takes psp (the package `paraphrastic`), NumPy, sentencepiece and safetensors."
     if is_transformer(config):
         ours = config["encoder"].get("pooling") in ("lstm", "bilstm")
         argument = ", trust_remote_code=True" if ours else ""
         takes = (
-            "This takes `pip install 'psp[transformer]'`. sentence-transformers, version 6 or later, loads the folder "
-            f'too{", with psp installed for its pooling" * ours}: `SentenceTransformer("this/folder"{argument})`.'
+            "This takes `pip install 'paraphrastic[transformer]'`. sentence-transformers, version 6 or later, loads "
+            f"the folder too{', with psp installed for its pooling' * ours}: "
+            f'`SentenceTransformer("this/folder"{argument})`.'
         )
     return (
         f"""## How it is loaded
@@ -391,7 +392,7 @@ def _treatment(config: Mapping[str, Any]) -> str:
         return "As the transformer's own tokenizer does, upper and lower case included; nothing needs to be done to it."
     segmenters = {value["name"] for value in (config.get("segment") or {}).values()}
     said = [
-        f"Text with Han ideographs is split into words by {name} (`pip install 'psp[zh]'`)."
+        f"Text with Han ideographs is split into words by {name} (`pip install 'paraphrastic[zh]'`)."
         for name in sorted(segmenters)
     ]
     said.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")

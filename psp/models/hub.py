@@ -148,7 +148,7 @@ def _huggingface_hub() -> ModuleType:
         import huggingface_hub
         import huggingface_hub.errors
     except ModuleNotFoundError:
-        raise PspError("models on the Hugging Face hub need huggingface_hub: pip install 'psp[hub]'") from None
+        raise PspError("models on the Hugging Face hub need huggingface_hub: pip install 'paraphrastic[hub]'") from None
     return huggingface_hub
 
 

@@ -133,5 +133,5 @@ def _library() -> Any:
     try:
         import license_expression
     except ModuleNotFoundError:
-        raise PspError("licences are joined by license-expression: pip install 'psp[release]'") from None
+        raise PspError("licences are joined by license-expression: pip install 'paraphrastic[release]'") from None
     return license_expression

@@ -28,7 +28,7 @@ class LstmPooling(Module):
     """
 
     # What is saved names the class by this, whatever becomes of the module that defines it.
-    __module__ = "psp.exports.pooling"
+    __module__ = "paraphrastic.exports"
     config_keys = ["embedding_dimension", "dim", "bidirectional"]  # noqa: RUF012 (as the library declares it)
 
     def __init__(self, embedding_dimension: int, dim: int, bidirectional: bool = False) -> None:

@@ -118,7 +118,9 @@ def _unpickle(path: Path) -> Any:
     try:
         import torch
     except ModuleNotFoundError:
-        raise PspError(f"{path} is a torch pickle, and torch is not installed: pip install 'psp[train]'") from None
+        raise PspError(
+            f"{path} is a torch pickle, and torch is not installed: pip install 'paraphrastic[train]'"
+        ) from None
     try:
         with path.open("rb"):
             pass

@@ -48,10 +48,16 @@ _PACKAGES = {
 }
 
 #: The sentence-transformers modules that :mod:`psp.models.exports.sentence_transformers` names.
-SUBWORD_MEAN, PSP_MODEL = "psp.exports.module.SubwordMean", "psp.exports.module.PspModel"
-#: The one that pools a transformer's token vectors (:mod:`psp.models.lstm_pooling`).
-LSTM_POOLING = "psp.exports.pooling.LstmPooling"
-_OURS = (SUBWORD_MEAN, PSP_MODEL, LSTM_POOLING)
+SUBWORD_MEAN, PSP_MODEL = "paraphrastic.exports.SubwordMean", "paraphrastic.exports.PspModel"
+_OURS = (
+    SUBWORD_MEAN,
+    PSP_MODEL,
+    "paraphrastic.exports.LstmPooling",  # pools a transformer's token vectors (psp.models.lstm_pooling)
+    # Their names in folders of before.
+    "psp.exports.module.SubwordMean",
+    "psp.exports.module.PspModel",
+    "psp.exports.pooling.LstmPooling",
+)
 #: How the names of folders inside installed packages begin.
 PACKAGE = "package://"
 #: What a transformer's JSON files must not say where the library is told to trust them: each may name code, or another
@@ -196,7 +202,7 @@ def _packaged(name: str) -> Encoder:
         package = importlib.import_module(module)
     except ModuleNotFoundError:
         raise PspError(
-            f"the encoder {name} needs a package: pip install 'psp[{'use' if name == USE else 'peers'}]'"
+            f"the encoder {name} needs a package: pip install 'paraphrastic[{'use' if name == USE else 'peers'}]'"
         ) from None
     if name == MINILM:
         return _sentence_transformers(str(package.get_model_path()), MINILM)
@@ -211,7 +217,9 @@ def _sentence_transformers(name: str, called: str | None = None) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
     except ModuleNotFoundError:
-        raise PspError(f"the encoder {called} needs a package: pip install 'psp[sentence-transformers]'") from None
+        raise PspError(
+            f"the encoder {called} needs a package: pip install 'paraphrastic[sentence-transformers]'"
+        ) from None
     try:
         model = SentenceTransformer(name, trust_remote_code=runs_psp_alone(Path(name)))
     except (OSError, ValueError) as error:

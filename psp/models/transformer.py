@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 BATCH = 64
 #: Sentences that are tokenized together.
 TOKENIZED = 1024
-EXTRA = "pip install 'psp[transformer]'"
+EXTRA = "pip install 'paraphrastic[transformer]'"
 #: Fast tokenizers keep how they truncate and pad inside, and fail if two threads set it.
 _TOKENIZING = threading.Lock()
 

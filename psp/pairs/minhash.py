@@ -101,7 +101,7 @@ def _rensa() -> Any:
     try:
         from rensa import RMinHash
     except ModuleNotFoundError:
-        raise PspError("near-duplicate removal needs rensa: pip install 'psp[data]'") from None
+        raise PspError("near-duplicate removal needs rensa: pip install 'paraphrastic[data]'") from None
     return RMinHash
 
 

@@ -49,7 +49,7 @@ def bom(
     psp = {
         "type": "library",
         "bom-ref": "psp",
-        "name": "psp",
+        "name": "paraphrastic",
         "version": str(config.get("psp_version", __version__)),
         "licenses": [{"license": {"id": "MIT"}}],
     }

@@ -172,7 +172,7 @@ def _altair() -> Any:
     try:
         import altair
     except ImportError:
-        raise PspError("charts need altair and vl-convert-python: pip install 'psp[report]'") from None
+        raise PspError("charts need altair and vl-convert-python: pip install 'paraphrastic[report]'") from None
     return altair
 
 
@@ -181,7 +181,7 @@ def _svg(chart: altair.TopLevelMixin, name: str, about: str, *, height: int) -> 
     try:
         import vl_convert
     except ImportError:
-        raise PspError("charts need altair and vl-convert-python: pip install 'psp[report]'") from None
+        raise PspError("charts need altair and vl-convert-python: pip install 'paraphrastic[report]'") from None
     plain = {
         "labelColor": _TEXT,
         "titleColor": _TEXT,

@@ -131,7 +131,7 @@ def _writer(out: Path, scored: bool) -> Iterator[Callable[[list[Row]], None]]:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
     except ModuleNotFoundError:
-        raise PspError("writing .parquet needs pyarrow: pip install 'psp[parquet]'") from None
+        raise PspError("writing .parquet needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     kinds = {"cosine": pyarrow.float64(), "corpora": pyarrow.list_(pyarrow.string())}
     schema = pyarrow.schema([(key, kinds.get(key, pyarrow.string())) for key in keys])
     with atomic(out) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as inner:

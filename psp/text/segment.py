@@ -37,7 +37,7 @@ class Segmenter:
                 warnings.simplefilter("ignore")  # jieba 0.42.1 has invalid escapes and imports pkg_resources
                 import jieba  # noqa: F401
         except ModuleNotFoundError:
-            raise PspError("Chinese word segmentation needs jieba: pip install 'psp[zh]'") from None
+            raise PspError("Chinese word segmentation needs jieba: pip install 'paraphrastic[zh]'") from None
         self.name, self.cut_all = name, cut_all
         self._tokenizer: Any = None
 

@@ -157,7 +157,7 @@ def test_lines_are_embedded_and_scored(both, tmp_path, capsys):
 
 
 def test_translations_are_mined(both, tmp_path, capsys):
-    pytest.importorskip("faiss", reason="needs pip install 'psp[search]'")
+    pytest.importorskip("faiss", reason="needs pip install 'paraphrastic[search]'")
     lines = list(dict.fromkeys(SENTENCES))[:30]
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))

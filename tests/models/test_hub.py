@@ -306,5 +306,5 @@ def test_what_is_no_name(folder):
 def test_without_huggingface_hub(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     for use in (lambda: hub.fetch("hf://ours/fr"), lambda: hub.push(folder, "ours/fr")):
-        with pytest.raises(PspError, match=r"pip install 'psp\[hub\]'"):
+        with pytest.raises(PspError, match=r"pip install 'paraphrastic\[hub\]'"):
             use()

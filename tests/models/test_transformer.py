@@ -31,7 +31,7 @@ TEXTS = [side for pair in make_pairs(60) for side in pair]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A transformer that is not trained, with LSTM pooling."""
-    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
     from psp.training.transformer.base import build
     from psp.training.transformer.settings import TransformerSettings
 
@@ -186,7 +186,7 @@ def test_a_damaged_folder_is_named(folder, tmp_path):
         with pytest.raises(DataError, match=said):
             load_model(broken)
     (broken / "modules.json").write_text(
-        (folder / "modules.json").read_text().replace("psp.exports.pooling.LstmPooling", "psp.Evil")
+        (folder / "modules.json").read_text().replace("paraphrastic.exports.LstmPooling", "psp.Evil")
     )
     (broken / "psp.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
     with pytest.raises(PspError, match="sentence-transformers cannot load"):
@@ -201,5 +201,5 @@ def test_its_files_are_those_of_an_encoder(folder):
 
 def test_without_the_library_the_extra_is_named(folder, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
-    with pytest.raises(PspError, match=r"pip install 'psp\[transformer\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[transformer\]'"):
         load_model(folder)

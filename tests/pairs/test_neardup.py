@@ -218,7 +218,7 @@ def test_a_bad_row_is_named_and_nothing_is_left(tmp_path, content, message):
 
 def test_without_rensa_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rensa", None)
-    with pytest.raises(PspError, match=r"needs rensa: pip install 'psp\[data\]'"):
+    with pytest.raises(PspError, match=r"needs rensa: pip install 'paraphrastic\[data\]'"):
         run(generated(2, 1), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mix.tsv"]
 

@@ -62,7 +62,7 @@ def test_each_pair_has_its_shared_sentence_cosine_and_corpora(mined, tmp_path):
 
 
 def test_parquet_has_the_same_rows(mined, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="not installed (pip install 'psp[parquet]')")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="not installed (pip install 'paraphrastic[parquet]')")
     path, filtered, report, _, _ = mined
     lines, table = tmp_path / "out.jsonl", tmp_path / "out.parquet"
     for out in (lines, table):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from psp.core.errors import ConfigError, PspError
 from psp.text.segment import Segmenter
 
-pytest.importorskip("jieba", reason="jieba is not installed (pip install 'psp[zh]')")
+pytest.importorskip("jieba", reason="jieba is not installed (pip install 'paraphrastic[zh]')")
 
 SENTENCE = "由于没有其他目击者,她的死亡和其他幸存者没有任何关联。"
 WORDS = "由于 没有 其他 目击者 , 她 的 死亡 和 其他 幸存者 没有 任何 关联 。"
@@ -85,7 +85,7 @@ def test_silent():
 
 def test_without_jieba_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jieba", None)
-    with pytest.raises(PspError, match=r"pip install 'psp\[zh\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[zh\]'"):
         Segmenter("jieba")
 
 

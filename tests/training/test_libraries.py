@@ -278,7 +278,9 @@ def test_what_is_missing_is_said_in_one_line(libraries: ModuleType, trained: Pat
     bench = libraries.Bench.of(options(trained, tmp_path))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(libraries.MODULES, "model2vec", ("model3vec",))
-        with pytest.raises(PspError, match=r"m2v-psp needs the package model3vec: pip install 'psp\[benchmarks\]'"):
+        with pytest.raises(
+            PspError, match=r"m2v-psp needs the package model3vec: pip install 'paraphrastic\[benchmarks\]'"
+        ):
             libraries.measure_all(bench, [libraries.SETUPS["m2v-psp"]])
 
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import psp
 
@@ -60,10 +62,10 @@ def bare(built, tmp_path_factory):
     subprocess.run(install, check=True)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 
-    def run(program, *arguments, **options):
+    def run(program, *arguments, input=None, **variables):
         return subprocess.run(
             [folder / "venv/bin" / program, *arguments],
-            cwd=folder, env=environment, capture_output=True, text=True, timeout=120, **options,
+            cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=120, input=input,
         )  # fmt: skip
 
     return run
@@ -72,7 +74,7 @@ def bare(built, tmp_path_factory):
 def test_what_is_in_the_wheel_and_in_the_source_archive(built):
     (wheel,) = built.glob("*.whl")
     (archive,) = built.glob("*.tar.gz")
-    assert wheel.name.startswith(f"psp-{psp.__version__}-")
+    assert wheel.name.startswith(f"paraphrastic-{psp.__version__}-")
     names = set(zipfile.ZipFile(wheel).namelist())
     tracked = {path.relative_to(ROOT).as_posix() for path in (ROOT / "psp").rglob("*") if path.is_file()}
     assert {name for name in names if name.startswith("psp/")} == {
@@ -82,6 +84,28 @@ def test_what_is_in_the_wheel_and_in_the_source_archive(built):
     with tarfile.open(archive) as file:
         held = {name.partition("/")[2] for name in file.getnames()}
     assert {"Snakefile", "rules/train.smk", "config/config.yaml", "CHANGELOG.md", "tests/workflow/test_dist.py"} <= held
+
+
+def test_no_strangers_package_is_asked_for(built):
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        name = next(name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = message_from_bytes(file.read(name))
+    required = {Requirement(line).name for line in metadata.get_all("Requires-Dist")}
+    assert metadata["Name"] == "paraphrastic" and {"numpy", "snakemake", "paraphrastic"} <= required
+    assert "psp" not in required
+
+
+def test_the_command_and_exports_say_that_another_psp_is_imported(bare, tmp_path):
+    (tmp_path / "psp").mkdir()
+    (tmp_path / "psp/__init__.py").write_text("def red(text): ...\n")
+    hidden = {"PYTHONPATH": str(tmp_path)}
+    said = "is not paraphrastic's but another project of that name: run 'pip uninstall psp'"
+    result = bare("psp", "--version", **hidden)
+    assert result.returncode == 1 and said in result.stderr and result.stderr.count("\n") == 1
+    for code in ("import paraphrastic.exports", "import paraphrastic; paraphrastic.load_model('x')"):
+        assert said in bare("python", "-c", code, **hidden).stderr.splitlines()[-1]
+    assert bare("python", "-c", "import psp; psp.red('x')", **hidden).returncode == 0  # it checks nothing
 
 
 def test_two_sentences_by_the_demos_model(bare, finished):

@@ -34,8 +34,8 @@ REPORTS = ("eval.json", "data.json", "compare.json", "variants.json", "tasks/dev
 
 @pytest.fixture
 def workflow(finished, tmp_path):
-    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
-    pytest.importorskip("datasets", reason="not installed (pip install 'psp[transformer]')")
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
+    pytest.importorskip("datasets", reason="not installed (pip install 'paraphrastic[transformer]')")
     workflow = finished.copy(tmp_path / "copy")
     (workflow.folder / "contextual.yaml").write_text(MODEL)
     truth = workflow.folder / "results/phrasebook/sts/phrasebook-dev.tsv"

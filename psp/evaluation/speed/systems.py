@@ -97,7 +97,7 @@ def missing(spec: Spec, model: StaticModel | None = None) -> str | None:
         return f"it takes means, and this model is {model.sequence.called}"
     for name in spec.needs:
         if importlib.util.find_spec(name) is None:
-            return f"{name} is not installed: pip install 'psp[{spec.extra}]'"
+            return f"{name} is not installed: pip install 'paraphrastic[{spec.extra}]'"
     if spec.gpu and not any(Path(device).exists() for device in GPUS):
         return "there is no GPU"
     return None

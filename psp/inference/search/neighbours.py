@@ -58,7 +58,7 @@ def library() -> ModuleType:
     try:
         import faiss
     except ModuleNotFoundError:
-        raise PspError("search needs faiss: pip install 'psp[search]'") from None
+        raise PspError("search needs faiss: pip install 'paraphrastic[search]'") from None
     return faiss
 
 

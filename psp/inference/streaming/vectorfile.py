@@ -164,7 +164,7 @@ def _pyarrow() -> Any:
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
     except ImportError:
-        raise PspError("writing .parquet needs pyarrow: pip install 'psp[parquet]'") from None
+        raise PspError("writing .parquet needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     return pyarrow
 
 

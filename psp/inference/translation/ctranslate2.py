@@ -38,7 +38,9 @@ class Ctranslate2Translator(Translator):
         try:
             import ctranslate2
         except ImportError:
-            raise PspError("CTranslate2 is not installed, which translates; pip install 'psp[translate]'") from None
+            raise PspError(
+                "CTranslate2 is not installed, which translates; pip install 'paraphrastic[translate]'"
+            ) from None
         if not (self.folder / "model.bin").is_file():
             raise DataError("is no CTranslate2 model (no model.bin)", self.folder)
         if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():

@@ -153,7 +153,7 @@ def _chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float | None:
     try:
         from sacrebleu import metrics
     except ImportError:
-        raise PspError("chrF needs sacrebleu: pip install 'psp[translate]'") from None
+        raise PspError("chrF needs sacrebleu: pip install 'paraphrastic[translate]'") from None
     if not hypotheses:
         return None
     return round(float(metrics.CHRF().corpus_score(list(hypotheses), [list(references)]).score), 2)

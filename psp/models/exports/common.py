@@ -27,7 +27,7 @@ def library(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError:
-        raise PspError(f"this export needs the package {name}: pip install 'psp[export]'") from None
+        raise PspError(f"this export needs the package {name}: pip install 'paraphrastic[export]'") from None
 
 
 def readme(folder: Path, model: StaticModel, code: str, text: str) -> None:

@@ -84,7 +84,7 @@ class SubwordMean(_Module):
 
     def __init__(self, model: StaticModel) -> None:
         if not is_subword_mean(model):
-            raise PspError("not a mean of sentencepiece's pieces; use psp.exports.module.PspModel")
+            raise PspError("not a mean of sentencepiece's pieces; use paraphrastic.exports.PspModel")
         super().__init__(model)
         self.embedding = torch.nn.EmbeddingBag.from_pretrained(torch.from_numpy(rows(model)), freeze=False)
 

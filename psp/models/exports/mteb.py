@@ -74,7 +74,7 @@ _BEGINNING = '''\
 
     mteb.evaluate(model_meta, tasks)
 
-needs `pip install 'psp[mteb]'`.
+needs `pip install 'paraphrastic[mteb]'`.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ class PspEncoder(AbsEncoder):
     def __init__(
         self, model_name: str, revision: str | None = None, device: str | None = None, embed_dim: int | None = None
     ) -> None:
-        import psp
+        import paraphrastic
 
         on_the_hub = f"hf://{{model_name}}@{{revision}}" if revision else f"hf://{{model_name}}"
-        self.model = psp.load_model(FOLDER or on_the_hub, dim=embed_dim)
+        self.model = paraphrastic.load_model(FOLDER or on_the_hub, dim=embed_dim)
         self.model_prompts, _ = self.validate_task_to_prompt_name(self.model.prompts, raise_for_invalid_keys=False)
 
     def encode(

@@ -24,7 +24,7 @@ from psp.models.static import StaticModel
 CODE = """
 from sentence_transformers import SentenceTransformer
 
-# psp must be installed, and is what is trusted here: nothing in this folder is code.
+# psp (pip install paraphrastic) must be installed, and is what is trusted here: nothing in this folder is code.
 model = SentenceTransformer("this/folder", trust_remote_code=True)
 vectors = model.encode(["a red car", "une voiture rouge"])
 """

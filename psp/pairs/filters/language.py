@@ -223,7 +223,7 @@ class LanguageFilter(Filter):
         try:
             import fasttext
         except ModuleNotFoundError:
-            raise PspError("language identification needs fastText: pip install 'psp[data]'") from None
+            raise PspError("language identification needs fastText: pip install 'paraphrastic[data]'") from None
         fasttext.FastText.eprint = lambda *_: None  # versions up to 0.9.2 print a warning at each load
         try:
             model = fasttext.load_model(str(path))

@@ -86,6 +86,6 @@ def _treebank() -> Tokenizer:
         from nltk.tokenize import NLTKWordTokenizer
     except ModuleNotFoundError:
         raise PspError(
-            "filters.overlap.tokens: treebank needs nltk: pip install 'psp[nltk]', or write 'tokens: words'"
+            "filters.overlap.tokens: treebank needs nltk: pip install 'paraphrastic[nltk]', or write 'tokens: words'"
         ) from None
     return NLTKWordTokenizer().tokenize

@@ -116,7 +116,7 @@ class Words:
         try:
             import scipy  # noqa: F401
         except ModuleNotFoundError:
-            raise PspError("inspecting a corpus needs scipy: pip install 'psp[train]'") from None
+            raise PspError("inspecting a corpus needs scipy: pip install 'paraphrastic[train]'") from None
         self._source: dict[str, int] = {}
         self._target: dict[str, int] = {}
         self.enough = len(pairs) >= LEAST_PAIRS

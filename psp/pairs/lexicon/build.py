@@ -177,7 +177,8 @@ def _counter(
         from psp.pairs.lexicon import shards
     except ModuleNotFoundError:
         raise PspError(
-            f"a lexicon of {sentences.pairs:,} pairs needs numba: pip install 'psp[fast]', or take a part of them"
+            f"a lexicon of {sentences.pairs:,} pairs needs numba: pip install 'paraphrastic[fast]', or take "
+            "a part of them"
         ) from None
     return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
 

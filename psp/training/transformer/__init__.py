@@ -90,7 +90,7 @@ def train_transformer(
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
-        raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'psp[transformer]'")
+        raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'paraphrastic[transformer]'")
     import torch
     import transformers
 

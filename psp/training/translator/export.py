@@ -34,7 +34,7 @@ def library() -> Any:
         import ctranslate2
         import ctranslate2.specs
     except ImportError:
-        raise PspError("a translator needs ctranslate2: pip install 'psp[translate]'") from None
+        raise PspError("a translator needs ctranslate2: pip install 'paraphrastic[translate]'") from None
     return ctranslate2
 
 

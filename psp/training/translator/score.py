@@ -16,7 +16,7 @@ def _metrics() -> Any:
     try:
         from sacrebleu import metrics
     except ImportError:
-        raise PspError("scores of translations need sacrebleu: pip install 'psp[translate]'") from None
+        raise PspError("scores of translations need sacrebleu: pip install 'paraphrastic[translate]'") from None
     return metrics
 
 

@@ -13,7 +13,7 @@ from psp.evaluation.tasks import Draw, Unsupported, make
 from psp.evaluation.tasks.bitext_mining import _part
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
-pytest.importorskip("faiss", reason="pip install 'psp[search]'")
+pytest.importorskip("faiss", reason="pip install 'paraphrastic[search]'")
 
 DRAW = Draw(resamples=200, seed=1, name="set")
 

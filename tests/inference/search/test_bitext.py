@@ -294,7 +294,7 @@ def test_without_faiss_the_error_names_the_extra(small, tmp_path):
         )
         assert result.returncode == 1 and result.stdout == b""
         assert result.stderr.decode().splitlines() == [
-            "error: search needs faiss: pip install 'psp[search]'"
+            "error: search needs faiss: pip install 'paraphrastic[search]'"
         ]  # fmt: skip
     assert not list(tmp_path.iterdir())
 

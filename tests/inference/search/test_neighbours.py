@@ -168,5 +168,5 @@ def test_without_faiss_the_error_names_the_extra(monkeypatch):
 
     monkeypatch.delitem(sys.modules, "faiss", raising=False)
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(PspError, match=r"pip install 'psp\[search\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[search\]'"):
         use_threads(1)

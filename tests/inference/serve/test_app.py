@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import PSP, SENTENCES, odd_text, served, train_sentencepiece
 
-pytest.importorskip("starlette", reason="the page's server needs pip install 'psp[serve]'")
+pytest.importorskip("starlette", reason="the page's server needs pip install 'paraphrastic[serve]'")
 from starlette.testclient import TestClient
 
 from psp.core.errors import DataError
@@ -623,7 +623,7 @@ def test_a_model_that_is_not_there(tmp_path):
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_without_the_extra_its_name_is_told(folder, package):
     line = failed(folder, before=f"import sys; sys.modules[{package!r}] = None\n")
-    assert line == "error: psp serve needs two packages: pip install 'psp[serve]'\n"
+    assert line == "error: psp serve needs two packages: pip install 'paraphrastic[serve]'\n"
 
 
 def test_whoever_serves_to_others_is_warned(folder):

@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import SENTENCES, served, train_sentencepiece
 
-pytest.importorskip("starlette", reason="the page's server needs pip install 'psp[serve]'")
+pytest.importorskip("starlette", reason="the page's server needs pip install 'paraphrastic[serve]'")
 pytest.importorskip("playwright", reason="the page's tests need pip install playwright")
 from playwright.sync_api import expect
 

@@ -133,7 +133,7 @@ def test_half_a_parquet_file_is_none(tmp_path):
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with (
-        pytest.raises(PspError, match=r"pip install 'psp\[parquet\]'"),
+        pytest.raises(PspError, match=r"pip install 'paraphrastic\[parquet\]'"),
         vector_file(str(tmp_path / "made/x.parquet"), "parquet", DIM, "float32"),
     ):
         pass

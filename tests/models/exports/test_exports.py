@@ -289,7 +289,7 @@ def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch,
     if package != "tokenizers" and importlib.util.find_spec("tokenizers") is None:
         pytest.skip("tokenizers is not installed (the extra export)")
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(PspError, match=rf"needs the package {package}: pip install 'psp\[export\]'"):
+    with pytest.raises(PspError, match=rf"needs the package {package}: pip install 'paraphrastic\[export\]'"):
         export(form, model, tmp_path / "out", sample())
     assert not list(tmp_path.iterdir())
 

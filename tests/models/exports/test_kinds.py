@@ -44,7 +44,7 @@ def test_sentence_transformers_has_the_same_vectors(kinds, tmp_path, name):
 def test_what_it_saves_again_is_the_same_model(kinds, tmp_path, name):
     from sentence_transformers import SentenceTransformer
 
-    from psp.exports.module import PspModel
+    from paraphrastic.exports import PspModel
 
     model = kinds[name]
     model.save(tmp_path / "model")

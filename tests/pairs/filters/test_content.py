@@ -252,7 +252,7 @@ def test_overlap_finds_exactly_the_copies_with_one_word_changed(book):
 
 
 def test_overlap_of_treebank_tokens_is_nltks():
-    nltk = pytest.importorskip("nltk.tokenize", reason="nltk is not installed (pip install 'psp[nltk]')")
+    nltk = pytest.importorskip("nltk.tokenize", reason="nltk is not installed (pip install 'paraphrastic[nltk]')")
     tokenizer = nltk.NLTKWordTokenizer()
     rows = [("I don't know why (really).", "I do n't know it"), ("cannot stop now", "can not stop ever"), ("a", "b")]
     for limit in (0.2, 0.4, 0.6, 0.8):
@@ -273,7 +273,7 @@ def test_without_nltk_the_extra_is_named(monkeypatch):
         return real(name, *arguments, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(PspError, match=r"pip install 'psp\[nltk\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[nltk\]'"):
         build({"overlap": {"tokens": "treebank"}}, ("en", "en"))
 
 

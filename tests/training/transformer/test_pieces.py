@@ -6,7 +6,7 @@ import pytest
 
 from psp.training.transformer.settings import TransformerSettings
 
-pytest.importorskip("sentence_transformers", reason="not installed (pip install 'psp[transformer]')")
+pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 
 import torch
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss

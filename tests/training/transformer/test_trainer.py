@@ -186,7 +186,7 @@ def test_a_teachers_file_of_other_pairs_is_refused(base, tmp_path):
 
 def test_a_missing_package_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setattr("psp.training.transformer.PACKAGES", ("no_such_package",))
-    with pytest.raises(PspError, match=r"needs no_such_package: pip install 'psp\[transformer\]'"):
+    with pytest.raises(PspError, match=r"needs no_such_package: pip install 'paraphrastic\[transformer\]'"):
         train(tmp_path, tmp_path)
 
 
