@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.inference.streaming.chunks import opened
     from psp.inference.streaming.embedding import Embed
     from psp.inference.streaming.processes import in_order
+    from psp.inference.streaming.unknown import UnknownShare
     from psp.inference.streaming.vectorfile import STDOUT, settings, vector_file
     from psp.models.model import load_model
 
@@ -54,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         except ValueError as error:
             raise ConfigError(f"--table and --dim: {error}") from None
         work = Embed(model, source.name, dtype, normalize=options.normalize)
-        rows = 0
+        rows, unknown = 0, UnknownShare(model, source.name)
         with (
             in_order(source, work, jobs=processes, rows=work.rows, room=work.room) as done,
             Progress(f"embedding {source.name}", "sentences") as bar,  # uses a thread: start it after the processes
@@ -63,6 +64,8 @@ def run(options: argparse.Namespace) -> None:
             for chunk, vectors in done:
                 writer.write(vectors, chunk.text)
                 rows += chunk.rows
+                unknown.add(chunk)
                 bar.add(chunk.rows, **source.read_so_far())
+        unknown.say()
     if not stdout:
         print(f"{options.out}: {rows:,} vectors of {model.dim} dimensions, {dtype}")

@@ -31,11 +31,13 @@ def run(options: argparse.Namespace) -> None:
     from psp.inference.streaming.chunks import opened
     from psp.inference.streaming.embedding import Score
     from psp.inference.streaming.processes import in_order
+    from psp.inference.streaming.unknown import UnknownShare
     from psp.models.model import load_model
 
     processes = capped(options.jobs)
     with ending_well(), opened(options.file) as source:
-        work = Score(load_model(options.model, accelerate=for_several(processes, source.size)), source.name)
+        model = load_model(options.model, accelerate=for_several(processes, source.size))
+        work, unknown = Score(model, source.name), UnknownShare(model, source.name, columns=2)
         with contextlib.ExitStack() as stack:
             done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
             # In a pipeline print nothing but the lines; show a bar only if stderr alone is a terminal.
@@ -44,5 +46,7 @@ def run(options: argparse.Namespace) -> None:
             output = StandardOutput()
             for chunk, scored in done:
                 output.write(scored)
+                unknown.add(chunk)
                 if bar is not None:
                     bar.add(chunk.rows, **source.read_so_far())
+        unknown.say()

@@ -59,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
 
     from psp.inference.search.index import EFFORT
     from psp.inference.search.neighbours import use_threads
+    from psp.inference.streaming.unknown import percent
     from psp.models.model import load_model
     from psp.text.lines import LineFile
 
@@ -71,11 +72,14 @@ def run(options: argparse.Namespace) -> None:
         if options.effort is not None and index.graph is None:
             raise ConfigError("--effort: the index has no graph; make it with --index hnsw")
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
-            found = index.search(batch, options.k, options.effort or EFFORT)
-            for query, hits in zip(batch, found, strict=True):
+            answers = index.search(batch, options.k, options.effort or EFFORT)
+            shares = model.unknown_shares(batch).tolist()
+            for query, hits, share in zip(batch, answers, shares, strict=True):
                 if not hits:
                     log.warning("%r: no piece of it is known to the model, so nothing is found", query)
-            text = "".join(map(_json if options.json else _table, batch, found))
+                elif share:
+                    log.warning("%r: %s of it is unknown to the model", query, percent(share))
+            text = "".join(map(_json if options.json else _table, batch, answers, shares))
             out.write(text.encode())
 
 
@@ -122,16 +126,16 @@ def _asked_by_hand(options: argparse.Namespace) -> bool:
     return options.queries is None and sys.stdin.isatty()
 
 
-def _table(query: str, hits: list[Any]) -> str:
+def _table(query: str, hits: list[Any], unknown: float) -> str:
     return "".join(
         f"{clean(query)}\t{rank}\t{hit.cosine:.4f}\t{hit.line}\t{clean(hit.text)}\n"
         for rank, hit in enumerate(hits, start=1)
     )
 
 
-def _json(query: str, hits: list[Any]) -> str:
+def _json(query: str, hits: list[Any], unknown: float) -> str:
     found = [
         {"rank": rank, "cosine": round(hit.cosine, 6), "line": hit.line, "sentence": hit.text}
         for rank, hit in enumerate(hits, start=1)
     ]
-    return json.dumps({"query": query, "found": found}, ensure_ascii=False) + "\n"
+    return json.dumps({"query": query, "unknown": round(unknown, 4), "found": found}, ensure_ascii=False) + "\n"

@@ -7,7 +7,7 @@ scores are comparable.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -74,12 +74,10 @@ class EmbeddingScorer:
 
         Tokens are those of psp's models; of other encoders the vectors tell all.
         """
-        found, rows = distinct(texts)
-        known: npt.NDArray[np.bool_] = np.any(self._embed(found) != 0, axis=1)
-        # A combination knows what one of its parts knows.
-        parts = getattr(self.model, "parts", (self.model,))
-        if all(hasattr(part, "tokenizer") for part in parts):
-            known &= np.any([_has_known(part, found) for part in parts], axis=0)
+        each, rows = distinct(texts)
+        known: npt.NDArray[np.bool_] = np.any(self._embed(each) != 0, axis=1)
+        if shares := getattr(self.model, "unknown_shares", None):
+            known &= shares(each) < 1
         return known[rows]
 
     def _unit(self, texts: list[str]) -> Floats:
@@ -94,13 +92,6 @@ class EmbeddingScorer:
             row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise DataError(f"the model's vector of {texts[row]!r} is not finite: training diverged; train it again")
         return vectors
-
-
-def _has_known(model: Any, texts: list[str]) -> npt.NDArray[np.bool_]:
-    """Which texts have a token that the model's tokenizer knows."""
-    whole = model.tokenizer.encode_whole(model.prepared(texts))
-    rows = np.repeat(np.arange(len(texts)), np.diff(whole.offsets))
-    return np.bincount(rows[whole.ids != model.tokenizer.unknown_id], minlength=len(texts)) > 0
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.intp]]:

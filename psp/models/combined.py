@@ -243,6 +243,10 @@ class CombinedModel(StaticModel):
         for part in self.parts:
             part.threads = value
 
+    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
+        """As of :meth:`StaticModel.unknown_shares`, by the part that knows most of the text."""
+        return np.min([part.unknown_shares(texts) for part in self.parts], axis=0)
+
     def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
         """Join vectors of the parts: the combination's vectors, float32 (n, dim).
 

@@ -111,7 +111,8 @@ def read_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str) -> 
     ids, of_ids = np.array(found).T
     table[ids] = weight[of_ids]
     left_out = [number for number, row in zip(numbers, rows, strict=True) if row is None]
-    return Imported(table, {"lower_case": lower_case, "left_out": left_out, "imported_from": path.name})
+    config = {"lower_case": lower_case, "left_out": left_out, "unknown_alone": True, "imported_from": path.name}
+    return Imported(table, config)
 
 
 def _unpickle(path: Path) -> Any:

@@ -43,7 +43,8 @@ class StaticModel(SentenceEncoder):
         weight: float32 (vocab_size, dim), or a :class:`psp.models.table.Table`; not copied.
         sentencepiece_model: the path of a sentencepiece model, or a tokenizer of any kind.
         config: ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default []) decide how text
-            is read; ``prompts`` (default {}) are those of ``encode``.
+            is read; ``prompts`` (default {}) are those of ``encode``; with ``unknown_alone``, a text of unknown pieces
+            alone has the unknown piece's vector, as in the published code, not zeros.
         threads: threads of the tokenizer and of compiled pooling.
         accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. Default: if it is
             installed and there is enough text for it to pay. For LSTMs also "torch", which has the same vectors within
@@ -161,9 +162,9 @@ class StaticModel(SentenceEncoder):
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
         """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text (an LSTM's to rounding).
 
-        Unknown pieces, and those of the config's ``left_out``, are left out; a text without other pieces gets the
-        unknown piece's embedding. A text without pieces (empty, white space, invisible characters) gets zeros. If the
-        model names a segmenter, it splits texts that contain Han ideographs, whatever their language.
+        Unknown pieces, and those of the config's ``left_out``, are left out; a text without other pieces gets zeros, as
+        one without any (empty, white space, invisible characters). If the model names a segmenter, it splits texts that
+        contain Han ideographs, whatever their language.
 
         Args:
             texts: a list of str.
@@ -244,6 +245,16 @@ class StaticModel(SentenceEncoder):
             self._pool(self._ids(texts, 2 * part.start), vectors)
             scores.extend(fast_cosines(vectors[0::2], vectors[1::2]).tolist())
         return scores
+
+    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
+        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
+
+        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
+
+        Raises:
+            TypeError, DataError: as :meth:`embed_raw_text`.
+        """
+        return self.tokenizer.unknown_shares(_checked_texts(texts))
 
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Subword ids of texts: flat int32 ids and int64 offsets; text i has ``ids[offsets[i]:offsets[i + 1]]``.
@@ -337,7 +348,8 @@ class StaticModel(SentenceEncoder):
 
     def _ids(self, texts: list[str], first: int) -> Encoded:
         self._accelerator.expect(len(texts))
-        return self.tokenizer.encode(texts, self.threads, first=first, fast=self._accelerator.words)
+        encoded = self.tokenizer.encode(texts, self.threads, first=first, fast=self._accelerator.words)
+        return encoded if unknown_alone(self.config) else self.tokenizer.meaningful(encoded)
 
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
         if self.sequence is not None:
@@ -357,6 +369,14 @@ class StaticModel(SentenceEncoder):
                     itertools.pairwise(edges),
                 )
             )
+
+
+def unknown_alone(config: Mapping[str, Any]) -> bool:
+    """Whether a text of unknown pieces alone has the unknown piece's vector.
+
+    Checkpoints that were imported before config.json said so have it, too.
+    """
+    return bool(config.get("unknown_alone", "imported_from" in config))
 
 
 def load(folder: Path | str, **options: Any) -> StaticModel:

@@ -106,6 +106,10 @@ class TransformerTokenizer(Tokenizer):
         """All ids: a transformer has a vector for unknown ones too."""
         return whole
 
+    def meaningful(self, encoded: Encoded) -> Encoded:
+        """All sentences: vectors are those of sentence-transformers."""
+        return encoded
+
     def contents(self) -> dict[str, bytes]:
         """What identifies it; its files are among the encoder's."""
         with _TOKENIZING:

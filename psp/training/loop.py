@@ -267,6 +267,8 @@ def choose_device(name: str) -> torch.device:
 
 
 def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
+    # A sentence of unknown pieces alone keeps the vector that it is trained with.
+    config = {**config, "unknown_alone": True}
     # The held-out text was already prepared for training: it must not be segmented again.
     prepared = {**config, "segment": {}}
 

@@ -42,6 +42,19 @@ def test_lines_are_kept_and_have_the_librarys_cosine(small_model, model, tmp_pat
     assert capfdbinary.readouterr().out == expected(model, lines)
 
 
+def test_the_share_of_unknown_text_is_said_once(small_model, tmp_path, capfd):
+    lines = ["the cat\tbread", "собака спит\t今天天气很好", "bread 日\tbread\t日日日"] + ["the cat\tbread"] * 9000
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines))
+    score(small_model, tmp_path / "pairs.tsv")
+    out, said = capfd.readouterr()
+    assert out.splitlines()[1] == "собака спит\t今天天气很好\t0.0000"
+    assert said.count("\n") == 1 and f"{tmp_path}/pairs.tsv: less than 1% of its text is unknown to the model;" in said
+    assert "nothing is known of 2 of" in said and "the first in line 2, whose vectors are zeros (by " in said
+    (tmp_path / "pairs.tsv").write_text("the cat\tbread\n")
+    score(small_model, tmp_path / "pairs.tsv")
+    assert capfd.readouterr().err == ""
+
+
 LINES = ["\t".join(pair) for pair in PAIRS] * 40
 
 

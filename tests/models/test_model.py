@@ -32,7 +32,8 @@ def model(table, sentencepiece_model):
 def reference(model, texts):
     vectors = np.zeros((len(texts), model.dim))
     for row, text in enumerate(texts):
-        if ids := reference_ids(model.sentencepiece, text):
+        ids = reference_ids(model.sentencepiece, text)
+        if {*ids} - {model.unknown_id, model.sentencepiece.piece_to_id("▁")}:
             vectors[row] = model.weight[ids].astype(np.float64).mean(axis=0)
     return vectors
 
@@ -224,10 +225,34 @@ def test_unknown_pieces_are_left_out(model, tmp_path):
     ids = model.ids(["bread 日 here"])[0]
     assert model.unknown_id not in ids
     assert not np.array_equal(plain, odd)  # but the word mark of the unknown word stays
-    bare_path = train_sentencepiece(tmp_path / "bare.model", add_dummy_prefix=False)
-    pieces = load_sentencepiece(bare_path).get_piece_size()
-    bare = Model(np.arange(pieces * DIM, dtype=np.float32).reshape(pieces, DIM), bare_path)
-    np.testing.assert_array_equal(bare.embed_raw_text(["日", "日本🙂"]), bare.weight[[bare.unknown_id] * 2])
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+def test_a_text_of_unknown_pieces_alone_is_zeros_unless_the_config_says_that_it_is_the_unknown_piece(tmp_path, prefix):
+    path = train_sentencepiece(tmp_path / "bare.model", add_dummy_prefix=prefix)
+    pieces = load_sentencepiece(path).get_piece_size()
+    weight = np.arange(pieces * DIM, dtype=np.float32).reshape(pieces, DIM)
+    texts = ["日", "日本🙂", "собака спит", "今天天气很好", "日 bread", "bread"]
+    plain = Model(weight, path)
+    assert plain.embed_raw_text(texts).any(axis=1).tolist() == [False] * 4 + [True] * 2
+    assert plain.score_raw_text([("собака спит", "今天天气很好"), ("日", "日"), ("日", "bread")]) == [0, 0, 0]
+    assert plain.unknown_shares([*texts, ""]).tolist()[:4] == [1] * 4
+    assert 0 < plain.unknown_shares(texts)[4] < 1 and plain.unknown_shares(["bread", ""]).tolist() == [0, 0]
+    for config in ({"unknown_alone": True}, {"imported_from": "checkpoint.pt"}):
+        published = Model(weight, path, config)
+        ids, offsets = published.ids(texts)
+        mark = [] if not prefix else [published.sentencepiece.piece_to_id("▁")]
+        assert ids[: offsets[1]].tolist() == (mark or [published.unknown_id])
+        assert published.embed_raw_text(texts).any(axis=1).all()
+
+
+@given(texts=st.lists(st.text(st.sampled_from("ab日🙂 ▁"), max_size=6), max_size=12))
+def test_only_texts_without_a_known_piece_lose_their_ids(model, texts):
+    ids, offsets = model.ids(texts)
+    for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
+        known = [number for number in model.sentencepiece.encode(text) if number != model.unknown_id]
+        marks = all(model.sentencepiece.id_to_piece(number) == "▁" for number in known)
+        assert ids[start:stop].tolist() == ([] if marks else known)
 
 
 @given(texts=st.lists(odd_text, max_size=12), data=st.data())
@@ -239,7 +264,7 @@ def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, m
     for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
         pieces = model.sentencepiece.encode(text)
         known = [number for number in pieces if number not in left_out | {model.unknown_id}]
-        assert ids[start:stop].tolist() == (known or [model.unknown_id] * bool(pieces))
+        assert ids[start:stop].tolist() == (known if {*known} - {model.sentencepiece.piece_to_id("▁")} else [])
     assert np.array_equal(without.embed_raw_text(texts), model.pool(ids, offsets))
 
 

@@ -10,7 +10,7 @@ import importlib.resources
 import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -162,37 +162,41 @@ class _Api:
         )
 
     async def embed(self, request: Request) -> Response:
-        """POST /api/embed {texts}: {vectors}."""
+        """POST /api/embed {texts}: {vectors, unknown}, the latter the share of each text that is unknown."""
         body = await self._read(request)
         check_keys(body, ("texts",))
         texts = requests.texts(body["texts"], "texts", self._limits)
-        vectors = await self._run(self._model.embed_raw_text, texts)
-        return _stream('{"vectors":[', (f"[{numbers}]" for numbers in _as_text(vectors)), "]}")
+        vectors, unknown = await self._run(lambda: (self._model.embed_raw_text(texts), self._unknown(texts)))
+        return _stream('{"vectors":[', (f"[{numbers}]" for numbers in _as_text(vectors)), f'],"unknown":{unknown}}}')
 
     async def score(self, request: Request) -> Response:
-        """POST /api/score {pairs}: {scores}."""
+        """POST /api/score {pairs}: {scores, unknown}, the latter two shares for each pair."""
         body = await self._read(request)
         check_keys(body, ("pairs",))
         pairs = requests.pairs(body["pairs"], "pairs", self._limits)
-        return JSONResponse({"scores": _finite(await self._run(self._model.score_raw_text, pairs))})
+        scores, unknown = await self._run(
+            lambda: (self._model.score_raw_text(pairs), self._unknown([text for pair in pairs for text in pair]))
+        )
+        shares = [list(both) for both in zip(unknown[::2], unknown[1::2], strict=True)]
+        return JSONResponse({"scores": _finite(scores), "unknown": shares})
 
     async def explain(self, request: Request) -> Response:
-        """POST /api/explain {pair}: {score, texts}; see :func:`psp.inference.serve.pieces.explain`."""
+        """POST /api/explain {pair}: {score, texts, unknown}; see :func:`psp.inference.serve.pieces.explain`."""
         body = await self._read(request)
         check_keys(body, ("pair",))
         pair = requests.pair(body["pair"], "pair", self._limits)
-        explained = await self._run(explain, self._model, *pair)
+        explained, unknown = await self._run(lambda: (explain(self._model, *pair), self._unknown(pair)))
         _finite(explained["score"])
-        return JSONResponse(explained)
+        return JSONResponse({**explained, "unknown": unknown})
 
     async def search(self, request: Request) -> Response:
-        """POST /api/search {query, sentences, k}: {results}, best first, ties to the earlier sentence."""
+        """POST /api/search {query, sentences, k}: {results, unknown}, best first, ties to the earlier sentence."""
         body = await self._read(request)
         check_keys(body, ("query", "sentences"), ("k",))
         query = requests.text(body["query"], "query", self._limits)
         sentences = requests.texts(body["sentences"], "sentences", self._limits)
         count = requests.whole_number(body.get("k", MOST_FOUND), "k", least=1)
-        return JSONResponse({"results": await self._run(self._search, query, sentences, count)})
+        return JSONResponse(await self._run(self._search, query, sentences, count))
 
     async def models(self, request: Request) -> Response:
         """GET /v1/models: the one model."""
@@ -223,15 +227,20 @@ class _Api:
         tail = f'],"model":{json.dumps(self._name)},"usage":{json.dumps(usage)}}}'
         return _stream('{"object":"list","data":[', entries, tail)
 
-    def _search(self, query: str, sentences: list[str], count: int) -> list[dict[str, Any]]:
+    def _unknown(self, texts: Sequence[str]) -> list[float]:
+        return [round(share, 4) for share in self._model.unknown_shares(texts).tolist()]
+
+    def _search(self, query: str, sentences: list[str], count: int) -> dict[str, Any]:
         vectors = self._model.embed_raw_text([query, *sentences])
         cosines = self._model.similarity(vectors[:1], vectors[1:])[0]
         best = np.argsort(-cosines, kind="stable")[:count].tolist()
         scores = _finite(cosines[best].tolist())
-        return [
-            {"index": index, "sentence": sentences[index], "score": score}
-            for index, score in zip(best, scores, strict=True)
+        of_query, *unknown = self._unknown([query, *(sentences[index] for index in best)])
+        results = [
+            {"index": index, "sentence": sentences[index], "score": score, "unknown": share}
+            for index, score, share in zip(best, scores, unknown, strict=True)
         ]
+        return {"results": results, "unknown": of_query}
 
     def _embed_normalised(self, texts: list[str], dim: int) -> tuple[np.ndarray, int]:
         """Return unit vectors (zeros for a text without pieces) and the total number of pieces."""

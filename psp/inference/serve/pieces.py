@@ -15,7 +15,7 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.models.combined import ADD, CombinedModel
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, unknown_alone
 
 #: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
 ROWS = 1024
@@ -27,8 +27,8 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
     Returns:
         ``score``, and ``texts``: for each text the list of its pieces in order, {"piece": as the tokenizer writes it,
         "id", "unknown": whether it has no embedding and is left out, "share": what it adds to the cosine}. The shares
-        of a text add up to the cosine. Unknown pieces have share 0, except in a text of unknown pieces only: it has the
-        unknown piece's vector, and its first piece has the whole share.
+        of a text add up to the cosine. Unknown pieces have share 0, except in a text of nothing else if the model was
+        imported: it has the unknown piece's vector, and its first piece has the whole share.
 
     Raises:
         DataError: as :meth:`psp.models.static.StaticModel.score_raw_text`.
@@ -102,6 +102,9 @@ def _pieces(model: StaticModel, text: str) -> list[dict[str, Any]]:
 def _counted(model: StaticModel, pieces: list[dict[str, Any]]) -> tuple[np.ndarray, list[int]]:
     """Return the ids whose embeddings are averaged, int32, and their positions among the pieces."""
     places = [place for place, piece in enumerate(pieces) if not piece["unknown"]]
-    if not places and pieces:
-        return np.array([model.unknown_id], np.int32), [0]
+    if unknown_alone(model.config):
+        if pieces and not places:
+            return np.array([model.unknown_id], np.int32), [0]
+    elif all(pieces[place]["id"] in model.tokenizer.silent_ids for place in places):
+        places = []
     return np.array([pieces[place]["id"] for place in places], np.int32), places

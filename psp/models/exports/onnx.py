@@ -22,7 +22,7 @@ from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import library, readme, rows
 from psp.models.files import SENTENCEPIECE
 from psp.models.lstm import BOTH, CONCAT, MAX, Lstm
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, unknown_alone
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
 
@@ -52,7 +52,10 @@ _WORDS = """\
 marks = re.escape("".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c)[0] in "PS"))
 words = re.compile(rf"[^\\s{{marks}}]+(?:[{apostrophes}][^\\s{{marks}}]+)*|[{{marks}}]")
 """
-_KEPT = "    return [i for i in found if {keep}] or [{unknown}] * bool(found)\n"
+_KEPT = """    found = [i for i in found if {keep}]
+    return found if {meant} else []  # not of marks between words alone
+"""
+_UNKNOWN_ALONE = "    return [i for i in found if {keep}] or [{unknown}] * bool(found)\n"
 _RUN = """
 session = onnxruntime.InferenceSession("model.onnx")
 texts = ["a red car", "une voiture rouge"]
@@ -134,7 +137,12 @@ def _code(model: StaticModel) -> str:
             code += _VOCABULARY.format(**filled | {"lower": filled["lower"] + padded}, before="", tokens=_TRIGRAMS)
         dropped = sorted({tokenizer.unknown_id, *tokenizer.left_out})
         keep = f"i not in {{{', '.join(map(str, dropped))}}}" if len(dropped) > 1 else f"i != {dropped[0]}"
-        code += _KEPT.format(keep=keep, unknown=tokenizer.unknown_id)
+        if unknown_alone(part.config):
+            code += _UNKNOWN_ALONE.format(keep=keep, unknown=tokenizer.unknown_id)
+        elif silent := sorted({*tokenizer.silent_ids} - {*dropped}):
+            code += _KEPT.format(keep=keep, meant=f"set(found) - {{{', '.join(map(str, silent))}}}")
+        else:
+            code += f"    return [i for i in found if {keep}]\n"
     code += _RUN.format(readers=", ".join(f'"{end}": ids{end}' for end in ends))
     plain = sorted({name for name in imports if name in ("re", "unicodedata")})
     others = sorted({name for name in imports if name not in plain})

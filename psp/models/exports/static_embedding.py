@@ -10,7 +10,7 @@ from psp.core.files import atomic_text, new_folder, write_json
 from psp.models.exports import tokenizer
 from psp.models.exports.common import readme
 from psp.models.interface import checked_prompts
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, unknown_alone
 from psp.models.table import write_table
 
 #: Its name before version 6, which later versions still accept.
@@ -66,12 +66,12 @@ def write_static(
     said = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
     if model.tokenizer.kind == "word":
         said.append("Unknown words are left out of the mean, as by psp.")
-        said.append("A text of unknown words alone has zeros; psp gives it the vector of the unknown word.")
     else:
         if not drops or model.config.get("left_out"):
             kind = "Pieces without a row" if drops else "Unknown pieces"
             said.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
-        said.append("A text of unknown pieces alone has zeros.")
+        if unknown_alone(model.config):
+            said.append("A text of unknown pieces alone has zeros; psp gives it the vector of the unknown piece.")
     if model.config.get("segment"):
         said.append("Chinese text is not segmented here as psp does: segment it before.")
     with new_folder(out) as folder:

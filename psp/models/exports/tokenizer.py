@@ -25,7 +25,7 @@ import numpy as np
 from psp.core.errors import PspError
 from psp.models.exports.common import library, rows
 from psp.models.similarity import cosines
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, unknown_alone
 from psp.text.characters import MARK, _kinds
 from psp.text.characters import SPACE as SPACES
 from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
@@ -76,6 +76,17 @@ def convert(model: StaticModel) -> Any:
         steps.append(normalizers.Precompiled(normalised.precompiled_charsmap))
     steps.append(normalizers.Replace(Regex(" {2,}"), " "))
     steps.append(normalizers.Replace(Regex("^ | $"), ""))
+    if not unknown_alone(model.config):
+        # Text without any character that a piece has gets no pieces: in an unknown script, those would be the marks
+        # between words alone, with one vector for all such text.
+        left_out = set(model.tokenizer.left_out)
+        known = {
+            character
+            for number, piece in enumerate(proto.pieces)
+            if piece.type == kinds.NORMAL and number not in left_out
+            for character in piece.piece
+        }
+        steps.append(normalizers.Replace(Regex(rf"\A[^{_ranges(sorted(map(ord, known - {SPACE})))}]+\z"), ""))
     if normalised.add_dummy_prefix:  # Metaspace would not add it to text that begins with U+2581
         steps.append(normalizers.Prepend(" "))
     made.normalizer = normalizers.Sequence(steps)
@@ -177,7 +188,7 @@ def compare(
     """
     left_out = np.zeros(len(rows), bool)
     left_out[[model.unknown_id, *model.config.get("left_out", [])]] = True
-    unknown_alone, words = np.array([model.unknown_id]), isinstance(model.tokenizer, WordTokenizer)
+    alone, words = [model.unknown_id], isinstance(model.tokenizer, WordTokenizer)
     other = unknown = 0
     cosine, difference = 1.0, 0.0
     for start in range(0, len(sentences), BATCH):
@@ -190,8 +201,8 @@ def compare(
             known = found[~left_out[found]]
             unknown += len(known) < len(found)
             own = ids[offsets[number] : offsets[number + 1]]
-            if not len(known) and (len(found) or (words and len(own))):
-                known = unknown_alone
+            if not len(known) and np.array_equal(own, alone):  # the vector of an imported checkpoint
+                known = own
             other += not np.array_equal(known, own)
             counted = found[found != model.unknown_id] if drops else found
             if len(counted):

@@ -222,10 +222,11 @@ def test_the_command_prints_a_line_for_each_sentence_found(folder, tmp_path, cap
     assert found[:3] == [
         {
             "query": "the cat\teats\r",
+            "unknown": 0,
             "found": [{"rank": 1, "cosine": 1.0, "line": 152, "sentence": "THE CAT\teats"}],
         },
-        {"query": "", "found": []},
-        {"query": "日本", "found": []},
+        {"query": "", "unknown": 0, "found": []},
+        {"query": "日本", "unknown": 1, "found": []},
     ]
 
 

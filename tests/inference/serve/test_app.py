@@ -80,7 +80,13 @@ def test_vectors_are_those_of_the_model_to_the_last_bit(client, model, texts):
 
 @given(pairs=st.lists(st.tuples(odd_text, odd_text), max_size=8))
 def test_scores_are_those_of_the_model(client, model, pairs):
-    assert post(client, "/api/score", {"pairs": pairs}) == (200, {"scores": model.score_raw_text(pairs)})
+    assert post(client, "/api/score", {"pairs": pairs}) == (
+        200,
+        {
+            "scores": model.score_raw_text(pairs),
+            "unknown": [model.unknown_shares(pair).round(4).tolist() for pair in pairs],
+        },
+    )
 
 
 @given(query=odd_text, sentences=texts, k=st.integers(1, 14))
@@ -128,7 +134,7 @@ def test_half_a_surrogate_pair_cannot_be_explained(model):
 def test_pieces_that_an_imported_model_leaves_out_are_shown_as_unknown(model):
     left_out = sorted(set(model.sentencepiece.encode("bread")))
     assert model.unknown_id not in left_out
-    config = {"lower_case": True, "left_out": left_out}
+    config = {"lower_case": True, "left_out": left_out, "unknown_alone": True}
     other = TestClient(application(Model(model.weight, model.sentencepiece_model, config), "x"), base_url=HERE)
     first, second = post(other, "/api/explain", {"pair": ["bread river", "Bread"]})[1]["texts"]
     assert [piece["unknown"] for piece in first] == [piece["id"] in left_out for piece in first]
@@ -140,9 +146,21 @@ def test_pieces_that_an_imported_model_leaves_out_are_shown_as_unknown(model):
 
 
 def test_an_empty_text_has_zeros_and_a_cosine_of_zero(client):
-    assert post(client, "/api/embed", {"texts": ["", " "]})[1] == {"vectors": [[0] * DIM] * 2}
-    assert post(client, "/api/score", {"pairs": [["", "bread"]]})[1] == {"scores": [0]}
-    assert post(client, "/api/explain", {"pair": ["", ""]})[1] == {"score": 0, "texts": [[], []]}
+    assert post(client, "/api/embed", {"texts": ["", " "]})[1] == {"vectors": [[0] * DIM] * 2, "unknown": [0, 0]}
+    assert post(client, "/api/score", {"pairs": [["", "bread"]]})[1] == {"scores": [0], "unknown": [[0, 0]]}
+    assert post(client, "/api/explain", {"pair": ["", ""]})[1] == {"score": 0, "texts": [[], []], "unknown": [0, 0]}
+
+
+def test_text_in_an_unknown_script_has_zeros_and_its_share_is_said(client):
+    texts = ["собака спит", "今天天气很好"]
+    assert post(client, "/api/embed", {"texts": texts})[1] == {"vectors": [[0] * DIM] * 2, "unknown": [1, 1]}
+    assert post(client, "/api/score", {"pairs": [texts]})[1] == {"scores": [0], "unknown": [[1, 1]]}
+    answer = post(client, "/api/explain", {"pair": texts})[1]
+    assert (answer["score"], answer["unknown"]) == (0, [1, 1])
+    assert all(piece["share"] == 0 for text in answer["texts"] for piece in text)
+    answer = post(client, "/api/search", {"query": "The dog sleeps.", "sentences": [*texts, "the cat eats"]})[1]
+    assert answer["results"][0]["sentence"] == "the cat eats" and answer["unknown"] < 1
+    assert [found["unknown"] for found in answer["results"]] == [0, 1, 1]
 
 
 def test_the_models_facts(client, model):

@@ -24,7 +24,9 @@ from psp.text.sentencepiece import load_sentencepiece
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
 
-UNKNOWN = ["bread 日 here", "🙂 the cat 🙂", "The CAT, eats", "<s> <unk> </s>"]
+UNKNOWN = [
+    "bread 日 here", "🙂 the cat 🙂", "The CAT, eats", "<s> <unk> </s>", "собака спит", "今天天气很好", "🙂 🙂",
+]  # fmt: skip
 TEXTS = [*SENTENCES[:60], "The CAT eats", "ﬁnds  une pomme\t", "a " * 700, " ", ""]
 LEFT_OUT = [5, 9]
 CLOSE = {"rtol": 0, "atol": 1e-5}
