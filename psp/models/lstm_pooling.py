@@ -7,12 +7,15 @@ library's own ``LSTM`` is made for word embeddings and returns token vectors.)
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Self
 
 import torch
 from sentence_transformers.base.modules import Module
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
+
+from psp.models.lstm_torch import has_bfloat16
 
 
 class LstmPooling(Module):
@@ -47,8 +50,12 @@ class LstmPooling(Module):
             order = torch.argsort(1 - mask.long(), dim=1, stable=True)
             tokens = tokens.gather(1, order[:, :, None].expand_as(tokens))
         lengths = mask.long().sum(1).clamp(min=1).cpu()  # a text is never without tokens, but a caller's may be
-        packed = pack_padded_sequence(tokens, lengths, batch_first=True, enforce_sorted=False)
-        _, (states, _) = self.lstm(packed)
+        kind = tokens.device.type
+        precise = torch.is_autocast_enabled(kind) and not has_bfloat16(kind)
+        with torch.autocast(kind, enabled=False) if precise else contextlib.nullcontext():
+            tokens = tokens.float() if precise else tokens
+            packed = pack_padded_sequence(tokens, lengths, batch_first=True, enforce_sorted=False)
+            _, (states, _) = self.lstm(packed)
         features["sentence_embedding"] = torch.cat(tuple(states), dim=1).float()
         return features
 

@@ -73,6 +73,15 @@ class TorchLstm(Lstm):
         return states, torch.from_numpy(inside)[:, :, None]
 
 
+def has_bfloat16(kind: str) -> bool:
+    """Whether ``torch.nn.LSTM`` runs under autocast to bfloat16; on processors without AVX-512 it raises RuntimeError.
+
+    Args:
+        kind: of the device, as ``torch.device.type``.
+    """
+    return kind != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
 def _steps(block: Block, reverse: bool) -> npt.NDArray[np.int64]:
     """The position of ``block.ids`` that is read at each step of each sentence, (longest, n); then its last again."""
     steps = np.minimum(np.arange(block.lengths[0])[:, None], block.lengths - 1)

@@ -308,4 +308,6 @@ def test_without_tqdm_lines_tell(small_model, text, tmp_path):
     first, last, unknown = result.stderr.splitlines()
     assert first.startswith(f"info: embedding {text}: {len(LINES):,} sentences, ") and first.endswith("read 100%")
     assert " in all, read 100%" in last
-    assert unknown.startswith(f"warning: {text}: ") and unknown.endswith("the first in line 483, whose vectors are zeros")
+    assert unknown.startswith(f"warning: {text}: ") and unknown.endswith(
+        "the first in line 483, whose vectors are zeros"
+    )

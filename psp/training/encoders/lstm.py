@@ -29,6 +29,7 @@ from torch.nn import functional
 from psp.core.machine import multiplies_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
+from psp.models.lstm_torch import has_bfloat16
 from psp.models.static import StaticModel
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -51,7 +52,9 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
         train: the keys of the block ``train``.
         own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.settings.LstmSettings`).
     """
-    if own["precision"] == BFLOAT16 and table.device.type == "cpu" and multiplies_bfloat16() is False:
+    if own["precision"] == BFLOAT16 and not has_bfloat16(table.device.type):
+        log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")
+    elif own["precision"] == BFLOAT16 and table.device.type == "cpu" and multiplies_bfloat16() is False:
         log.warning("lstm.precision is bfloat16, which this processor does not multiply: float32 is faster here")
     encoder = LstmEncoder(table, own, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
@@ -80,7 +83,7 @@ class LstmEncoder(torch.nn.Module):
         dim = table.shape[1]
         width = own["width"] or dim
         self._combine, self._pooling, self._scramble = own["combine"], own["pooling"], own["scramble"]
-        self._reduced = own["precision"] == BFLOAT16
+        self._reduced = own["precision"] == BFLOAT16 and has_bfloat16(table.device.type)
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read: BeforeRead = lambda table, rows: None
         directions = [torch.nn.LSTM(dim, width, batch_first=True) for _ in range(2 if own["kind"] == BOTH else 1)]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import psp
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
+from psp.models.lstm_torch import has_bfloat16
 from psp.text.encoded import Encoded
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from psp.training.settings import TrainSettings, checked_encoder
@@ -71,6 +72,7 @@ def test_vectors_and_gradients_are_those_of_a_sentence_at_a_time(kind: str, comb
 
 
 @forms
+@pytest.mark.skipif(not has_bfloat16("cpu"), reason="torch has no LSTM of bfloat16 on this processor")
 def test_bfloat16_has_the_directions_of_float32(kind: str, combine: str, pooling: str) -> None:
     own = {"kind": kind, "combine": combine, "pooling": pooling, "width": 24}
     kept = [0, 1, 3, 4]
@@ -92,9 +94,21 @@ def test_bfloat16_has_the_directions_of_float32(kind: str, combine: str, pooling
         assert torch.cosine_similarity(gradient, found[1][1][name], dim=0) > 0.99, name
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_where_torch_has_no_lstm_of_bfloat16_it_says_so_and_is_float32(
+    precision: str, monkeypatch: Any, caplog: Any
+) -> None:
+    monkeypatch.setattr("psp.training.encoders.lstm.has_bfloat16", lambda kind: False)
+    train = TrainSettings(dim=5).as_dict()
+    made, _ = lstm_encoder(torch.zeros(8, 5).normal_(), train, {**OWN, "precision": precision})
+    assert made(sentences(ROWS), 0).dtype == torch.float32
+    assert ["computes in float32" in message for message in caplog.messages] == [True] * (precision == "bfloat16")
+
+
 @pytest.mark.parametrize(("can", "warns"), [(True, False), (False, True), (None, False)])
 def test_a_processor_without_bfloat16_is_told(can: bool | None, warns: bool, monkeypatch: Any, caplog: Any) -> None:
     monkeypatch.setattr("psp.training.encoders.lstm.multiplies_bfloat16", lambda: can)
+    monkeypatch.setattr("psp.training.encoders.lstm.has_bfloat16", lambda kind: True)
     train = TrainSettings(dim=5).as_dict()
     for precision in ("float32", "bfloat16"):
         lstm_encoder(torch.zeros(8, 5), train, {**OWN, "precision": precision})

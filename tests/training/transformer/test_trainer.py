@@ -90,7 +90,7 @@ def test_the_folder_loads_everywhere_with_the_same_vectors(which, request):
 def test_without_trust_the_library_refuses_the_pooling_of_psp(recurrent):
     from sentence_transformers import SentenceTransformer
 
-    with pytest.raises(ValueError, match=r"(?s)psp\.exports\.pooling\.LstmPooling.*trust_remote_code"):
+    with pytest.raises(ValueError, match=r"(?s)paraphrastic\.exports\.LstmPooling.*trust_remote_code"):
         SentenceTransformer(str(recurrent[0] / "model"), device="cpu", local_files_only=True)
 
 
