@@ -20,7 +20,7 @@ from psp.evaluation.task_files import same_draw, scored_task
 
 FORMAT = 3
 #: The entries of eval.json that are a system's scores.
-_BODY = ("conditions", "sts", "semeval2017", "stsb", "tatoeba", "files", "skipped")
+_BODY = ("conditions", "sts", "semeval2017", "stsb", "tatoeba", "files", "sets", "skipped")
 
 
 def compare(

@@ -24,6 +24,7 @@ from psp.evaluation.tasks import sts as similarity
 from psp.evaluation.tasks import tatoeba as retrieval
 from psp.models.static import load
 from psp.text.keys import normalised_keys
+from psp.text.published_sets import checksum
 
 __all__ = [
     "EmbeddingScorer",
@@ -64,8 +65,9 @@ def evaluate(
             :func:`compared_figures`. Systems share the same resamples, so differences can be taken per resample.
 
     Returns:
-        ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``,
-        and ``skipped``: a list of ``set`` and ``why``. Parts not requested are empty.
+        ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``;
+        ``sets``, the checksum of each set (:mod:`psp.text.published_sets`); and ``skipped``: a list of ``set`` and
+        ``why``. Parts not requested are empty.
 
     Raises:
         DataError: a file is missing or malformed, or the archive holds no STS data at all.
@@ -94,8 +96,7 @@ def evaluate(
         run.resampled["tatoeba"] = np.mean([run.resampled[f"tatoeba/{iso3}"] for iso3 in body["tatoeba"]], axis=0)
     for name, path in (files or {}).items():
         body["files"][name] = run.correlation(testsets.read_file(path, name), f"files/{name}", f"files/{name}")
-    body["skipped"] = run.skipped
-    return body
+    return body | {"sets": run.sets, "skipped": run.skipped}
 
 
 def main_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
@@ -195,14 +196,16 @@ class _Run:
         self.scorer, self.languages, self.resamples, self.seed = scorer, languages, resamples, seed
         self.resampled = resampled
         self.skipped: list[dict[str, str]] = []
+        self.sets: dict[str, str] = {}
 
-    def score(self, data: testsets.StsSet, name: str) -> similarity.Scored:
+    def score(self, data: testsets.StsSet, name: str, figure: str) -> similarity.Scored:
         log.info("%s: %d pairs", name, len(data))
+        self.sets[figure] = checksum(data.a, data.b, data.gold)
         return similarity.score_set(self.scorer, data, name=name, resamples=self.resamples, seed=self.seed)
 
     def correlation(self, data: testsets.StsSet, name: str, figure: str) -> dict[str, Any]:
         """Score a set; ``name`` determines its resamples, ``figure`` is its key in :func:`main_figures`."""
-        return self.kept(self.score(data, name), figure)
+        return self.kept(self.score(data, name, figure), figure)
 
     def kept(self, scored: similarity.Scored, figure: str) -> dict[str, Any]:
         """A set's figures, whose resamples are kept under a name of :func:`main_figures`."""
@@ -230,7 +233,8 @@ class _Run:
                 continue
             for name in names:
                 try:
-                    scored.append(self.score(source.semeval(year, name), f"{year}/{name}"))
+                    data = source.semeval(year, name)
+                    scored.append(self.score(data, f"{year}/{name}", f"sts/{year}/{name}"))
                 except testsets.MissingSetError as error:
                     self.skip(f"STS {year} {name}", str(error))
             if scored:
@@ -278,7 +282,7 @@ class _Run:
         for part in testsets.BENCHMARK:
             name = f"stsb/{part}"
             try:
-                scored = self.score(source.benchmark(part), name)
+                scored = self.score(source.benchmark(part), name, name)
             except testsets.MissingSetError as error:
                 self.skip(f"STS Benchmark {part}", str(error))
                 continue
@@ -299,6 +303,7 @@ class _Run:
             return {}
         foreign, english = testsets.read_tatoeba(*paths)
         log.info("Tatoeba %s-eng: %d pairs", iso3, len(foreign))
+        self.sets[f"tatoeba/{iso3}"] = checksum(foreign, english)
         found = retrieval.search(self.scorer, foreign, english, iso3)
         for direction, (_, wrong) in found.items():
             name = f"tatoeba/{direction}"

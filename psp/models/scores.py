@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from psp.models.hub_sets import SETS, HubSet
+from psp.text.published_sets import is_published, own_name
 
 #: Each kind of score as people read it.
 PEARSON, SPEARMAN, ERROR = "Pearson", "Spearman", "error, %"
@@ -27,12 +28,14 @@ class Score(NamedTuple):
     value: float
     interval: list[float] | None
     development: bool = False
+    published: bool = True
+    """Whether the set's sentences are the published ones, all of them."""
 
     @property
     def on_the_hub(self) -> HubSet | None:
         """The test set on the Hub, if its main score is this one, over the same pairs."""
         known = SETS.get(f"{self.part}.{self.set}")
-        same = known and self.kind == SPEARMAN and self.pairs == known.pairs and not self.development
+        same = known and self.published and self.kind == SPEARMAN and self.pairs == known.pairs and not self.development
         return known if same else None
 
 
@@ -42,6 +45,12 @@ def scores(evaluation: Mapping[str, Any]) -> Iterator[Score]:
     For a year of STS, Pearson is the mean over its data sets, Spearman that of all their pairs together (2013 without
     SMT), as in the paper.
     """
+
+    def score(part: str, name: str, test: str, kind: str, pairs: int, value: float, interval: Any) -> Score:
+        figure = f"{part}/{name}" + "/spearman" * (part == "sts" and kind == SPEARMAN)
+        own = None if part == "files" else own_name(evaluation, figure)
+        return Score(part, name, own or test, kind, pairs, value, interval, published=is_published(evaluation, figure))
+
     for year, figures in evaluation["sts"].items():
         test = "STS 2012-2016, mean of the years" if year == "average" else f"STS {year}"
         for kind, key, count in (
@@ -49,19 +58,19 @@ def scores(evaluation: Mapping[str, Any]) -> Iterator[Score]:
             (SPEARMAN, "spearman_concatenated", "pairs_concatenated"),
         ):
             if figures[key] is not None:
-                yield Score("sts", year, test, kind, figures[count], figures[key], figures[f"{key}_interval"])
+                yield score("sts", year, test, kind, figures[count], figures[key], figures[f"{key}_interval"])
     for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
         for name, figures in evaluation[part].items():
             development = bool(figures.get("development"))
-            test = title.replace("{}", name) + " (dev)" * development
             for kind in (PEARSON, SPEARMAN):
                 if (value := figures[kind.lower()]) is not None:
                     interval = figures[f"{kind.lower()}_interval"]
-                    yield Score(part, name, test, kind, figures["pairs"], value, interval, development)
+                    found = score(part, name, title.replace("{}", name), kind, figures["pairs"], value, interval)
+                    yield found._replace(test=found.test + " (dev)" * development, development=development)
     for directions in evaluation["tatoeba"].values():
         for direction, figures in directions.items():
             test = f"Tatoeba {direction}"
-            yield Score("tatoeba", direction, test, ERROR, figures["pairs"], figures["error"], figures["interval"])
+            yield score("tatoeba", direction, test, ERROR, figures["pairs"], figures["error"], figures["interval"])
     best = (evaluation.get("train") or {}).get("best")
     if best and best["error"] is not None:
         test = "pairs held out of the training data (dev)"
@@ -120,4 +129,5 @@ def _dataset(score: Score) -> dict[str, str]:
             "split": known.split,
             "revision": known.revision,
         }
-    return {"type": f"{score.part}.{score.set}", "name": score.test}
+    own = "own." if score.test.startswith("own set") else ""
+    return {"type": f"{own}{score.part}.{score.set}", "name": score.test}

@@ -10,6 +10,7 @@ from psp.evaluation.systems import TRAINED
 from psp.report.comparison import columns, difference
 from psp.report.layout import layout
 from psp.report.quoted import Quoted
+from psp.text.published_sets import is_published
 
 _WRITTEN = "{:.1f}"
 #: Training is not compared here, and the mean over one language says the same again.
@@ -26,7 +27,8 @@ def table(result: Mapping[str, Any], quoted: Sequence[Quoted] = (), form: str = 
     """
     figures = {name: compared_figures(body) for name, body in result["systems"].items()}
     own = result["model"]
-    shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True))
+    body = result["systems"][TRAINED]
+    shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True, body=body))
     rows = [["system", *(head for _, head, _ in shown)]]
     for name, found in figures.items():
         rows.append([own if name == TRAINED else name, *(_cell(found.get(key)) for key, _, _ in shown)])
@@ -37,15 +39,18 @@ def table(result: Mapping[str, Any], quoted: Sequence[Quoted] = (), form: str = 
         f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
         "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
     ]
-    known = {key for key, _, _ in shown}
+    known = {key for key, _, _ in shown if is_published(body, key)}
     sources: dict[tuple[str, str, str], int] = {}
     for one in quoted:
         if known & one.figures.keys():
             number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
-            rows.append([f"{one.name} (quoted, {number})", *(_cell(one.figures.get(key)) for key, _, _ in shown)])
+            cells = (_cell(one.figures[key] if key in known and key in one.figures else None) for key, _, _ in shown)
+            rows.append([f"{one.name} (quoted, {number})", *cells])
     if sources:
         notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
         notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
+    elif quoted:
+        notes.append("Nothing is quoted: no figure here is over a whole published set that others were scored on.")
     return f"{layout(rows, form)}\n" + "".join(f"{'- ' if form == 'markdown' else ''}{note}\n" for note in notes)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.text.languages import name_of_set
+from psp.text.published_sets import own_name
 
 #: Score -> column heading, and number format.
 COLUMNS = {
@@ -28,7 +29,7 @@ COLUMNS = {
 
 
 def columns(
-    names: Sequence[str], leave_out: Sequence[str] = (), *, means: bool = False
+    names: Sequence[str], leave_out: Sequence[str] = (), *, means: bool = False, body: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, str, str]]:
     """Yield score, heading and format of each column; Tatoeba by language, or by direction if there is only one.
 
@@ -36,7 +37,16 @@ def columns(
         names: the scores that there are, as in :func:`psp.evaluation.evaluate.compared_figures`.
         leave_out: keys of :data:`COLUMNS` to leave out.
         means: of a single language, the mean of both directions as well.
+        body: eval.json or a system of compare.json, which says whose sets are not the published ones; their columns
+            are named so.
     """
+    for name, head, written in _columns(names, leave_out, means=means):
+        own = None if body is None or name.startswith("files/") else own_name(body, name)
+        kind = ", error %" * (name == "tatoeba") + ", Spearman" * name.endswith("/spearman")
+        yield name, head if own is None else f"{own}{kind}", written
+
+
+def _columns(names: Sequence[str], leave_out: Sequence[str], *, means: bool) -> Iterator[tuple[str, str, str]]:
     languages = [name for name in names if name.startswith("tatoeba/") and "-" not in name]
     directions = [name for name in names if name.startswith("tatoeba/") and "-" in name]
     for name, (head, written) in COLUMNS.items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from psp.report.layout import layout
 from psp.text.languages import name_of_set
+from psp.text.published_sets import own_name
 
 Body = Mapping[str, Any]
 
@@ -66,8 +67,14 @@ class Score:
     def short(self) -> str:
         """The test's name where there is little room: a SemEval track by its languages, Tatoeba's sets by direction."""
         if self.path[0] == "tatoeba":
-            return direction(self.path[-1])
+            own = "own set, " if self.test.startswith("own set") else ""
+            return own + direction(self.path[-1])
         return re.sub(r"\btrack\d\.", "", self.test)
+
+    @property
+    def tested(self) -> str:
+        """The name by which :mod:`psp.text.published_sets` knows what it is over."""
+        return f"{self.path[0]}/{self.path[-1]}"
 
     @property
     def is_whole(self) -> bool:
@@ -115,14 +122,17 @@ def _compared(path: tuple[str, ...], key: str) -> str:
 def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
     """Yield for each row the path of its scores in a body, the test's name, and the key of the score."""
     for year, figures in body["sts"].items():
-        test = "STS average" if year == "average" else f"STS {year}"
+        known = "STS average" if year == "average" else f"STS {year}"
+        test = own_name(body, f"sts/{year}") or known
         yield ("sts", year), test, "pearson_mean"
         if "pearson_mean_without_smt" in figures:
             yield ("sts", year), test, "pearson_mean_without_smt"
         yield ("sts", year), test, "spearman_concatenated"
     for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
         for name, figures in body[part].items():
-            test = title.format(name) + (" (dev)" if figures.get("development") else "")
+            known = title.format(name)
+            test = known if part == "files" else own_name(body, f"{part}/{name}") or known
+            test += " (dev)" if figures.get("development") else ""
             yield (part, name), test, "pearson"
             yield (part, name), test, "spearman"
             if "without_semeval2017_en" in figures:
@@ -130,7 +140,8 @@ def _rows(body: Body) -> Iterator[tuple[tuple[str, ...], str, str]]:
                     yield (part, name, "without_semeval2017_en"), f"{test}, without SemEval-2017 en", key
     for iso3, directions in body["tatoeba"].items():
         for direction in directions:
-            yield ("tatoeba", iso3, direction), f"Tatoeba {direction} ({name_of_set(iso3)})", "error"
+            test = own_name(body, f"tatoeba/{direction}") or f"Tatoeba {direction}"
+            yield ("tatoeba", iso3, direction), f"{test} ({name_of_set(iso3)})", "error"
     if heldout(body) is not None:
         yield _HELDOUT, "held-out pairs (dev)", "error"
 
@@ -172,5 +183,7 @@ def _notes(body: Body) -> str:
         lines.append(f"STS Benchmark: {counts} are pairs of SemEval-2017's English track, used for model selection.")
     if heldout(body) is not None:
         lines.append("held-out pairs (dev): from the training corpora, not trained on; used for model selection.")
+    if any(own_name(body, figure) for figure in body.get("sets", {}) if not figure.startswith("files/")):
+        lines.append("own set: in the place of a published test set, but with other sentences.")
     lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
     return "\n".join(lines) + "\n"

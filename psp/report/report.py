@@ -29,6 +29,7 @@ from psp.report.run import STORE, Run, kept_pairs
 from psp.report.task_table import difference_of
 from psp.report.verdict import judged, verdict
 from psp.text.languages import NAMES, name_of_set
+from psp.text.published_sets import is_published
 
 #: How a config is written.
 YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
@@ -161,7 +162,11 @@ def _quoted(run: Run, quoted: Sequence[Quoted]) -> dict[str, Any] | None:
         return None
     own = compared_figures(run["eval"])
     left_out = ("stsb/dev", "development/score", "development/pearson", "development/error")
-    shown = [entry for entry in columns(list(own), leave_out=left_out, means=True) if own[entry[0]] is not None]
+    shown = [
+        entry
+        for entry in columns(list(own), leave_out=left_out, means=True)
+        if own[entry[0]] is not None and is_published(run["eval"], entry[0])
+    ]
     shown = [entry for entry in shown if any(entry[0] in one.figures for one in quoted)]
     taken = [one for one in quoted if one.figures.keys() & {key for key, _, _ in shown}]
     if not taken:
@@ -243,7 +248,7 @@ def _parts(run: Run) -> Markup | None:
     if "parts" not in evaluation:
         return None
     own = compared_figures(evaluation)
-    shown = list(columns(list(own), means=True))
+    shown = list(columns(list(own), means=True, body=evaluation))
     head = ["model", "weight", *(name for _, name, _ in shown)]
     rows: list[list[Any]] = [[run.name, None, *(page.scored(own[key]) for key, _, _ in shown)]]
     for part in evaluation["parts"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +15,7 @@ from psp.report import charts, eval_table, page
 from psp.report.comparison import columns
 from psp.report.run import Run
 from psp.report.verdict import verdict
+from psp.text.published_sets import is_published, own_name, sets
 
 _MB = 1e6
 
@@ -39,15 +40,15 @@ def write(folders: Sequence[Path | str], out: Path | str) -> None:
 def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
     """What the template of a page of several models reads."""
     labels = _labels(runs)
-    figures = {label: compared_figures(run["eval"]) for label, run in zip(labels, runs, strict=True) if "eval" in run}
-    keys = list(dict.fromkeys(key for found in figures.values() for key in found))
-    shown = list(columns(keys, leave_out=("stsb/dev",), means=True))
+    evaluations = {label: run["eval"] for label, run in zip(labels, runs, strict=True) if "eval" in run}
+    shown = _columns(evaluations)
     head = ["model", "languages", "recipe", "pairs", "dimensions", "MB", *(name for _, name, _ in shown)]
+    alone = set[str]()
     rows: list[list[Any]] = []
     drawn, errors, sizes = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for label, run in zip(labels, runs, strict=True):
         evaluation = run.found.get("eval", {})
-        found = figures.get(label, {})
+        figures = compared_figures(evaluation) if evaluation else {}
         rows.append(
             [
                 _linked(label, run, out),
@@ -56,7 +57,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
                 run["data"]["total"]["kept"] if "data" in run else None,
                 (run.config or {}).get("dim"),
                 None if run.size is None else f"{run.size / _MB:,.1f}",
-                *(page.scored(found.get(key)) for key, _, _ in shown),
+                *(page.scored(figures.get(key) if label in having else None) for key, _, having in shown),
             ]
         )
         by_test = sorted(
@@ -64,11 +65,20 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
         )
         for row in by_test:
             if row.is_whole and row.interval is not None:
+                together = is_published(evaluation, row.tested) or len(_having(evaluations, row.tested, label)) > 1
+                if not together and len(evaluations) > 1:
+                    alone.add(f"{row.short} ({label})")
+                    continue
                 low, high = row.interval
                 one = {"name": row.short, "system": label, "value": row.value, "low": low, "high": high}
                 (errors if row.is_error else drawn).append(one)
         average = evaluation.get("sts", {}).get("average")
-        if run.size is not None and average and average["pearson_mean"] is not None:
+        if (
+            run.size is not None
+            and average
+            and average["pearson_mean"] is not None
+            and own_name(evaluation, "sts") is None
+        ):
             ends = average["pearson_mean_interval"] or (None, None)
             size = {"name": label, "MB": run.size / _MB, "STS": average["pearson_mean"]}
             sizes.append({**size, "low": ends[0], "high": ends[1]})
@@ -79,12 +89,36 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
         "scores": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "errors": charts.dots(errors, label="error in %, 95 % intervals", name="errors") if errors else None,
         "sizes": charts.scatter(sizes, x="MB", y="STS", name="sizes") if len(sizes) > 1 else None,
+        "alone": sorted(alone),
         "missing": [
             (label, ", ".join(file for file, _ in run.missing))
             for label, run in zip(labels, runs, strict=True)
             if run.missing
         ],
     }
+
+
+def _columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    """Score, heading, and the models that have it on the same sentences: a column for each such group."""
+    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_figures(body))
+    found = []
+    for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
+        groups: list[list[str]] = []
+        for label, body in evaluations.items():
+            if key in compared_figures(body) and not any(label in group for group in groups):
+                groups.append(_having(evaluations, key, label))
+        for group in groups:
+            body = evaluations[group[0]]
+            [(_, head, _)] = [one for one in columns(list(keys), means=True, body=body) if one[0] == key]
+            among = len(groups) > 1 and not is_published(body, key)
+            found.append((key, f"{head} ({', '.join(group)})" if among else head, group))
+    return found
+
+
+def _having(evaluations: Mapping[str, Mapping[str, Any]], figure: str, label: str) -> list[str]:
+    """The models that have a figure on the sentences that one of them has it on."""
+    held = sets(evaluations[label], figure)
+    return [one for one, body in evaluations.items() if one == label or (held and sets(body, figure) == held)]
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

@@ -12,6 +12,7 @@ from psp.pairs.data_warnings import lines
 from psp.report.page import scored
 from psp.report.run import Run
 from psp.text.languages import NAMES, name_of_set
+from psp.text.published_sets import own_name
 
 Interval = Sequence[float] | None
 
@@ -44,20 +45,22 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
     found = []
     if (average := evaluation["sts"].get("average")) and average["pearson_mean"] is not None:
         name = f"STS {average['years'][0]}–{average['years'][-1]}" if len(average["years"]) > 1 else "STS"
+        name = own_name(evaluation, "sts") or name
         found.append(Main("sts", f"mean Pearson on {name}", average["pearson_mean"], average["pearson_mean_interval"]))
     else:
         for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
             for name, figures in evaluation[part].items():
                 if figures["pearson"] is not None and not figures.get("development") and not found:
-                    about = f"Pearson on {title.format(name)}"
+                    own = None if part == "files" else own_name(evaluation, f"{part}/{name}")
+                    about = f"Pearson on {own or title.format(name)}"
                     found.append(Main(f"{part}/{name}", about, figures["pearson"], figures["pearson_interval"]))
     languages = list(evaluation["tatoeba"])
     if len(languages) == 1:
         key = f"tatoeba/{languages[0]}"
-        about = f"error on Tatoeba ({name_of_set(languages[0])})"
+        about = f"error on {own_name(evaluation, key) or 'Tatoeba'} ({name_of_set(languages[0])})"
         found.append(Main(key, about, compared_figures(evaluation)[key] or 0.0, None, True))
     elif languages:
-        about = f"mean error on Tatoeba ({len(languages)} languages)"
+        about = f"mean error on {own_name(evaluation, 'tatoeba') or 'Tatoeba'} ({len(languages)} languages)"
         found.append(Main("tatoeba", about, compared_figures(evaluation)["tatoeba"] or 0.0, None, True))
     return found
 

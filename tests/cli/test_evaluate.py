@@ -53,7 +53,7 @@ def test_a_model_is_scored_as_in_a_run(folder, capsys):
     options = ["--languages", "en", "fr", "--tatoeba", "tatoeba", "--tasks", "tasks.yaml", "--out", "out"]
     main(["eval", "model", *options, "--resamples", "100"])
     printed = capsys.readouterr().out
-    assert "Tatoeba fra-eng (French)" in printed and "mined" in printed and "judged" in printed
+    assert "own set fra-eng (French)" in printed and "mined" in printed and "judged" in printed
     body = json.loads((folder / "out/eval.json").read_text())
     schemas.check(body, "eval")
     sides = (folder / "tatoeba/tatoeba.fra-eng.fra", folder / "tatoeba/tatoeba.fra-eng.eng")

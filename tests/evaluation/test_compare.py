@@ -16,6 +16,7 @@ from psp.evaluation.system import scorer_of
 from psp.evaluation.systems import BASELINES
 from psp.report.compare_table import table
 from psp.report.quoted import Quoted
+from tests.conftest import as_published
 
 SEED = 1
 
@@ -93,6 +94,9 @@ def test_the_table_has_two_lines_a_system_and_marks_what_is_quoted(compared):
         Quoted("LaBSE", {"tatoeba/fra-eng": 4.0}, "A results repository", "2026-08-20", "By accuracy."),
         Quoted("USE", {"polish/ppc": 72.7}, "Another", "2022", ""),
     ]
+    own = table(compared, quoted, "markdown")
+    assert "| own set fra" in own and "LaBSE" not in own and "Nothing is quoted" in own
+    compared = compared | {"systems": {name: as_published(body) for name, body in compared["systems"].items()}}
     text = table(compared, quoted, "markdown")
     rows = {
         row[0]: row[1:] for line in text.split("\n") if line.startswith("|") for row in [line.strip("| ").split(" | ")]

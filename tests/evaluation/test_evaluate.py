@@ -15,6 +15,7 @@ from psp.evaluation import bootstrap, testsets
 from psp.evaluation.baselines import WordOverlap
 from psp.evaluation.evaluate import EmbeddingScorer, compared_figures, evaluate, evaluate_model, main_figures
 from psp.report.eval_table import table
+from tests.conftest import as_published
 
 RNG = np.random.default_rng(7)
 WORDS = [
@@ -276,7 +277,11 @@ def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path)
     for side in ("fr", "en"):
         (tmp_path / side).write_text("the cat\nthe dog\n")
     body = run(sts=archive, tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")})
-    text = table({"model": "fr", **body})
+    own = table({"model": "fr", **body})
+    assert "\nown set 2013 " in own and "Tatoeba" not in own and "own set fra-eng (French)" in own
+    assert "own set: in the place of a published test set, but with other sentences." in own
+    text = table({"model": "fr", **as_published(body)})
+    assert "own set" not in text
     lines = text.split("\n")
     assert lines[0].split() == ["test", "figure", "pairs", "fr"]
     year = body["sts"]["2013"]
@@ -313,7 +318,7 @@ def test_pairs_that_the_benchmark_shares_with_the_development_track_are_told_and
     expected = evaluate(WordOverlap(), languages=["en"], files={"rest": rest}, resamples=100)["files"]["rest"]
     for figure in ("pearson", "spearman", "pairs"):
         assert test["without_semeval2017_en"][figure] == expected[figure]
-    shown = table({"model": "m", "train": {}, **body})
+    shown = table({"model": "m", "train": {}, **as_published(body)})
     assert "STS Benchmark test, without SemEval-2017 en" in shown
     assert "STS Benchmark: 0 of dev and 4 of test are pairs of SemEval-2017's English track" in shown
 

@@ -7,6 +7,7 @@ import yaml
 
 from psp.core.errors import DataError
 from psp.models import card
+from tests.conftest import as_published
 
 CONFIG = {
     "dim": 1024,
@@ -29,14 +30,14 @@ YEAR = {
     "pearson_mean": 65.04, "pearson_mean_interval": None, "pairs": 14000,
     "spearman_concatenated": 64.5, "spearman_concatenated_interval": [64.0, 65.0], "pairs_concatenated": 13294,
 }  # fmt: skip
-EVALUATION = {
+EVALUATION = as_published({
     "model": "no",
     "sts": {"2012": {**YEAR, "pairs": 3108, "pairs_concatenated": 3108}, "average": YEAR},
     "semeval2017": {"track5.en-en": {**FIGURES, "development": True}},
     "stsb": {"test": FIGURES, "dev": NONE},
     "files": {},
     "tatoeba": {"nob": {"nob-eng": {"error": 6.2, "interval": [4.9, 7.9], "pairs": 1000}}},
-}
+})  # fmt: skip
 
 
 def corpus(name, address, licence, version):

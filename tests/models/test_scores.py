@@ -11,6 +11,7 @@ import pytest
 from psp.models.hub_sets import SETS
 from psp.models.scores import eval_results, model_index, scores
 from psp.text import markup
+from tests.conftest import as_published
 from tests.models.test_card import EVALUATION, FIGURES, YEAR
 
 hub = pytest.importorskip("huggingface_hub")
@@ -61,7 +62,8 @@ def test_the_hubs_entries_are_those_of_the_same_protocol():
 )
 def test_no_entry_without_the_same_protocol(changed):
     nothing = {"sts": {}, "semeval2017": {}, "stsb": {}, "files": {}, "tatoeba": {}}
-    assert list(scores(nothing | changed)) and entries(nothing | changed) == {}
+    evaluation = as_published(nothing | changed)
+    assert list(scores(evaluation)) and entries(evaluation) == {}
 
 
 def test_a_track_is_a_subset():
@@ -72,8 +74,17 @@ def test_a_track_is_a_subset():
         "files": {},
         "tatoeba": {},
     }
+    evaluation = as_published(evaluation)
     (entry,) = entries(evaluation)[".eval_results/STS17.yaml"]
     assert entry.task_id == "STS17_en-ar_test"
+
+
+def test_other_sentences_in_a_published_sets_place_are_no_entry_and_have_their_own_name():
+    evaluation = EVALUATION | {"sets": dict.fromkeys(EVALUATION["sets"], "0" * 16)}
+    assert entries(evaluation) == {}
+    names = {(one["dataset"]["type"], one["dataset"]["name"]) for one in model_index("no", evaluation)[0]["results"]}
+    assert ("own.tatoeba.nob-eng", "own set nob-eng") in names and ("own.sts.2012", "own set 2012") in names
+    assert not [name for pair in names for name in pair if "Tatoeba" in name or "STS" in name or "mteb" in name]
 
 
 def test_own_sets_may_have_any_name():

@@ -10,6 +10,7 @@ from psp.core.files import read_json, write_json
 from psp.report.quoted import Quoted
 from psp.report.report import view, without_paths, write
 from psp.report.run import Run
+from tests.conftest import as_published
 from tests.report.conftest import rewrite
 
 
@@ -104,6 +105,9 @@ def test_quoted_figures_are_marked_and_only_those_of_tests_that_the_model_has(re
         return Quoted(name, figures, "A paper", "2022", "a protocol")
 
     quoted = [one("theirs", **{"tatoeba/fra": 5.4}), one("another", **{"tatoeba/deu": 1.0, "sts": 70.0})]
+    evaluation = read_json(results / "eval.json")
+    assert view(Run.load(results), quoted=quoted)["quoted"] is None  # its sentences are not Tatoeba's
+    write_json(results / "eval.json", as_published(evaluation))
     found = view(Run.load(results), quoted=quoted)["quoted"]
     assert "theirs" in found["table"] and "5.4" in found["table"] and "another" not in found["table"]
     assert found["sources"] == [(1, "A paper", "2022", "a protocol")]

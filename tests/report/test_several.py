@@ -5,8 +5,11 @@ import shutil
 import pytest
 
 from psp.core.errors import DataError
-from psp.report import report
+from psp.core.files import read_json
+from psp.report import report, several
+from psp.report.run import Run
 from psp.report.several import write
+from tests.conftest import as_published
 from tests.report.conftest import rewrite
 
 
@@ -39,3 +42,16 @@ def test_models_of_one_name_are_told_apart(two, tmp_path):
 def test_a_folder_given_twice_is_refused(two, tmp_path):
     with pytest.raises(DataError, match="given twice"):
         write([two[0], two[0].parent / "de/../fr"], tmp_path / "page.html")
+
+
+def test_scores_on_other_sentences_stand_in_a_column_of_their_own_and_in_no_picture(two):
+    def view():
+        return several.view([Run.load(folder) for folder in two], two[0].parent / "report.html")
+
+    same = view()
+    assert "own set fra<" in same["table"] and same["errors"] and same["alone"] == []
+    rewrite(two[1] / "eval.json", **as_published(read_json(two[1] / "eval.json")))
+    found = view()
+    assert "own set fra (fr)" in found["table"] and "French" in found["table"]
+    assert "own set, English → French (fr)" in found["alone"]
+    assert "de" in found["errors"] and "own set" not in found["errors"]

@@ -5,6 +5,7 @@ import pytest
 from psp.core.files import read_json, write_json
 from psp.report.run import Run
 from psp.report.verdict import judged, main_scores, verdict
+from tests.conftest import as_published
 
 MAIN = "files/graded"
 
@@ -18,6 +19,8 @@ def told(folder, **difference):
 
 
 def test_three_sentences_from_the_results(results):
+    assert "its error on own set fra (French) is" in verdict(Run.load(results))[1]
+    write_json(results / "eval.json", as_published(read_json(results / "eval.json")))
     run = Run.load(results)
     what, good, careful = verdict(run)
     assert what == "fr embeds English and French in 32 dimensions; it was trained on 600 pairs of 1 corpus."
