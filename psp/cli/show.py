@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
         if "parts" in found["eval"]:
             tables.append(parts_table.table(found["eval"], options.format))
     if "compare" in found:
-        tables.append(compare_table.table(found["compare"], cited, options.format))
+        tables.append(compare_table.table(found["compare"], cited, options.format, found.get("eval")))
     if tasks:
         tables.append(task_table.table(tasks, options.format, found.get("compare")))
     if "variants" in found:

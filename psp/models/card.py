@@ -23,6 +23,7 @@ from psp.models.lstm import vector_dim
 from psp.models.scores import METRICS, SPEARMAN, Score, model_index, scores
 from psp.text import markup
 from psp.text.languages import NAMES
+from psp.text.published_sets import same_domain
 
 log = logging.getLogger(__name__)
 
@@ -458,6 +459,8 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
             "(2013 without SMT)."
         )
     said.append("dev: models are chosen by this set, so it is no test.")
+    if domain := same_domain(evaluation):
+        said.append(domain)
     table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
     return f"## Scores\n\n{table}\n\n{' '.join(said)}{_figures_of_parts(evaluation, found)}"
 

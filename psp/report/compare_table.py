@@ -10,20 +10,26 @@ from psp.evaluation.systems import TRAINED
 from psp.report.comparison import columns, difference
 from psp.report.layout import layout
 from psp.report.quoted import Quoted
-from psp.text.published_sets import is_published
+from psp.text.published_sets import is_published, same_domain
 
 _WRITTEN = "{:.1f}"
 #: Training is not compared here, and the mean over one language says the same again.
 _LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
 
 
-def table(result: Mapping[str, Any], quoted: Sequence[Quoted] = (), form: str = "text") -> str:
+def table(
+    result: Mapping[str, Any],
+    quoted: Sequence[Quoted] = (),
+    form: str = "text",
+    evaluation: Mapping[str, Any] | None = None,
+) -> str:
     """Lay out compare.json, in one of :data:`psp.report.layout.FORMS`, with notes.
 
     Args:
         result: compare.json.
         quoted: figures of others; systems without one of the columns are left out.
         form: the layout.
+        evaluation: the model's eval.json, which knows its corpora.
     """
     figures = {name: compared_figures(body) for name, body in result["systems"].items()}
     own = result["model"]
@@ -39,6 +45,8 @@ def table(result: Mapping[str, Any], quoted: Sequence[Quoted] = (), form: str = 
         f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
         "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
     ]
+    if evaluation and (said := same_domain(evaluation)):
+        notes.append(said)
     known = {key for key, _, _ in shown if is_published(body, key)}
     sources: dict[tuple[str, str, str], int] = {}
     for one in quoted:

@@ -9,7 +9,7 @@ from typing import Any
 
 from psp.report.layout import layout
 from psp.text.languages import name_of_set
-from psp.text.published_sets import own_name
+from psp.text.published_sets import own_name, same_domain
 
 Body = Mapping[str, Any]
 
@@ -185,5 +185,7 @@ def _notes(body: Body) -> str:
         lines.append("held-out pairs (dev): from the training corpora, not trained on; used for model selection.")
     if any(own_name(body, figure) for figure in body.get("sets", {}) if not figure.startswith("files/")):
         lines.append("own set: in the place of a published test set, but with other sentences.")
+    if said := same_domain(body):
+        lines.append(said)
     lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
     return "\n".join(lines) + "\n"

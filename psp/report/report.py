@@ -29,7 +29,7 @@ from psp.report.run import STORE, Run, kept_pairs
 from psp.report.task_table import difference_of
 from psp.report.verdict import judged, verdict
 from psp.text.languages import NAMES, name_of_set
-from psp.text.published_sets import is_published
+from psp.text.published_sets import is_published, same_domain
 
 #: How a config is written.
 YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
@@ -206,6 +206,7 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
     return {
         "table": page.table(head, rows, numbers=range(2, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
+        "domain": same_domain(run["eval"]),
     }
 
 

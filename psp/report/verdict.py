@@ -12,7 +12,7 @@ from psp.pairs.data_warnings import lines
 from psp.report.page import scored
 from psp.report.run import Run
 from psp.text.languages import NAMES, name_of_set
-from psp.text.published_sets import own_name
+from psp.text.published_sets import own_name, same_domain
 
 Interval = Sequence[float] | None
 
@@ -147,6 +147,8 @@ def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
 
 def _careful(run: Run) -> str:
     said = list(_warnings(run))
+    if domain := same_domain(run.found.get("eval", {"tatoeba": {}})):
+        said.append(domain[0].lower() + domain[1:].removesuffix("."))
     others = list(_others(run))
     if others:
         said.append("; ".join(others))

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+#: OPUS's corpora of Tatoeba's sentences; the training data of the Tatoeba Challenge are other text.
+_TATOEBA = re.compile(r"tatoeba(?!.*challenge)", re.IGNORECASE)
 #: Scores over all pairs of STS 2013 leave it out, as in the paper.
 _SMT = "sts/2013/SMT"
 
@@ -67,6 +70,28 @@ def is_published(body: Mapping[str, Any], figure: str) -> bool:
     # The mean error over languages is one over those of the model.
     wanted = {name: published().get(name) for name in held} if figure == "tatoeba" else below(figure, published())
     return bool(held) and held == wanted
+
+
+def same_domain(evaluation: Mapping[str, Any]) -> str | None:
+    """What must stand beside the errors on Tatoeba of a model that is trained on other sentences of Tatoeba's users.
+
+    Args:
+        evaluation: the workflow's eval.json, with the model's corpora.
+
+    Returns:
+        A sentence; None if the model has no such corpus or is not scored on Tatoeba.
+    """
+    labels = (one["label"] for one in evaluation.get("data", {}).get("mix", {}).get("corpora", ()) if one["kept"])
+    corpora = sorted({label.partition(".")[0] for label in labels if _TATOEBA.match(label)})
+    if not corpora or not evaluation["tatoeba"] or own_name(evaluation, "tatoeba"):
+        return None
+    removed = evaluation.get("decontaminated", {}).get("enabled")
+    tested = "those of the test sets were removed" if removed else "those of the test sets were not removed"
+    model = evaluation.get("model", "the model")
+    return (
+        f"Tatoeba: {model} was trained on {' and '.join(corpora)}, sentences of the same "
+        f"collection ({tested}), so expect more errors on other text."
+    )
 
 
 def below(figure: str, names: Mapping[str, str]) -> dict[str, str]:

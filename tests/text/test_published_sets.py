@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from psp.evaluation import testsets
 from psp.text.languages import TATOEBA
-from psp.text.published_sets import checksum, is_published, own_name, published
+from psp.text.published_sets import checksum, is_published, own_name, published, same_domain
 from tests.conftest import as_published
 
 LINES = st.lists(st.text(st.characters(blacklist_categories=["Cs"]), min_size=1).map(str.strip), min_size=1, max_size=4)
@@ -54,3 +54,16 @@ def test_a_figure_is_over_the_published_sets_only_with_all_of_them():
     assert not is_published(body, "tatoeba") and is_published(body, "tatoeba/deu")
     # Before checksums were kept: named as it was, and nothing stands beside it.
     assert own_name({}, "tatoeba/fra") is None and not is_published({}, "tatoeba/fra")
+
+
+def test_a_model_trained_on_tatoebas_own_domain_says_so():
+    def said(label, kept=9, **other):
+        body = {"sts": {}, "semeval2017": {}, "stsb": {}, "tatoeba": {"fra": 0}, "files": {}, "model": "fr"}
+        data = {"mix": {"corpora": [{"label": "XNLI.en-fr", "kept": 5}, {"label": label, "kept": kept}]}}
+        return same_domain(as_published(body) | {"data": data} | other)
+
+    assert "trained on TatoebaAnki, " in said("TatoebaAnki.en-fr") and "were not removed" in said("Tatoeba.en-fr")
+    assert "(those of the test sets were removed)" in said("Tatoeba.en-fr", decontaminated={"enabled": True})
+    assert said("tatoeba-challenge.en-fr") is said("Europarl.en-fr") is said("Tatoeba.en-fr", kept=0) is None
+    assert said("Tatoeba.en-fr", tatoeba={}) is said("Tatoeba.en-fr", sets={"tatoeba/fra": "0" * 16}) is None
+    assert same_domain({"tatoeba": {}}) is None
