@@ -25,9 +25,8 @@ def add(command: Any) -> None:
     added.add_argument(
         "--languages",
         nargs="+",
-        default=["en"],
         metavar="CODE",
-        help="languages of the encoder; published sets in others are skipped (default: en)",
+        help="published sets in other languages are skipped (default: the encoder's, or en if nothing tells)",
     )
     added.add_argument("--sts", type=Path, metavar="PATH", help="zip archive or folder of SemEval 2012-2017 and STS-B")
     added.add_argument(
@@ -69,6 +68,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation.task_files import write
     from psp.evaluation.tasks import make
     from psp.models.embedding_cache import default_folder
+    from psp.models.registry import known_languages
     from psp.report import eval_table, task_table
 
     for name, entry in entries.items():
@@ -76,21 +76,31 @@ def run(options: argparse.Namespace) -> None:
             if not path.is_file():
                 raise ConfigError(f"{path}: no such file, but the task {name} needs it; add it or correct its path")
     folder = options.tatoeba
+    name = options.encoder
+    languages = options.languages or known_languages(name)
+    scorer = scorer_of(name, languages=languages or (), cache=options.cache or default_folder())
+    languages = languages or getattr(getattr(scorer, "model", None), "config", {}).get("languages") or ["en"]
     tatoeba = {} if folder is None else {
         language: testsets.tatoeba_files(folder, language)
-        for language in options.languages
+        for language in languages
         if testsets.tatoeba_code(language) is not None
     }  # fmt: skip
-    name = options.encoder
-    scorer = scorer_of(name, languages=options.languages, cache=options.cache or default_folder())
+    if not options.languages:  # that all are there was not asked for
+        wanted = [files[0].name for files in tatoeba.values()]
+        tatoeba = {language: files for language, files in tatoeba.items() if files[0].is_file()}
+        if wanted and not tatoeba:
+            raise ConfigError(f"{folder}: has none of the model's Tatoeba sets, such as {wanted[0]}")
     about = {"resamples": options.resamples, "seed": options.seed}
     tables = []
-    if options.sts is not None or tatoeba:
+    if options.sts is not None or folder is not None:
         body = {
             "format": evaluation.FORMAT,
             "model": name,
-            **evaluation.evaluate(scorer, languages=options.languages, sts=options.sts, tatoeba=tatoeba, **about),
+            **evaluation.evaluate(scorer, languages=languages, sts=options.sts, tatoeba=tatoeba, **about),
         }
+        if not entries and not evaluation.main_figures(body):
+            why = "; ".join(f"{one['set']}: {one['why']}" for one in body["skipped"])
+            raise ConfigError(f"nothing was scored ({why}); give --languages, or other sets")
         tables.append(eval_table.table(body, options.format))
         if options.out:
             write_json(options.out / "eval.json", body)

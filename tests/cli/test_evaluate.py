@@ -67,6 +67,11 @@ def test_a_model_is_scored_as_in_a_run(folder, capsys):
     assert all(line in shown for line in printed.splitlines())
 
 
+def test_the_languages_are_the_models(folder, capsys):
+    main(["eval", "model", "--tatoeba", "tatoeba", "--resamples", "100"])
+    assert "own set fra-eng (French)" in capsys.readouterr().out
+
+
 def test_systems_without_vectors_say_what_they_cannot_do(folder, capsys):
     (folder / "more.yaml").write_text("evaluate: {tasks: {topic: {task: classification, path: topics}}}\n")
     (folder / "topics").write_text("a one two\nb three four\n" * 20)
@@ -87,6 +92,8 @@ def test_systems_without_vectors_say_what_they_cannot_do(folder, capsys):
         (["model", "--tasks", "lost.yaml"], "gone.tsv: no such file, but the task lost needs it"),
         (["model", "--tatoeba", "tatoeba", "--resamples", "10"], "--resamples must be 100 or more"),
         (["model", "--tatoeba", "nowhere", "--languages", "en", "fr"], "tatoeba.fra-eng.fra: cannot be read"),
+        (["word-overlap", "--tatoeba", "tatoeba"], "nothing was scored ("),
+        (["model", "--tatoeba", "nowhere"], "nowhere: has none of the model's Tatoeba sets, such as tatoeba.fra-eng"),
         (["untrained", "--tasks", "tasks.yaml"], "untrained has the subwords of a trained model"),
     ],
 )
