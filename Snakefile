@@ -55,6 +55,10 @@ include: "rules/variants.smk"
 include: "rules/report.smk"
 
 
+onstart:
+    check_config_files()
+
+
 onsuccess:
     say_warnings()
 

@@ -1,11 +1,12 @@
 # Shared by all stages: config checks, paths, wildcard constraints.
+import atexit
 import os
 import re
 import sys
 from importlib import resources
 from pathlib import Path
 
-from psp.config import plan
+from psp.config import made_with, plan
 from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
@@ -39,12 +40,16 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 
+def config_files():
+    """Return the config files of this run, in the order in which they are laid on one another."""
+    given = workflow.overwrite_configfiles
+    return [*(file for file in workflow.configfiles if file not in given), *given]
+
+
 def read_config():
     """Load and check the config; log notes about it once, not in every job's process."""
-    given = workflow.overwrite_configfiles
-    own = [file for file in workflow.configfiles if file not in given]
     if workflow.is_main_process:
-        for note in look([*own, *given]):
+        for note in look(config_files()):
             logger.warning(f"note: {note}")
     return Config(config)
 
@@ -422,6 +427,42 @@ def say_warnings():
             near=entry["mix"]["near_duplicates"]["enabled"],
         ):
             logger.warning(f"warning: {line}")
+
+
+def to_make():
+    """Return the models that this run will make, of Snakemake's graph of jobs, and those of them that are finished."""
+    files = [
+        Path(file)
+        for job in workflow.dag.needrun_jobs(exclude_finished=False)
+        for file in job.output
+        if re.fullmatch(rf"results/{MODEL}/model/config\.json", file)
+    ]
+    made = {file.parts[1]: file.exists() for file in files}
+    return list(made), [name for name, finished in made.items() if finished]
+
+
+def check_config_files():
+    """Before the first job: stop where other config files would make a finished model anew; note whose files make it."""
+    made, finished = to_make()
+    if workflow.touch:
+        return
+    finished = [name for name in finished if name not in CONFIG.remake]
+    if refused := made_with.refusal(finished, config_files()):
+        raise WorkflowError(failures.tell(refused))
+    for name in made:
+        made_with.note(f"results/{name}", config_files())
+
+
+def warn_of_config_files():
+    """After a dry run, which Snakemake has no hook for: say what the run would stop at."""
+    if workflow.dryrun and workflow._dag is not None:
+        finished = [name for name in to_make()[1] if name not in CONFIG.remake]
+        if refused := made_with.refusal(finished, config_files()):
+            print(f"warning: {refused}", file=sys.stderr)
+
+
+if workflow.is_main_process:
+    atexit.register(warn_of_config_files)
 
 
 def scratch(path):

@@ -13,7 +13,8 @@ from psp.config.overlay import merge
 
 #: Top-level keys that are about this machine or the command, not the model.
 _ELSEWHERE = (
-    "offline", "keep_intermediate", "limits", "models", "corpora", "translators", "phrasebook", "report", "release",
+    "offline", "remake", "keep_intermediate", "limits", "models", "corpora", "translators", "phrasebook", "report",
+    "release",
 )  # fmt: skip
 
 
