@@ -1,0 +1,114 @@
+"""Make the fixtures of test_held.py anew: ``python -m tests.held.make``. Only where a change of bytes is meant.
+
+pairs.tsv are generated sentences (psp's phrasebook); each model is trained on them as the test trains it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+FIXTURES = Path(__file__).with_name("fixtures")
+PAIRS = FIXTURES / "pairs.tsv"
+PIECES = FIXTURES / "sentencepiece.model"
+EXPECTED = FIXTURES / "expected.json"
+
+_STATIC = ("--set", "dim=8", "epochs=2", "batch_size=32", "megabatch=2")
+_LSTM = ("--lstm", "width=6", "--set", "dim=8", "epochs=1", "batch_size=32")
+#: Options of ``psp train`` for each kind of model.
+TRAINED: dict[str, tuple[str, ...]] = {
+    "subword": ("--sentencepiece", str(PIECES), *_STATIC),
+    "subword-margin": ("--sentencepiece", str(PIECES), *_STATIC, "objective=margin"),
+    "word": ("--encoder", "word", "--collect", "size=300", *_STATIC),
+    "trigram": ("--encoder", "trigram", "--collect", "size=400", *_STATIC),
+    "lstm": ("--encoder", "lstm", "--collect", "size=100", *_LSTM),
+    "blstm": ("--encoder", "blstm", "--sentencepiece", str(PIECES), *_LSTM),
+}
+#: Figures of config/sample.yaml's fr-small, on real text, to some tenths: processors round otherwise.
+FR_SMALL = {"sts": 0.0, "stsb": 0.0, "tatoeba": 0.0}
+#: Texts with known, unknown and no words.
+TEXTS = ["the red car is near the house", "la voiture rouge est près de la maison", "", "собака", "The dog, sleeps!"]
+
+
+def train(kind: str, folder: Path) -> Path:
+    """Train a kind of model as ``psp train`` does; its folder."""
+    from psp.cli.main import main
+
+    main(["train", str(PAIRS), *TRAINED[kind], "--out", str(folder), "--threads", "1", "--languages", "en,fr"])
+    return folder
+
+
+def vectors(folder: Path) -> list[list[float]]:
+    """The vectors of :data:`TEXTS` by a model folder."""
+    import psp
+
+    return np.asarray(psp.load_model(folder).embed_raw_text(TEXTS), np.float64).round(6).tolist()
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of what a model's folder holds, but for config.json, which has versions, and its card."""
+    files = (path for path in sorted(folder.iterdir()) if path.name not in ("config.json", "README.md"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}
+
+
+def processor() -> str:
+    """What decides how sums are rounded: the vector instructions that torch uses."""
+    import torch
+
+    return torch.backends.cpu.get_cpu_capability()
+
+
+def _pairs() -> None:
+    from psp.corpora.phrasebook import generate
+
+    with TemporaryDirectory() as folder:
+        generate(folder, pairs=3000, seed=5)
+        archive = next(Path(folder).rglob("en-fr.txt.zip"))
+        with zipfile.ZipFile(archive) as members:
+            names = sorted(name for name in members.namelist() if name.endswith((".en", ".fr")))
+            sides = [members.read(name).decode().splitlines() for name in names]
+    rows = [f"{a}\t{b}\n" for a, b in zip(*sides, strict=True) if 3 <= len(a.split()) <= 20 and "\t" not in a + b]
+    PAIRS.write_text("".join(rows[:500]), encoding="utf-8")
+
+
+def main() -> None:
+    import sentencepiece
+
+    from psp.cli.main import main as psp
+    from tests.training.transformer.conftest import make_base
+    from tests.training.transformer.conftest import train as train_transformer
+
+    shutil.rmtree(FIXTURES, ignore_errors=True)
+    FIXTURES.mkdir()
+    _pairs()
+    text = [side for line in PAIRS.read_text("utf-8").splitlines() for side in line.split("\t")]
+    with PIECES.open("wb") as file:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(text), model_writer=file, vocab_size=300, normalization_rule_name="identity"
+        )
+    expected: dict[str, Any] = {"processor": processor(), "trained": {}, "folders": {}}
+    for kind in TRAINED:
+        folder = train(kind, FIXTURES / kind)
+        expected["trained"][kind] = {"vectors": vectors(folder), "digests": digests(folder)}
+    psp(["quantize", str(FIXTURES / "subword"), str(FIXTURES / "int8"), "--dtype", "int8"])
+    psp(["combine", str(FIXTURES / "subword"), str(FIXTURES / "trigram"), "--out", str(FIXTURES / "combined")])
+    with TemporaryDirectory() as folder:
+        train_transformer(Path(folder), make_base(Path(folder) / "base"))
+        shutil.copytree(Path(folder) / "model", FIXTURES / "transformer")
+    for folder in FIXTURES.iterdir():
+        if folder.name.endswith("-train"):
+            shutil.rmtree(folder)
+        elif folder.is_dir():
+            expected["folders"][folder.name] = vectors(folder)
+    EXPECTED.write_text(json.dumps(expected, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
