@@ -14,7 +14,7 @@ def test_the_card_has_scores_and_data_and_stands_in_the_models_folder(finished):
     assert is_generated(text) and (results / "model/README.md").read_text() == text
     (part,) = read_json(results / "eval.json")["tatoeba"].values()
     for direction, figures in part.items():
-        assert f"| Tatoeba {direction} | error, % | {figures['pairs']:,} | {figures['error']:.1f} |" in text
+        assert f"| own set {direction} | error, % | {figures['pairs']:,} | {figures['error']:.1f} |" in text
     for corpus in read_json(results / "data.json")["corpora"]:
         assert f"| {corpus['corpus']} | en-fr | {corpus['version']} | {corpus['kept']:,} |" in text
 
