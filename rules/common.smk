@@ -15,10 +15,12 @@ from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.transformer_entries import missing_base
 from psp.config.translator_entries import FOLDER
+from psp.models.files import CONFIG as CONFIG_JSON
 from psp.models.files import (
     NAMES,
     TRANSFORMER_NAMES,
     VOCABULARY_NAMES,
+    WEIGHTS,
     combination_files,
 )
 from psp.models.registry import (
@@ -32,6 +34,7 @@ from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
 from psp.evaluation import systems
 from psp.report.settings import PARTS
+from psp.text.tokenizer_kinds import those
 from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
@@ -84,7 +87,8 @@ _TRANSFORMERS = [name for name in CONFIG.models if CONFIG.model(name).base is no
 _VOCABULARY = [
     name
     for name in CONFIG.models
-    if name not in COMBINED + _TRANSFORMERS and CONFIG.model(name).tokens != "subword"
+    if name not in COMBINED + _TRANSFORMERS
+    and CONFIG.model(name).tokenizer.file not in NAMES.values()
 ]
 
 
@@ -193,12 +197,11 @@ def download(name):
 def files_in(folder, entry):
     """Return the files of a model's folder by its entry in the config, config.json first."""
     if entry.combined:
-        kinds = [CONFIG.model(part).tokens for part, _ in entry.combined]
-        return [f"{folder}/{name}" for name in combination_files(kinds)]
+        own = [CONFIG.model(part).tokenizer.file for part, _ in entry.combined]
+        return [f"{folder}/{name}" for name in combination_files(own)]
     if entry.base is not None:
         return [f"{folder}/{name}" for name in TRANSFORMER_NAMES.values()]
-    names = NAMES if entry.tokens == "subword" else VOCABULARY_NAMES
-    return [f"{folder}/{names[part]}" for part in sorted(names)]
+    return [f"{folder}/{name}" for name in (CONFIG_JSON, entry.tokenizer.file, WEIGHTS)]
 
 
 def files_of(encoder):

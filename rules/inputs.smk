@@ -15,7 +15,7 @@ def ranked_reports(wildcards):
 
 
 def vocabulary(wildcards):
-    """Return the file of the model's subwords, words or trigrams; of a joint model, those of all its parts."""
+    """Return the file of the model's tokenizer; of a joint model, those of all its parts."""
     entry = model(wildcards)
     if entry.combined:
         return [vocabulary_of(CONFIG.model(part)) for part, _ in entry.combined]
@@ -23,8 +23,7 @@ def vocabulary(wildcards):
 
 
 def vocabulary_of(entry):
-    subwords = entry.tokens == "subword"
-    return f"results/{entry.name}/{'sentencepiece.model' if subwords else 'vocabulary.txt'}"
+    return f"results/{entry.name}/{entry.tokenizer.file}"
 
 
 def stored(wildcards):

@@ -15,10 +15,10 @@ def as_sampled(wildcards):
 
 def sample_vocabulary(wildcards):
     """Return the vocabulary of the point's encoder, that of all pairs of the model."""
-    tokens = as_sampled(wildcards).tokens
-    if tokens == "subword":
-        return f"results/{wildcards.model}/sentencepiece.model"
-    return f"results/{wildcards.model}/samples/{tokens}.txt"
+    sampled = as_sampled(wildcards)
+    if sampled.tokenizer.block == "vocabulary":
+        return f"results/{wildcards.model}/samples/{sampled.tokens}.txt"
+    return f"results/{wildcards.model}/{sampled.tokenizer.file}"
 
 
 def sample_development(wildcards):
@@ -133,7 +133,7 @@ use rule vocabulary as sample_vocabulary with:
     benchmark:
         "results/{model}/benchmarks/samples/{tokens}.tsv"
     wildcard_constraints:
-        tokens="word|trigram",
+        tokens=one_of(those(lambda kind: kind.block == "vocabulary")),
     params:
         kind=lambda wildcards: wildcards.tokens,
     message:

@@ -6,6 +6,7 @@ from psp.config.jobs import tests
 from psp.core.files import read_json
 from psp.core.logs import job
 from psp.evaluation.evaluate import decontaminated, evaluate_model
+from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.tune import differences
 
 with job(snakemake.log[0]):
@@ -13,8 +14,8 @@ with job(snakemake.log[0]):
     filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
     vocabulary = {}  # a transformer's is its base's
     if inputs.vocabulary:
-        kind = "subword" if Path(inputs.vocabulary).stem == "sentencepiece" else "vocabulary"
-        vocabulary[kind] = read_json(inputs.vocabulary)
+        made_by = {Path(of_kind(kind).file).stem: of_kind(kind).block for kind in kinds()}
+        vocabulary[made_by[Path(inputs.vocabulary).stem]] = read_json(inputs.vocabulary)
     evaluate_model(
         Path(inputs.model[0]).parent,
         Path(snakemake.output.json),

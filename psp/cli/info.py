@@ -8,9 +8,6 @@ from typing import Any
 
 from psp.cli.common import model_argument
 
-#: How compiled code finds the pieces of a text, by the kind of tokenizer.
-_LOOKED_UP = {"sentencepiece": "encoded once, then looked up", "word": "looked up", "trigram": "all trigrams looked up"}
-
 
 def add(command: Any) -> None:
     """Add the command's parser."""
@@ -67,7 +64,7 @@ def _facts(model: Any) -> dict[str, Any]:
         "segment": config["segment"],
         "recipe": config.get("recipe"),
         "psp_version": config.get("psp_version"),
-        "tokenizer": model.tokenizer.kind,
+        "tokenizer": model.tokenizer.name_on_disk(),
         "encoder": "mean" if model.sequence is None else model.sequence.kind,
         "sentencepiece_sha256": config.get("sentencepiece_sha256"),  # of a model of sentencepiece
         "accelerator": _accelerator(model),
@@ -83,6 +80,12 @@ def _accelerator(model: Any) -> dict[str, str | None]:
     except metadata.PackageNotFoundError:
         return {"numba": None, "obstacle": "numba is not installed: pip install 'paraphrastic[fast]'"}
     return {"numba": version, "obstacle": model.tokenizer.obstacle()}
+
+
+def _looked_up(kind: str) -> str:
+    from psp.text.tokenizer import on_disk
+
+    return on_disk(kind).looked_up
 
 
 def _said(facts: dict[str, Any]) -> dict[str, str]:
@@ -103,7 +106,7 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "written by": f"psp {facts['psp_version']}",
         **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
         "accelerator": f"numba {numba}" if numba else "none",
-        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else _LOOKED_UP.get(facts["tokenizer"], ""),
+        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else _looked_up(facts["tokenizer"]),
     }
 
 

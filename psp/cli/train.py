@@ -11,13 +11,14 @@ import json
 import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import ConfigError
 
-#: The kinds of encoder that the command trains.
-MEANS, LSTMS = ("subword", "word", "trigram"), ("lstm", "blstm")
-#: Those that it does not.
+if TYPE_CHECKING:
+    from psp.text.tokenizer import Tokenizer
+
+#: The kinds of encoder that the command does not train.
 _OTHERS = ("transformer", "teacher", "concat", "add", "joint")
 _WORKFLOW = "by the workflow alone: write it into a config, as docs/training.md and docs/transformers.md show"
 
@@ -32,7 +33,8 @@ def add(command: Any) -> None:
     added.add_argument(
         "--encoder",
         metavar="KIND",
-        help="subword, word, trigram, lstm or blstm (default: subword, or what --vocabulary holds)",
+        help="a kind of subwords, words or trigrams, or lstm or blstm, as in a config (default: subword, or what "
+        "--vocabulary holds)",
     )
     added.add_argument("--sentencepiece", type=Path, metavar="MODEL", help="the sentencepiece model, for subwords")
     added.add_argument(
@@ -99,8 +101,8 @@ def run(options: argparse.Namespace) -> None:
     given = _settings("--set", options.set)
     if "teacher" in given:
         raise ConfigError(f"--set teacher: a teacher's vectors are made {_WORKFLOW}")
-    if tokens == "trigram":
-        given.setdefault("init_spelling", 0)  # no two trigrams share a run of three characters
+    if tokens.unspelled:
+        given.setdefault("init_spelling", 0)
     settings = TrainSettings.from_mapping(given)  # before the slow imports
     encoder = _lstm(kind, options.lstm)
     collect = _collected(options.collect)
@@ -121,7 +123,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.training.loop import train
 
     development = Development.load(None, options.development) if options.development else None
-    vocabulary = options.sentencepiece or options.vocabulary or _collect(options.pairs, tokens, collect, train_dir)
+    vocabulary = options.sentencepiece or options.vocabulary or _collect(options.pairs, tokens.kind, collect, train_dir)
     report = train(
         options.pairs,
         vocabulary,
@@ -192,28 +194,40 @@ def _lower_case(vocabulary: Path) -> bool:
     return all(piece == piece.lower() for piece in as_tokenizer(vocabulary).pieces())
 
 
-def _encoder(options: argparse.Namespace) -> tuple[str, str]:
-    """The kind of encoder, and what its tokenizer splits text into, checked against the vocabulary that is given."""
+def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
+    """The kind of encoder, and that of its tokenizer, checked against the vocabulary that is given."""
+    from psp.models.lstm import KINDS as LSTMS
+    from psp.text.tokenizer_kinds import TOKENIZERS, kinds, of_kind, on_disk, those
     from psp.text.vocabulary import kind_of
 
     kind, vocabulary, lstm = options.encoder, options.vocabulary, options.encoder in LSTMS
     if options.sentencepiece and vocabulary:
         raise ConfigError("--sentencepiece and --vocabulary: a model has one vocabulary; leave out one of them")
-    if kind is not None and kind not in (*MEANS, *LSTMS):
-        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join((*MEANS, *LSTMS))}"
+    if kind is not None and kind not in (*kinds(), *LSTMS):
+        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join((*kinds(), *LSTMS))}"
         raise ConfigError(f"--encoder {kind}: {why}")
     if vocabulary is not None and not vocabulary.is_file():
         raise ConfigError(f"--vocabulary {vocabulary}: no such file; leave it out to collect one from the text")
     held = None if vocabulary is None else kind_of(vocabulary)
     if vocabulary is not None and held is None:
         raise ConfigError(f"--vocabulary {vocabulary}: holds no words or trigrams; write --sentencepiece for subwords")
-    tokens = held or ("subword" if options.sentencepiece or not kind else "word" if lstm else kind)
-    if kind in MEANS and kind != tokens:
+    if held is not None:
+        tokens = on_disk(held, vocabulary)
+    elif options.sentencepiece or not kind:
+        tokens = TOKENIZERS[0]
+    else:
+        tokens = of_kind(those(lambda one: one.is_words)[0] if lstm else kind)
+    if kind in kinds() and kind != tokens.kind:
         file = "--sentencepiece" if options.sentencepiece else f"--vocabulary {vocabulary}"
-        raise ConfigError(f"--encoder {kind}: {file} holds {tokens}s; name a vocabulary of {kind}s, or another encoder")
-    if lstm and tokens == "trigram":
-        raise ConfigError(f"--encoder {kind}: an LSTM reads words or subwords, and {vocabulary} holds trigrams")
-    if tokens == "subword" and not options.sentencepiece:
+        raise ConfigError(
+            f"--encoder {kind}: {file} holds {tokens.pieces_called}; name a vocabulary of "
+            f"{of_kind(kind).pieces_called}, or another encoder"
+        )
+    if lstm and not tokens.read_in_order:
+        raise ConfigError(
+            f"--encoder {kind}: an LSTM reads words or subwords, and {vocabulary} holds {tokens.pieces_called}"
+        )
+    if tokens.block == "subword" and not options.sentencepiece:
         raise ConfigError("--sentencepiece: is missing; name the model, or write --encoder word or trigram without it")
     if options.lstm and not lstm:
         raise ConfigError("--lstm: is for --encoder lstm and blstm; leave it out")
@@ -221,14 +235,16 @@ def _encoder(options: argparse.Namespace) -> tuple[str, str]:
         raise ConfigError("--collect: is for a vocabulary that is collected from text; leave it out")
     if options.init_from and options.init_vectors:
         raise ConfigError("--init-from and --init-vectors: training starts from one of them; leave out the other")
-    if options.init_vectors and tokens != "word":
-        raise ConfigError(f"--init-vectors: are vectors of words, and this model reads {tokens}s; leave it out")
+    if options.init_vectors and not tokens.is_words:
+        raise ConfigError(
+            f"--init-vectors: are vectors of words, and this model reads {tokens.pieces_called}; leave it out"
+        )
     if not (options.sentencepiece or vocabulary) and _is_store(options.pairs):
         raise ConfigError(
             f"{options.pairs} holds ids of a vocabulary: name its file by --vocabulary; the workflow has it beside the "
             "store, as vocabulary.txt"
         )
-    return kind or tokens, tokens
+    return kind or tokens.kind, tokens
 
 
 def _is_store(pairs: Path) -> bool:
@@ -239,6 +255,7 @@ def _is_store(pairs: Path) -> bool:
 
 def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
     """The encoder as psp.training.loop.train takes it; None for a mean."""
+    from psp.models.lstm import KINDS as LSTMS
     from psp.training.settings import checked_encoder
 
     return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if kind in LSTMS else None

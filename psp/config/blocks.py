@@ -16,8 +16,7 @@ from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
-from psp.text.trigram_tokenizer import TrigramTokenizer
-from psp.text.word_tokenizer import WordTokenizer
+from psp.text.tokenizer_kinds import TOKENIZERS, kinds, those
 from psp.training.settings import LstmSettings
 
 MIRRORS = listing(
@@ -92,8 +91,8 @@ SOURCES = Section(
 )
 
 ENCODER = choice(
-    "subword",
-    ["subword", WordTokenizer.kind, TrigramTokenizer.kind, *LSTMS],
+    TOKENIZERS[0].kind,
+    [*kinds(), *LSTMS],
     help="what a sentence's vector is the mean of: the embeddings of its subwords (the block `subword`), its words or "
     "its character trigrams (the block `vocabulary`), or the hidden states of an LSTM in one direction or in both (the "
     "block `lstm`)",
@@ -143,7 +142,9 @@ LSTM = Section(
     "encoders `lstm` and `blstm`; the embeddings that they read have the blocks of their kind, and `train.dim`",
     {
         "over": choice(
-            WordTokenizer.kind, [WordTokenizer.kind, "subword"], help="what an LSTM reads: words or subwords"
+            next(iter(those(lambda kind: kind.is_words))),
+            those(lambda kind: kind.read_in_order),
+            help="what an LSTM reads: words or subwords",
         ),
         **LstmSettings.declared(),
     },

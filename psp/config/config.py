@@ -22,7 +22,7 @@ from psp.config.downloads import Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
 from psp.config.licences import permitted
 from psp.config.mined_entries import is_mined, own_filters, resolve_mined
-from psp.config.model import Model, tokens
+from psp.config.model import Model, tokens, unspelled
 from psp.config.overlay import merge
 from psp.config.schema import check, defaults, differences
 from psp.config.teacher_entries import resolve_teacher
@@ -38,8 +38,7 @@ from psp.models.files import TRANSFORMER
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
-from psp.text.trigram_tokenizer import TrigramTokenizer
-from psp.text.word_tokenizer import WordTokenizer
+from psp.text.tokenizer_kinds import of_kind
 from psp.training import launch
 from psp.training.transformer.settings import check_shared
 from psp.training.tune import Tuning, tunable
@@ -214,8 +213,8 @@ class Config(Downloads):
         else:
             transformer_entries.refuse(entry.get("variants", {}), where)
             self._check_vectors(settings, tokens(encoder, settings), where)
-        if encoder == TrigramTokenizer.kind:
-            _check_unspelled(settings, variants, where)
+        if why := unspelled(encoder):
+            _check_unspelled(settings, variants, encoder, why, where)
         differences = self._differences(recipe, encoder, languages, settings, parts, tuned)
         model = Model(name, languages, parts, recipe, seed, settings, differences, tuned, variants, encoder, base=base)
         if settings["train"]["tune"] and not contextual:
@@ -372,9 +371,9 @@ class Config(Downloads):
                 f"{where}: {key} is not in `vectors`{closest(key, self.vectors)}; add it there, e.g. "
                 f"`vectors: {{{key}: {{mirrors: [https://...], sha256: ...}}}}`"
             )
-        if split != WordTokenizer.kind:
+        if not (kind := of_kind(split)).is_words:
             raise ConfigError(
-                f"{where}: {key} has vectors of words, but this model has {split}s; leave it out, or write "
+                f"{where}: {key} has vectors of words, but this model has {kind.pieces_called}; leave it out, or write "
                 "`encoder: word`"
             )
         if settings["train"]["init_from"] is not None:
@@ -530,7 +529,7 @@ class Config(Downloads):
         model = self.cleared(name)
         written = merge(self.raw.get("train", {}), self._entry(name, ()).get("train", {}))
         spelling = merge(self._defaults("train", model.recipe, encoder=encoder), written)["init_spelling"]
-        wanted = {"init_spelling": 0 if encoder == TrigramTokenizer.kind else spelling}
+        wanted = {"init_spelling": 0 if unspelled(encoder) else spelling}
         return study_entries.sampled(model, study, encoder, wanted)
 
     def cleared_translator(self, name: str) -> Translator:
@@ -645,7 +644,7 @@ class Config(Downloads):
         encoder: str = ENCODER.default,
     ) -> dict[str, Any]:
         found = defaults(self._schema["$defs"][block], self._schema, recipe, own or {})
-        if block == "train" and encoder == TrigramTokenizer.kind:
+        if block == "train" and unspelled(encoder):
             found["init_spelling"] = 0
         return found
 
@@ -655,8 +654,10 @@ def _is_made(item: str | Mapping[str, Any]) -> bool:
     return is_mined(item) or is_translated(item)
 
 
-def _check_unspelled(settings: Mapping[str, Any], variants: Mapping[str, Variant], where: str) -> None:
-    """Check that no training of trigrams starts from their spelling, which says nothing: each is spelled differently.
+def _check_unspelled(
+    settings: Mapping[str, Any], variants: Mapping[str, Variant], encoder: str, why: str, where: str
+) -> None:
+    """Check that no training starts from a spelling that says nothing, for the reason ``why``.
 
     Raises:
         ConfigError: one does.
@@ -668,8 +669,8 @@ def _check_unspelled(settings: Mapping[str, Any], variants: Mapping[str, Variant
     for key, value in used.items():
         if value:
             raise ConfigError(
-                f"{where}.{key} is {value}, but with `encoder: trigram` there is no spelling to start from: no two "
-                "trigrams share a run of three characters; leave it out, or write `init_spelling: 0`"
+                f"{where}.{key} is {value}, but with `encoder: {encoder}` there is no spelling to start from: {why}; "
+                "leave it out, or write `init_spelling: 0`"
             )
 
 

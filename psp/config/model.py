@@ -10,11 +10,18 @@ from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import Part
 from psp.config.variant_entries import Variant
 from psp.models.lstm import KINDS as LSTMS
+from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer_kinds import kinds, of_kind
 
 
 def tokens(encoder: str, settings: Mapping[str, Any]) -> str:
     """What the tokenizer of a model with such an encoder splits text into, by the model's blocks."""
     return str(settings["lstm"]["over"]) if encoder in LSTMS else encoder
+
+
+def unspelled(encoder: str) -> str | None:
+    """Why a model with such an encoder cannot start from the spelling of its pieces; None if it can."""
+    return of_kind(encoder).unspelled if encoder in kinds() else None
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ class Model:
         return tokens(self.encoder, self.settings)
 
     @property
+    def tokenizer(self) -> type[Tokenizer]:
+        """The kind of its tokenizer; not of a transformer, nor of a combination."""
+        return of_kind(self.tokens)
+
+    @property
     def sequence(self) -> dict[str, Any] | None:
         """The settings of its encoder, as :func:`psp.training.loop.train` takes them; None for a mean."""
         if self.joint is not None:
@@ -58,7 +70,7 @@ class Model:
     @property
     def most_rows(self) -> int:
         """The largest number of rows that the embedding matrix can have."""
-        if self.tokens == ENCODER.default:
+        if self.tokenizer.block == "subword":
             return int(self.settings["subword"]["vocab_size"])
         return int(self.settings["vocabulary"]["size"]) + 1
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from psp.config.blocks import ENCODER
 from psp.config.config import Config
 from psp.config.corpus_entries import Part
 from psp.config.model import Model
@@ -39,7 +38,6 @@ TRANSLATE_RATE = 280
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
-STORE_BYTES = {"subword": 73, "word": 73, "trigram": 380}
 #: Share of the pairs that is left after the filters and deduplication.
 KEPT = 0.94
 BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/plan.py)"
@@ -182,13 +180,13 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     tuning = Tuning(**settings["tune"])
     points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
     tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
-    subwords = model.tokens == ENCODER.default
+    sampled = model.tokenizer.block == "subword"
     sample = min(settings["subword"]["sample"], 2 * kept)
-    stored = kept * STORE_BYTES[model.tokens]
+    stored = kept * model.tokenizer.store_bytes
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
-        **({"sentencepiece": sample / SUBWORD_RATE} if subwords else {"vocabulary": 2 * kept / VOCABULARY_RATE}),
+        **({"sentencepiece": sample / SUBWORD_RATE} if sampled else {"vocabulary": 2 * kept / VOCABULARY_RATE}),
         "store": kept / STORE_RATE,
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim),
@@ -211,10 +209,10 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         ),
         f"disk: about {(archives + most) / GB:.1f} GB at most, "
         f"{(archives + stored + 2 * table) / GB:.1f} GB in the end",
-        f"memory: {max(subword_mb(sample) if subwords else 0, training) / 1000:.1f} GB for the largest job ("
-        + (f"sentencepiece {subword_mb(sample) / 1000:.1f}, " if subwords else "")
+        f"memory: {max(subword_mb(sample) if sampled else 0, training) / 1000:.1f} GB for the largest job ("
+        + (f"sentencepiece {subword_mb(sample) / 1000:.1f}, " if sampled else "")
         + f"training {training / 1000:.1f}{copies}, others 1)"
-        + ("" if subwords else f", if there are {model.most_rows - 1:,} {model.tokens}s"),
+        + ("" if sampled else f", if there are {model.most_rows - 1:,} {model.tokenizer.pieces_called}"),
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
         + ")",

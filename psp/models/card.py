@@ -21,9 +21,11 @@ from psp.models import licence as licences
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
 from psp.models.scores import METRICS, SPEARMAN, Score, model_index, scores
+from psp.models.static import unknown_alone
 from psp.text import markup
 from psp.text.languages import NAMES
 from psp.text.published_sets import same_domain
+from psp.text.tokenizer_kinds import on_disk
 
 log = logging.getLogger(__name__)
 
@@ -32,12 +34,11 @@ SENTENCEPIECE = "sentencepiece"
 BITEXT = "bitext-mining"
 #: Models of another tokenizer have its kind in place of sentencepiece; those of one language mine no bitext.
 TAGS = ("sentence-embeddings", "paraphrase", BITEXT, SENTENCEPIECE, "static-embeddings")
-#: By the kind of encoder, what a sentence's vector is the mean of; and by that of the tokenizer, of what.
+#: By the kind of encoder, what a sentence's vector is the mean of.
 ENCODERS = {
     "lstm": "of the states of an LSTM that reads the vectors",
     "blstm": "of the states of a bidirectional LSTM that reads the vectors",
 }
-PARTS = {SENTENCEPIECE: "sentencepiece pieces", "word": "words", "trigram": "character trigrams"}
 #: The columns of the table of corpora.
 COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
 _SEAL = re.compile(r"<!-- written by psp; kept once it is edited: ([0-9a-f]{16}) -->\n?\Z")
@@ -346,7 +347,7 @@ def _kind(config: Mapping[str, Any]) -> str:
 
 
 def _parts(config: Mapping[str, Any]) -> str:
-    return PARTS.get(_kind(config), "pieces")
+    return on_disk(_kind(config)).pieces_in_full
 
 
 def _loading(config: Mapping[str, Any], release: Release | None) -> str:
@@ -397,15 +398,10 @@ def _treatment(config: Mapping[str, Any]) -> str:
         for name in sorted(segmenters)
     ]
     said.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
-    kind, parts = _kind(config), _parts(config).rpartition(" ")[2]
-    said.append(
-        f"{'Sentencepiece' if kind == SENTENCEPIECE else 'psp'} then splits it into {parts}; nothing else needs to be "
-        "done to it."
-    )
-    said.append(
-        f"Unknown {parts} are left out; a text of nothing else has the unknown {parts.removesuffix('s')}'s vector, an "
-        "empty one zeros."
-    )
+    parts = _parts(config).rpartition(" ")[2]
+    said.append(f"It is then split into {parts}; nothing else needs to be done to it.")
+    alone = f"the vector of the unknown {parts.removesuffix('s')}" if unknown_alone(config) else "zeros"
+    said.append(f"Unknown {parts} are left out; a text of nothing else has {alone}, and an empty one has zeros.")
     if left_out := config.get("left_out"):
         said.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
     return " ".join(said)

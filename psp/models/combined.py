@@ -52,7 +52,7 @@ from psp.models.folder import (
 )
 from psp.models.interface import checked_prompts
 from psp.models.similarity import unit
-from psp.models.static import ROWS, StaticModel
+from psp.models.static import StaticModel
 from psp.models.table import read_table
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
@@ -212,7 +212,7 @@ class CombinedModel(StaticModel):
         between = " + " if self.scaled or self.joined_by == ADD else ", "
         parts = between.join(
             (f"{weight:g} x " if self.scaled else "")
-            + f"{len(part.table):,} {ROWS.get(part.tokenizer.kind, 'pieces')}"
+            + f"{len(part.table):,} {part.tokenizer.pieces_called}"
             + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
             for part, weight in zip(self.parts, self.weights, strict=True)
         )

@@ -28,14 +28,13 @@ VOCABULARY_NAMES = {"weights": WEIGHTS, "vocabulary": VOCABULARY, "config": CONF
 TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
 
 
-def combination_files(tokens: Sequence[str]) -> list[str]:
+def combination_files(tokenizers: Sequence[str]) -> list[str]:
     """The names of a combination's files, config.json first.
 
     Args:
-        tokens: what each part's tokenizer splits text into: ``subword``, ``word`` or ``trigram``.
+        tokenizers: the file of each part's tokenizer.
     """
-    own = [SENTENCEPIECE if kind == "subword" else VOCABULARY for kind in tokens]
-    return [CONFIG, WEIGHTS, *(f"{number}.{name}" for number, name in enumerate(own))]
+    return [CONFIG, WEIGHTS, *(f"{number}.{name}" for number, name in enumerate(tokenizers))]
 
 
 def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, str]:

@@ -114,10 +114,10 @@ def described(
     Raises:
         ValueError: the config contradicts a key that is filled in here.
     """
-    plain = tokenizer.kind == SentencepieceTokenizer.kind and encoder["kind"] == MEAN
+    plain = isinstance(tokenizer, SentencepieceTokenizer) and encoder["kind"] == MEAN
     full: dict[str, Any] = {"format": FORMAT if plain else OTHERS, "kind": KIND}
     if not plain:
-        full["tokenizer"] = {"kind": tokenizer.kind, "files": sums, **tokenizer.keys()}
+        full["tokenizer"] = {"kind": tokenizer.name_on_disk(), "files": sums, **tokenizer.keys()}
         full["encoder"] = dict(encoder)
     full |= {
         "dim": table.dim,
@@ -271,7 +271,7 @@ def read_parts(
     Raises:
         DataError, PspError: as :func:`read_model`.
     """
-    kind = tokenizers.of_kind(_kind(config, "tokenizer"), folder / CONFIG)
+    kind = tokenizers.on_disk(_kind(config, "tokenizer"), folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
         if _sha256(files / name) != digest:
             raise DataError("not the file that config.json records; copy the whole folder", files / name)
@@ -323,7 +323,7 @@ def encoder_kind(config: Mapping[str, Any]) -> str:
 def _kind(config: Mapping[str, Any], part: str) -> str:
     """The kind of a model's ``encoder`` or ``tokenizer``."""
     if config["format"] == FORMAT:
-        return {"encoder": MEAN, "tokenizer": SentencepieceTokenizer.kind}[part]
+        return {"encoder": MEAN, "tokenizer": SentencepieceTokenizer.name_on_disk()}[part]
     return str(config[part]["kind"])
 
 

@@ -30,8 +30,6 @@ from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Sentences per thread from which another thread pays.
 MIN_PART = 512
-#: What the rows of the embedding matrix are, by the kind of tokenizer.
-ROWS = {SentencepieceTokenizer.kind: "subwords", "word": "words", "trigram": "trigrams"}
 
 
 class StaticModel(SentenceEncoder):
@@ -108,7 +106,7 @@ class StaticModel(SentenceEncoder):
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
-        rows = f"{self.vocab_size:,} {ROWS.get(self.tokenizer.kind, 'pieces')}"
+        rows = f"{self.vocab_size:,} {self.tokenizer.pieces_called}"
         what = "" if self.sequence is None else f", {self.sequence.kind.upper()}"
         return f"<psp.Model: {languages}; {rows}{what}, {self.dim} dimensions, {self.dtype}>"
 
@@ -125,7 +123,8 @@ class StaticModel(SentenceEncoder):
     def _sentencepiece(self) -> SentencepieceTokenizer:
         if not isinstance(self.tokenizer, SentencepieceTokenizer):
             raise PspError(
-                f"only for models with a sentencepiece tokenizer; this one's is of the kind {self.tokenizer.kind}"
+                "only for models with a sentencepiece tokenizer; this one's is of the kind "
+                f"{self.tokenizer.name_on_disk()}"
             )
         return self.tokenizer
 

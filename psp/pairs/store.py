@@ -108,7 +108,7 @@ def write_store(
             raise ValueError("a model of more than two languages: say which each corpus has")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
-    plain = tokenizer.kind == SentencepieceTokenizer.kind
+    plain = isinstance(tokenizer, SentencepieceTokenizer)  # stores of the first kind have an earlier form
     totals: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION if plain else OTHERS,
@@ -122,7 +122,7 @@ def write_store(
         "max_pieces": max_pieces or 0,
     } | {f"{side}_{count}": 0 for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")}
     if not plain:
-        totals["tokenizer"] = tokenizer.kind
+        totals["tokenizer"] = tokenizer.name_on_disk()
     # Ids go up to the number of pieces - 1, so 65,536 still fit.
     id_type = np.uint16 if len(tokenizer) <= 65_536 else np.int32
     with atomic(out) as temporary, contextlib.closing(_Disk(temporary)) as disk:
@@ -195,17 +195,12 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
         ids = tokenizer.encode_whole(lines).ids
         share = np.count_nonzero(ids == tokenizer.unknown_id) / max(len(ids), 1)
         if share > MOST_UNKNOWN:
-            advice = (
-                "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
-                if tokenizer.kind == SentencepieceTokenizer.kind
-                else "they are too rare for the vocabulary; raise vocabulary.size, or lower min_count"
-            )
             log.warning(
                 "%s: %.0f%% of the pieces are unknown (of %d sentences): %s",
                 language,
                 100 * share,
                 len(lines),
-                advice,
+                tokenizer.against_unknown,
             )
 
 

@@ -7,7 +7,6 @@ merged in the end, so that the memory does not grow with the corpus and the limi
 from __future__ import annotations
 
 import contextlib
-import functools
 import heapq
 import itertools
 import operator
@@ -21,9 +20,9 @@ from psp.core.files import atomic, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, whole
 from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
-from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
-from psp.text.vocabulary import FILE, VocabularyTokenizer
-from psp.text.word_tokenizer import SPLITS, WHITESPACE, WordTokenizer, split_words
+from psp.text.tokenizer_kinds import of_vocabulary
+from psp.text.vocabulary import FILE
+from psp.text.word_tokenizer import SPLITS, WHITESPACE
 
 SECTION = Section(
     "the vocabulary of a model with `encoder: word` or `trigram`",
@@ -77,7 +76,7 @@ def build_vocabulary(
     Args:
         mixed: the mixed pair file, whose text is lower-cased and segmented already, if it is to be.
         out: the vocabulary file (:mod:`psp.text.vocabulary`). The same pairs give the same bytes, in any order.
-        kind: ``word`` or ``trigram``.
+        kind: a kind of tokenizer that has a list of entries, such as ``word`` or ``trigram``.
         size: the maximum number of entries.
         min_count: leave out what occurs less often.
         split: how text is split into words.
@@ -93,7 +92,12 @@ def build_vocabulary(
         ConfigError: there is no such kind, or nothing occurs ``min_count`` times.
         DataError: the input is missing, invalid or empty, or the vocabulary cannot be written.
     """
-    tokens, make = _kind(kind, split)
+    try:
+        chosen = of_vocabulary(kind)
+    except DataError as error:
+        raise ConfigError(f"encoder: {error}") from None
+    settings: dict[str, Any] = {key: value for key, value in {"split": split}.items() if key in chosen.block_keys}
+    tokens = chosen.splitter(**settings)
     totals = {"sentences": 0, "tokens": 0, "distinct": 0, "covered": 0}
     with folder_beside(out) as folder:
         counts = counted(_sentences(mixed, totals, own), tokens, folder, most_in_memory)
@@ -107,11 +111,11 @@ def build_vocabulary(
         )
     totals["covered"] = sum(count for _, count in entries)
     with atomic(out) as temporary:
-        temporary.write_bytes(make(entries).contents()[FILE])
+        temporary.write_bytes(chosen(entries, **settings).contents()[FILE])
     result = {
         "format": 1,
         "kind": kind,
-        **({"split": split} if kind == WordTokenizer.kind else {}),
+        **settings,
         "asked": size,
         "min_count": min_count,
         "entries": len(entries),
@@ -120,18 +124,6 @@ def build_vocabulary(
     }
     write_json(report, result)
     return result
-
-
-def _kind(
-    kind: str, split: str
-) -> tuple[Callable[[str], list[str]], Callable[[list[tuple[str, int]]], VocabularyTokenizer]]:
-    """What splits a text of a kind, and what makes its tokenizer."""
-    if kind == WordTokenizer.kind:
-        return functools.partial(split_words, split=split), functools.partial(WordTokenizer, split=split)
-    if kind == TrigramTokenizer.kind:
-        return trigrams, TrigramTokenizer
-    known = f"{WordTokenizer.kind} or {TrigramTokenizer.kind}"
-    raise ConfigError(f"encoder: {kind} has no vocabulary of words or trigrams; write `encoder: {known}`")
 
 
 def _sentences(mixed: Path, totals: dict[str, int], own: bool) -> Iterator[str]:

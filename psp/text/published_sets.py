@@ -81,7 +81,7 @@ def same_domain(evaluation: Mapping[str, Any]) -> str | None:
     Returns:
         A sentence; None if the model has no such corpus or is not scored on Tatoeba.
     """
-    labels = (one["label"] for one in evaluation.get("data", {}).get("mix", {}).get("corpora", ()) if one["kept"])
+    labels = (one["label"] for one in evaluation.get("data", {}).get("mix", {}).get("corpora", ()) if one.get("kept"))
     corpora = sorted({label.partition(".")[0] for label in labels if _TATOEBA.match(label)})
     if not corpora or not evaluation["tatoeba"] or own_name(evaluation, "tatoeba"):
         return None

@@ -1,4 +1,4 @@
-"""The tokenizer of the kind ``sentencepiece``: splits text into the pieces of a sentencepiece model."""
+"""The tokenizer of the kind ``subword``: splits text into the pieces of a sentencepiece model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psp.core.errors import DataError
 from psp.core.files import sha256
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece import encode_all, load_sentencepiece
-from psp.text.tokenizer import Folder, Tokenizer, register
+from psp.text.tokenizer import Example, Folder, Tokenizer, register
 
 if TYPE_CHECKING:
     from psp.text.word_cache import WordCache
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 FILE = "sentencepiece.model"
 #: Sentencepiece's mark before a word, in place of a space.
 WORD_MARK = "▁"
+
+_EXAMPLE = """
+processor{end} = sentencepiece.SentencePieceProcessor(model_file="{file}")
+
+
+def ids{end}(text):
+    found = processor{end}.encode(text{lower})
+"""
 
 
 @register
@@ -36,7 +44,16 @@ class SentencepieceTokenizer(Tokenizer):
         PspError: as of the class.
     """
 
-    kind = "sentencepiece"
+    kind = "subword"
+    written_as = "sentencepiece"
+    file = FILE
+    block = "subword"
+    pieces_called = "subwords"
+    pieces_in_full = "sentencepiece pieces"
+    looked_up = "encoded once, then looked up"
+    store_bytes = 73
+    against_unknown = "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
+    read_in_order = True
     finds_surrogates = True
     path: Path
 
@@ -79,6 +96,10 @@ class SentencepieceTokenizer(Tokenizer):
     def spelled(self, text: str) -> list[tuple[str, int]]:
         pieces = self.processor.encode(text, out_type=str), self.processor.encode(text, out_type=int)
         return list(zip(*pieces, strict=True))
+
+    def example(self) -> Example:
+        lower = ".lower()" if self.lower_case else ""
+        return Example(["sentencepiece"], _EXAMPLE.replace("{lower}", lower))
 
     def decode(self, encoded: Encoded) -> list[str]:
         if not len(encoded):  # sentencepiece takes no lists for one of no ids

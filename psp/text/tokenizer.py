@@ -4,9 +4,11 @@ Stores, training, models and their folders use a tokenizer only through this int
 (:mod:`psp.text.sentencepiece_tokenizer`); to add another, subclass :class:`Tokenizer` and register it::
 
     @register
-    class Words(Tokenizer):
-        kind = "words"
+    class Bigrams(Tokenizer):
+        kind = "bigram"
         ...
+
+and import its module in :mod:`psp.text.tokenizer_kinds`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +51,19 @@ class Folder(Protocol):
         ...
 
 
+class Example(NamedTuple):
+    """Code without psp that makes a tokenizer's ids.
+
+    Attributes:
+        imports: the modules that it needs.
+        code: lines that define a function ``ids{end}(text)`` up to ``found``, all ids of a text; ``{end}`` ends the
+            names of what they define, ``{file}`` is the tokenizer's file, both filled in by ``str.format``.
+    """
+
+    imports: Sequence[str]
+    code: str
+
+
 class Tokenizer(abc.ABC):
     """Text in, flat ids out. Immutable: :meth:`reading` gives another tokenizer with the same vocabulary.
 
@@ -63,8 +78,37 @@ class Tokenizer(abc.ABC):
         PspError: it names a segmenter that is not installed.
     """
 
-    #: Its name, in config.json and in the registry.
+    # What a kind says about itself. Code that writes, shows or exports models asks a kind these things, never its name.
+
+    #: Its name: in the registry, and what a config's `encoder` says.
     kind: ClassVar[str]
+    #: Its name in config.json and in stores, if that is another one.
+    written_as: ClassVar[str | None] = None
+    #: Its file in a model's folder, and what makes that: the config's block and the rule of this name.
+    file: ClassVar[str]
+    block: ClassVar[str] = "vocabulary"
+    #: What its ids stand for, in the plural; and in full, for a card.
+    pieces_called: ClassVar[str] = "pieces"
+    pieces_in_full: ClassVar[str] = "pieces"
+    #: How compiled code finds the pieces of a word, for `psp info`.
+    looked_up: ClassVar[str] = "looked up"
+    #: Bytes that a pair takes in a store, for `psp plan`.
+    store_bytes: ClassVar[int] = 100
+    #: What to do where much of a text has no piece.
+    against_unknown: ClassVar[str] = "they are too rare for the vocabulary; raise vocabulary.size, or lower min_count"
+    #: Why training cannot start from the spelling of pieces; None if it can.
+    unspelled: ClassVar[str | None] = None
+    #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
+    is_words: ClassVar[bool] = False
+    read_in_order: ClassVar[bool] = False
+    #: Why an export cannot hold such a model, by its form; the graph and psp's own form hold any.
+    unsupported: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def name_on_disk(cls) -> str:
+        """Its name in config.json and in stores."""
+        return cls.written_as or cls.kind
+
     #: Whether :meth:`_encode` itself fails on half a surrogate pair, so that texts need not be searched for one.
     finds_surrogates: ClassVar[bool] = False
     #: The file that it was read from, for errors; None if there is none.
@@ -157,6 +201,10 @@ class Tokenizer(abc.ABC):
         """
         return self.pieces()
 
+    def example(self) -> Example | None:
+        """Python that makes its ids without psp, for the page of an exported graph; None if nobody has written it."""
+        return None
+
     def decode(self, encoded: Encoded) -> list[str]:
         """Texts that may have given these ids."""
         ids, offsets = encoded.ids.tolist(), encoded.offsets.tolist()
@@ -164,7 +212,7 @@ class Tokenizer(abc.ABC):
 
     def obstacle(self) -> str | None:
         """Why no compiled code encodes like this tokenizer; None if there is some."""
-        return f"there is none for tokenizers of the kind {self.kind}"
+        return f"there is none for tokenizers of the kind {self.name_on_disk()}"
 
     def fast(self) -> Fast:
         """Compiled code that encodes like this tokenizer; needs numba.
@@ -184,7 +232,7 @@ class Tokenizer(abc.ABC):
 
     def __str__(self) -> str:
         """Its name in errors."""
-        return f"the tokenizer of the kind {self.kind}" if self.path is None else str(self.path)
+        return f"the tokenizer of the kind {self.name_on_disk()}" if self.path is None else str(self.path)
 
     # What all kinds do.
 
@@ -292,6 +340,9 @@ def register(tokenizer: type[T]) -> type[T]:
     Raises:
         ValueError: another class has this name.
     """
+    for other in _kinds.values():
+        if other.kind != tokenizer.kind and other.name_on_disk() == tokenizer.name_on_disk():
+            raise ValueError(f"{tokenizer.name_on_disk()!r} is the name of {other.kind} on disk already")
     known = _kinds.setdefault(tokenizer.kind, tokenizer)
     if (known.__module__, known.__qualname__) != (tokenizer.__module__, tokenizer.__qualname__):
         raise ValueError(f"{tokenizer.kind!r} is the name of {known.__module__}.{known.__qualname__} already")
@@ -300,23 +351,35 @@ def register(tokenizer: type[T]) -> type[T]:
 
 
 def kinds() -> list[str]:
-    """The registered kinds, sorted."""
-    return sorted(_kinds)
+    """The kinds registered so far."""
+    return list(_kinds)
 
 
-def of_kind(kind: str, path: Path | str | None = None) -> type[Tokenizer]:
-    """The class of a kind of tokenizer; ``path`` is the file that named it, for the error.
+def of_kind(kind: str) -> type[Tokenizer]:
+    """The class of a registered kind of tokenizer.
 
     Raises:
         DataError: the kind is not registered.
     """
     if kind not in _kinds:
+        raise DataError(f"unknown kind of tokenizer, {kind!r} (known: {', '.join(kinds())})")
+    return _kinds[kind]
+
+
+def on_disk(name: str, path: Path | str | None = None) -> type[Tokenizer]:
+    """The class of a kind by its name in config.json, in stores and in vocabularies; ``path`` is the file with it.
+
+    Raises:
+        DataError: no registered kind has it.
+    """
+    known = {kind.name_on_disk(): kind for kind in _kinds.values()}
+    if name not in known:
         raise DataError(
-            f"unknown kind of tokenizer, {kind!r} (known: {', '.join(kinds())}); import the module that "
+            f"unknown kind of tokenizer, {name!r} (known: {', '.join(sorted(known))}); import the module that "
             "registers it (psp.text.tokenizer.register), or install the psp that wrote it",
             path,
         )
-    return _kinds[kind]
+    return known[name]
 
 
 def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.core.errors import DataError
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Tokenizer, of_kind, on_disk
+from psp.text.tokenizer import kinds as registered
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.vocabulary import VocabularyTokenizer, kind_of
 from psp.text.word_tokenizer import WordTokenizer
 
-_VOCABULARIES: dict[str | None, type[VocabularyTokenizer]] = {
-    kind.kind: kind for kind in (WordTokenizer, TrigramTokenizer)
-}
+#: Imported for their registration; the first is that of a config that says nothing.
+TOKENIZERS: tuple[type[Tokenizer], ...] = (SentencepieceTokenizer, WordTokenizer, TrigramTokenizer)
+
+
+def kinds() -> list[str]:
+    """The registered kinds: psp's own, then others."""
+    own = [tokenizer.kind for tokenizer in TOKENIZERS]
+    return own + [kind for kind in registered() if kind not in own]
+
+
+def those(says: Callable[[type[Tokenizer]], bool]) -> list[str]:
+    """The kinds of which something holds."""
+    return [kind for kind in kinds() if says(of_kind(kind))]
+
+
+def of_vocabulary(kind: str) -> type[VocabularyTokenizer]:
+    """A kind that has a list of entries, which training pairs give.
+
+    Raises:
+        DataError: there is no such kind, or it has none.
+    """
+    found = of_kind(kind)
+    if not issubclass(found, VocabularyTokenizer):
+        listed = those(lambda one: issubclass(one, VocabularyTokenizer))
+        raise DataError(f"{kind} has no vocabulary that is collected from pairs; {' and '.join(listed)} have one")
+    return found
 
 
 def as_tokenizer(
@@ -36,6 +61,9 @@ def as_tokenizer(
     if not isinstance(given, (Path, str)):
         return PartsTokenizer([as_tokenizer(one) for one in given], config)
     path = Path(given)
-    if (kind := kind_of(path)) in _VOCABULARIES:
-        return _VOCABULARIES[kind].read(path, config)
+    if (kind := kind_of(path)) is not None:
+        found = on_disk(kind, path)
+        if not issubclass(found, VocabularyTokenizer):
+            raise DataError(f"is a vocabulary of {found.pieces_called}, which have none of this form", path, 1)
+        return found.read(path, config)
     return SentencepieceTokenizer(path, config)

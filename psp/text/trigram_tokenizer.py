@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Self
 
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-from psp.text.tokenizer import register
+from psp.text.tokenizer import Example, register
 from psp.text.vocabulary import Lookup, VocabularyTokenizer
 
 
@@ -26,6 +26,19 @@ class TrigramTokenizer(VocabularyTokenizer):
     """The character trigrams of a vocabulary file; its arguments and errors are those of the class above it."""
 
     kind = "trigram"
+    pieces_called, pieces_in_full = "trigrams", "character trigrams"
+    looked_up = "all trigrams looked up"
+    store_bytes = 380
+    unspelled = "no two trigrams share a run of three characters"
+    unsupported: ClassVar = {
+        "word2vec": "separates columns by spaces, which trigrams contain",
+        "static-embedding": "has a tokenizer whose pieces do not overlap, as trigrams do",
+        "model2vec": "has a tokenizer whose pieces do not overlap, as trigrams do",
+    }
+
+    @classmethod
+    def splitter(cls, **settings: Any) -> Callable[[str], list[str]]:
+        return trigrams
 
     @classmethod
     def of_settings(cls, settings: list[str], entries: Sequence[tuple[str, int]]) -> Self:
@@ -56,6 +69,10 @@ class TrigramTokenizer(VocabularyTokenizer):
         for piece in map(self.piece, ids):
             text += piece[2:] if len(text) > 2 and text.endswith(piece[:2]) else piece
         return text.strip()
+
+    def example(self) -> Example:
+        padded = "\n    text = f\" {{' '.join(text.split())}} \""
+        return self._example("(text[i : i + 3] for i in range(len(text) - 2))", after=padded)
 
     def _make_lookup(self) -> Lookup:
         from psp.text.vocabulary_ids import Trigrams

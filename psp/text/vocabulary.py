@@ -10,20 +10,30 @@ from __future__ import annotations
 import abc
 import importlib.util
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-from psp.text.tokenizer import Folder, Tokenizer
+from psp.text.tokenizer import Example, Fast, Folder, Tokenizer
 
 FILE = "vocabulary.txt"
 MAGIC = "psp vocabulary 1"
 UNKNOWN = "<unk>"
 
+_EXAMPLE = """
+with open("{file}", encoding="utf-8", newline="\\n") as file:
+    entries = file.read().split("\\n")[1:-1]
+numbers{end} = {{entry.split("\\t")[0]: number for number, entry in enumerate(entries, start=1)}}
+{before}
+
+def ids{end}(text):
+    text = text{lower}{after}
+    found = [numbers{end}.get(token, 0) for token in {tokens}]
+"""
 _AGAIN = "make it again, or copy the model's whole folder"
 
 
@@ -50,6 +60,10 @@ class VocabularyTokenizer(Tokenizer):
         DataError: there are no entries, or one is not a token of this kind or is listed twice; or as of the class.
         PspError: as of the class.
     """
+
+    file = FILE
+    #: The keys of the config's block `vocabulary` that it has beside the number of entries, arguments of the class too.
+    block_keys: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, entries: Sequence[tuple[str, int]], config: Mapping[str, Any] | None = None) -> None:
         self._entries = list(entries)
@@ -85,9 +99,22 @@ class VocabularyTokenizer(Tokenizer):
     def possible(self, token: str) -> bool:
         """Whether a token can be an entry: cheap to decide, so a token that no text has may pass."""
 
+    @classmethod
     @abc.abstractmethod
-    def _make_lookup(self) -> Lookup:
-        """Compiled code that splits texts and looks their tokens up."""
+    def splitter(cls, **settings: Any) -> Callable[[str], list[str]]:
+        """What splits a prepared text of the training pairs, by the settings of :attr:`block_keys`: :meth:`tokens`."""
+
+    def _make_lookup(self) -> Lookup | None:
+        """Compiled code that splits texts and looks their tokens up; None if there is none."""
+        return None
+
+    def _example(self, tokens: str, *, before: str = "", after: str = "", imports: Sequence[str] = ()) -> Example:
+        """:meth:`example`, by expressions: what makes the tokens of ``text``, and lines before that."""
+        parts = {"{tokens}": tokens, "{before}": before, "{after}": after, "{lower}": ".lower()" * self.lower_case}
+        code = _EXAMPLE
+        for name, part in parts.items():
+            code = code.replace(name, part)
+        return Example(imports, code)
 
     @classmethod
     def read(cls, path: Path, config: Mapping[str, Any] | None = None) -> Self:
@@ -128,18 +155,18 @@ class VocabularyTokenizer(Tokenizer):
         return [(token, self._ids.get(token, 0)) for token in self.tokens(text)]
 
     def obstacle(self) -> str | None:
-        return None
+        return super().obstacle() if type(self)._make_lookup is VocabularyTokenizer._make_lookup else None
 
-    def fast(self) -> VocabularyIds:
-        return VocabularyIds(self, self._compiled())
+    def fast(self) -> Fast:
+        lookup = self._compiled()
+        return super().fast() if lookup is None else VocabularyIds(self, lookup)
 
     def encode_whole(self, texts: list[str], threads: int = 1) -> Encoded:
         # Training data is encoded by this method; models decide by themselves when to load numba (fast).
-        if importlib.util.find_spec("numba") is None:
-            return self._encode(texts, threads)
-        return self._compiled().find(texts)
+        lookup = None if importlib.util.find_spec("numba") is None else self._compiled()
+        return self._encode(texts, threads) if lookup is None else lookup.find(texts)
 
-    def _compiled(self) -> Lookup:
+    def _compiled(self) -> Lookup | None:
         if self._lookup is None:
             self._lookup = self._make_lookup()
         return self._lookup

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from psp.core.errors import DataError
-from psp.text.tokenizer import register
+from psp.text.tokenizer import Example, register
 from psp.text.vocabulary import Lookup, VocabularyTokenizer
 from psp.text.words import BEYOND_BMP, word_pattern
 
@@ -17,6 +17,10 @@ LETTERS, WHITESPACE = "letters", "whitespace"
 SPLITS = (LETTERS, WHITESPACE)
 #: Between two letters or digits, these are part of a word.
 APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+_WORDS = f"""\
+marks = re.escape("".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c)[0] in "PS"))
+words = re.compile(rf"[^\\s{{{{marks}}}}]+(?:[{APOSTROPHES}][^\\s{{{{marks}}}}]+)*|[{{{{marks}}}}]")
+"""
 
 
 def split_words(text: str, split: str = LETTERS) -> list[str]:
@@ -56,6 +60,10 @@ class WordTokenizer(VocabularyTokenizer):
     """
 
     kind = "word"
+    pieces_called = pieces_in_full = "words"
+    store_bytes = 73
+    is_words = read_in_order = True
+    block_keys = ("split",)
 
     def __init__(
         self, entries: Sequence[tuple[str, int]], config: Mapping[str, Any] | None = None, *, split: str = LETTERS
@@ -64,6 +72,10 @@ class WordTokenizer(VocabularyTokenizer):
             raise ValueError(f"split is {split!r}; there are {', '.join(SPLITS)}")
         self.split = split
         super().__init__(entries, config)
+
+    @classmethod
+    def splitter(cls, **settings: Any) -> Callable[[str], list[str]]:
+        return functools.partial(split_words, **settings)
 
     @classmethod
     def of_settings(cls, settings: list[str], entries: Sequence[tuple[str, int]]) -> Self:
@@ -85,6 +97,11 @@ class WordTokenizer(VocabularyTokenizer):
 
     def possible(self, token: str) -> bool:
         return token.split() == [token]
+
+    def example(self) -> Example:
+        if self.split == WHITESPACE:
+            return self._example("text.split()")
+        return self._example("words.findall(text)", before=_WORDS, imports=("re", "unicodedata"))
 
     def _make_lookup(self) -> Lookup:
         from psp.text.vocabulary_ids import Words

@@ -126,7 +126,7 @@ def train(
             if settings.init_spelling and spellings is None:
                 raise ConfigError(
                     f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
-                    f"{tokenizer.kind}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
+                    f"{tokenizer.name_on_disk()}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
                 )
             pieces = tokenizer.pieces()
             table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)

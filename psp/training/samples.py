@@ -19,8 +19,7 @@ from psp.evaluation.seeds import summary
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.pair_file import folder_beside
 from psp.pairs.samples import first_pairs
-from psp.text.trigram_tokenizer import TrigramTokenizer
-from psp.text.word_tokenizer import WordTokenizer
+from psp.text.tokenizer_kinds import kinds
 from psp.training.launch import train_in_processes
 
 #: Where a point's training is: results/<model>/samples/<study>/<sample>/<encoder>/<seed>/train.json.
@@ -29,8 +28,8 @@ Points = Mapping[str, Mapping[str, Mapping[int, Path | str]]]
 #: The settings of each study.
 DECLARED: Mapping[str, Setting] = {
     "encoders": listing(
-        [WordTokenizer.kind, TrigramTokenizer.kind, "subword"],
-        items=choice(options=["subword", WordTokenizer.kind, TrigramTokenizer.kind, *LSTMS]),
+        ["word", "trigram", "subword"],
+        items=choice(options=[*kinds(), *LSTMS]),
         at_least=1,
         distinct=True,
         help="the encoders to train, each with one vocabulary, that of all pairs of the model",

@@ -121,7 +121,7 @@ def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
         assert report["initialised_from"]["taken_over"] >= report["vocabulary"] - 1
     over = ["--sentencepiece", str(data / "sp.model"), "--encoder", "lstm"]
     words(data, tmp_path / "subwords", *over, pairs="store.h5")
-    assert load_model(tmp_path / "subwords").tokenizer.kind == "sentencepiece"
+    assert load_model(tmp_path / "subwords").tokenizer.kind == "subword"
 
 
 @pytest.mark.parametrize(

@@ -682,7 +682,7 @@ def test_vectors_of_words_are_for_models_of_words() -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"encoder": "lstm", "lstm": {"over": "trigram"}}, ["lstm.over is trigram, but must be word or subword"]),
+        ({"encoder": "lstm", "lstm": {"over": "trigram"}}, ["lstm.over is trigram, but must be subword or word"]),
         ({"encoder": "lstm", "lstm": {"scramble": 2}}, ["lstm.scramble is 2, but must be at most 1"]),
         (
             {"encoder": "word", "train": {"init_vectors": "glove"}},

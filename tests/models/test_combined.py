@@ -421,8 +421,8 @@ def test_the_card_is_true(model, folder):
         "joins the vectors of 3 models that were trained apart, 25 dimensions in all",
         "\n| 0 | 1 | mean of the vectors of its sentencepiece pieces | 73 | 12 | float32 | en, fr |\n",
         f"\n| 1 | 0.5 | mean of the vectors of its words | {len(model.parts[1].table):,} | 8 | float32 | en, de |\n",
-        "- Part 0: Upper and lower case are kept. Sentencepiece then splits it into pieces",
-        "- Part 1: Text is lower-cased. psp then splits it into words",
+        "- Part 0: Upper and lower case are kept. It is then split into pieces",
+        "- Part 1: Text is lower-cased. It is then split into words",
         "Recipe: psp. Its parts were trained apart",
     ):
         assert said in text, said

@@ -206,9 +206,12 @@ def test_what_is_for_sentencepiece_alone_says_so(made: Made, tmp_path: Path) -> 
     model = load_model(made.model)
     with pytest.raises(PspError, match="with a sentencepiece tokenizer; this one's is of the kind words"):
         model.sentencepiece  # noqa: B018
-    with pytest.raises(PspError, match="onnx does not know tokenizers of the kind words"):
-        export("onnx", model, tmp_path / "onnx", SENTENCES[:3])
-    assert not (tmp_path / "onnx").exists()
+    for form in ("static-embedding", "model2vec"):
+        with pytest.raises(PspError, match="there is none of the kind words: export to sentence-transformers or onnx"):
+            export(form, model, tmp_path / form, SENTENCES[:3])
+        assert not (tmp_path / form).exists()
+    export("onnx", model, tmp_path / "onnx", SENTENCES[:3])  # the graph takes ids of any tokenizer, and says whose
+    assert "nobody has written its tokenizer without psp" in (tmp_path / "onnx/README.md").read_text()
 
 
 def test_readers_that_do_not_know_it_refuse_it(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +231,7 @@ def test_a_name_stands_for_one_class() -> None:
 
     with pytest.raises(ValueError, match=r"'words' is the name of .*Words already"):
         register(Other)
-    assert kinds() == ["sentencepiece", "trigram", "word", "words"]
+    assert set(kinds()) == {"subword", "trigram", "word", "words"}
 
 
 @pytest.mark.parametrize("name", ["../words.txt", "/words.txt", "config.json", ".words", ""])

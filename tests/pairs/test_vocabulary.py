@@ -85,7 +85,7 @@ def test_what_cannot_be_is_said(kind: str, mixed: Path, tmp_path: Path) -> None:
     mixed.write_bytes(b"")
     with pytest.raises(DataError, match="no sentences to collect a vocabulary from"):
         built(mixed, kind)
-    with pytest.raises(ConfigError, match=r"encoder: subword has no vocabulary .*; write `encoder: word or trigram`"):
+    with pytest.raises(ConfigError, match=r"encoder: subword has no vocabulary .*; word and trigram have one"):
         built(mixed, "subword")
 
 

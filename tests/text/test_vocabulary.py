@@ -187,7 +187,7 @@ def test_the_way_of_splitting_is_part_of_the_vocabulary() -> None:
     assert letters.sha256() != space.sha256()
     assert letters.contents()[FILE] == b"psp vocabulary 1\tword\tletters\nthe\t2\ncat\t1\n"
     assert TrigramTokenizer([(" th", 2)]).contents()[FILE] == b"psp vocabulary 1\ttrigram\n th\t2\n"
-    assert {"word", "trigram", "sentencepiece"} <= set(kinds())
+    assert {"word", "trigram", "subword"} <= set(kinds())
     with pytest.raises(ValueError, match="split is 'spaces'; there are letters, whitespace"):
         WordTokenizer(entries, split="spaces")
 

@@ -155,7 +155,7 @@ def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:
 def _tokenizer(model: StaticModel, pairs: Store) -> Tokenizer:
     """Return the tokenizer of a store: the model's; of a combination's parts the first, or all if trained together."""
     tokenizers = [part.tokenizer for part in parts_of(model)]
-    if pairs.attributes.get("tokenizer") == PartsTokenizer.kind and len(tokenizers) > 1:
+    if pairs.attributes.get("tokenizer") == PartsTokenizer.name_on_disk() and len(tokenizers) > 1:
         return PartsTokenizer(tokenizers)
     return tokenizers[0]
 

@@ -28,6 +28,7 @@ from psp.models.combined import CombinedModel, parts_of
 from psp.models.static import StaticModel
 from psp.models.transformer import TransformerModel
 from psp.text.lines import LineFile
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES, GRAPH = "index.json", "vectors.bin", "lines.npy", "graph.faiss"
@@ -96,8 +97,8 @@ def identity(model: StaticModel) -> str:
         return hashlib.sha256(json.dumps(["parts", parts, *unscaled]).encode()).hexdigest()
     digest = hashlib.sha256()
     reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
-    if model.tokenizer.kind != "sentencepiece":
-        reads["tokenizer"] = [model.tokenizer.kind, model.tokenizer.sha256()]
+    if not isinstance(model.tokenizer, SentencepieceTokenizer):  # of it, its file's checksum is above
+        reads["tokenizer"] = [model.tokenizer.name_on_disk(), model.tokenizer.sha256()]
     if model.sequence is not None:
         reads["sequence"] = [model.sequence.keys(), model.sequence.sha256()]
     digest.update(json.dumps([model.vocab_size, model.dim, reads], sort_keys=True).encode())

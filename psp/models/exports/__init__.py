@@ -25,6 +25,8 @@ FORMS = {
     "word2vec": "gensim and others; text, one piece and its embedding per line",
     "mteb": "mteb.evaluate(model_meta, tasks) with psp installed; a Python file that describes the model",
 }
+#: Those that hold a tokenizer of Hugging Face's library.
+HUGGING_FACE = ("static-embedding", "model2vec")
 
 
 def export(
@@ -49,7 +51,7 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    if form != "mteb" and (reason := _obstacle(form, model)):  # before anything is written; mteb runs psp itself
+    if form != "mteb" and (reason := obstacle(form, model)):  # before anything is written; mteb runs psp itself
         raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
     more = {"source": source} if form == "mteb" else {}
@@ -57,10 +59,11 @@ def export(
     return said
 
 
-def _obstacle(form: str, model: StaticModel) -> str | None:
+def obstacle(form: str, model: StaticModel) -> str | None:
     """Why a format cannot hold a model; None if it can."""
     # Imported here since the command's parser needs FORMS alone.
     from psp.models.combined import CombinedModel, parts_of
+    from psp.models.exports.tokenizer import is_convertible
     from psp.models.static import StaticModel
 
     graphs = form in ("sentence-transformers", "onnx")
@@ -70,15 +73,13 @@ def _obstacle(form: str, model: StaticModel) -> str | None:
     for part in parts_of(model):
         if type(part)._pool is not StaticModel._pool:
             return f"{form} does not know the encoder of a {type(part).__name__}"
-        kind = part.tokenizer.kind
-        if kind not in ("sentencepiece", "word", "trigram"):
-            return f"{form} does not know tokenizers of the kind {kind}"
         if graphs:
             continue
         if part.sequence is not None:
             return f"{form} holds means only; this model's vectors come from {part.sequence.called}: {others}"
-        if kind == "trigram" and form == "word2vec":
-            return f"{form} separates columns by spaces, which trigrams contain: {others}"
-        if kind == "trigram":
-            return f"{form} has a tokenizer whose pieces do not overlap, as trigrams do: {others}"
+        if reason := part.tokenizer.unsupported.get(form):
+            return f"{form} {reason}: {others}"
+        if form in HUGGING_FACE and not is_convertible(part.tokenizer):
+            kind = part.tokenizer.name_on_disk()
+            return f"{form} has a tokenizer of Hugging Face's, and there is none of the kind {kind}: {others}"
     return None

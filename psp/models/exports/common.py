@@ -13,8 +13,7 @@ from psp.core.files import atomic_text
 from psp.core.version import __version__
 from psp.models.combined import ADD, CombinedModel
 from psp.models.lstm import MAX
-from psp.models.static import ROWS, StaticModel
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.models.static import StaticModel
 
 
 def rows(model: StaticModel) -> np.ndarray:
@@ -54,8 +53,7 @@ def _made_of(model: StaticModel) -> str:
             joined = "added" if model.joined_by == ADD else "one after another"
             return f"those of several models, {joined}: {parts}."
         return f"those of several models, each scaled to length 1 and multiplied by its weight's root: {parts}."
-    kind, own = model.tokenizer.kind, model.sequence
-    pieces = "pieces" if kind == SentencepieceTokenizer.kind else ROWS[kind]
+    own, pieces = model.sequence, model.tokenizer.pieces_called
     if own is None:
         return f"{model.vocab_size:,} {pieces}; a sentence's vector is the mean of its {pieces}' rows."
     states = f"the {'maximum' if own.pooling == MAX else 'mean'} of the states of {own.called}"

@@ -20,42 +20,28 @@ from psp.core.errors import PspError
 from psp.core.files import atomic, new_folder
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import library, readme, rows
-from psp.models.files import SENTENCEPIECE
 from psp.models.lstm import BOTH, CONCAT, MAX, Lstm
 from psp.models.static import StaticModel, unknown_alone
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
 
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; protobuf's limit
 
-# Of the README.md: how each kind of tokenizer is loaded, and splits a text; then what all do.
-_SENTENCEPIECE = """
-processor{end} = sentencepiece.SentencePieceProcessor(model_file="{file}")
-
-
-def ids{end}(text):
-    found = processor{end}.encode(text{lower})
-"""
-_VOCABULARY = """
-with open("{file}", encoding="utf-8", newline="\\n") as file:
-    entries = file.read().split("\\n")[1:-1]
-numbers{end} = {{entry.split("\\t")[0]: number for number, entry in enumerate(entries, start=1)}}
-{before}
-
-def ids{end}(text):
-    text = text{lower}
-    found = [numbers{end}.get(token, 0) for token in {tokens}]
-"""
-_TRIGRAMS = """(text[i : i + 3] for i in range(len(text) - 2))"""
-_WORDS = """\
-marks = re.escape("".join(c for c in map(chr, range(0x110000)) if unicodedata.category(c)[0] in "PS"))
-words = re.compile(rf"[^\\s{{marks}}]+(?:[{apostrophes}][^\\s{{marks}}]+)*|[{{marks}}]")
-"""
+# Of the README.md, after what makes all ids of a text (psp.text.tokenizer.Example).
 _KEPT = """    found = [i for i in found if {keep}]
     return found if {meant} else []  # not of marks between words alone
 """
 _UNKNOWN_ALONE = "    return [i for i in found if {keep}] or [{unknown}] * bool(found)\n"
+_BY_PSP = """
+import onnxruntime, psp
+
+session = onnxruntime.InferenceSession("model.onnx")
+model = psp.load_model("the/model/itself")  # nobody has written its tokenizer without psp
+texts = ["a red car", "une voiture rouge"]
+inputs = {{}}
+for end, part in {{{parts}}}.items():
+    inputs["ids" + end], inputs["offsets" + end] = part.ids(texts)
+(vectors,) = session.run(None, inputs)
+"""
 _RUN = """
 session = onnxruntime.InferenceSession("model.onnx")
 texts = ["a red car", "une voiture rouge"]
@@ -80,7 +66,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
         raise PspError(f"an embedding matrix of {size:,} bytes does not fit into an ONNX file, which holds {LARGEST:,}")
     contents = {"model.onnx": graph(model).SerializeToString()}
     for end, part in zip(_ends(model), parts, strict=True):
-        contents |= {_file(end, name): content for name, content in _tokenizer_files(part).items()}
+        contents |= {_file(end, name): content for name, content in part.tokenizer.contents().items()}
     each = " of each part" if len(parts) > 1 else ""
     said = (
         f"Inputs{each}: ids, int64; offsets, int64, rising from 0 to the number of ids, one more than there are "
@@ -109,32 +95,17 @@ def _file(end: str, name: str) -> str:
     return f"{end[1:]}.{name}" if end else name
 
 
-def _tokenizer_files(part: StaticModel) -> dict[str, bytes]:
-    if isinstance(part.tokenizer, SentencepieceTokenizer):
-        return {SENTENCEPIECE: part.sentencepiece.serialized_model_proto()}
-    return part.tokenizer.contents()
-
-
 def _code(model: StaticModel) -> str:
     """Example code that loads the graph, and makes ids without psp."""
     parts, ends = parts_of(model), _ends(model)
     imports, code = ["onnxruntime"], ""
     for end, part in zip(ends, parts, strict=True):
         tokenizer = part.tokenizer
-        (name,) = _tokenizer_files(part)
-        filled = {"end": end, "file": _file(end, name), "lower": ".lower()" if tokenizer.lower_case else ""}
-        if isinstance(tokenizer, SentencepieceTokenizer):
-            imports.append("sentencepiece")
-            code += _SENTENCEPIECE.format(**filled)
-        elif isinstance(tokenizer, WordTokenizer) and tokenizer.split != WHITESPACE:
-            imports += ["re", "unicodedata"]
-            before = _WORDS.format(apostrophes=APOSTROPHES)
-            code += _VOCABULARY.format(**filled, before=before, tokens="words.findall(text)")
-        elif isinstance(tokenizer, WordTokenizer):
-            code += _VOCABULARY.format(**filled, before="", tokens="text.split()")
-        else:
-            padded = "\n    text = f\" {' '.join(text.split())} \""
-            code += _VOCABULARY.format(**filled | {"lower": filled["lower"] + padded}, before="", tokens=_TRIGRAMS)
+        if (example := tokenizer.example()) is None:
+            found = [f"model.parts[{number}]" for number in range(len(parts))] if len(parts) > 1 else ["model"]
+            return _BY_PSP.format(parts=", ".join(f'"{end}": {one}' for end, one in zip(ends, found, strict=True)))
+        imports += example.imports
+        code += example.code.format(end=end, file=_file(end, tokenizer.file))
         dropped = sorted({tokenizer.unknown_id, *tokenizer.left_out})
         keep = f"i not in {{{', '.join(map(str, dropped))}}}" if len(dropped) > 1 else f"i != {dropped[0]}"
         if unknown_alone(part.config):

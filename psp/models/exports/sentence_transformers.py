@@ -14,12 +14,14 @@ import numpy as np
 
 from psp.core.files import atomic, new_folder, write_json
 from psp.models.combined import CombinedModel
+from psp.models.exports import obstacle
 from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
 from psp.models.files import SENTENCEPIECE
 from psp.models.folder import OURS, save_model
 from psp.models.registry import PSP_MODEL, SUBWORD_MEAN
 from psp.models.static import StaticModel
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 CODE = """
 from sentence_transformers import SentenceTransformer
@@ -48,7 +50,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
     said = "The vectors are those of psp, which must be installed."
     kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
-    static = not isinstance(model, CombinedModel) and model.sequence is None and model.tokenizer.kind != "trigram"
+    static = obstacle("static-embedding", model) is None
     with new_folder(out) as folder:
         if kind == SUBWORD_MEAN:
             save(model, rows(model), folder)
@@ -63,7 +65,8 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
 
 def is_subword_mean(model: StaticModel) -> bool:
     """Whether a model is a mean of sentencepiece's pieces."""
-    return not isinstance(model, CombinedModel) and model.sequence is None and model.tokenizer.kind == "sentencepiece"
+    is_mean = not isinstance(model, CombinedModel) and model.sequence is None
+    return is_mean and isinstance(model.tokenizer, SentencepieceTokenizer)
 
 
 def save(model: StaticModel, table: np.ndarray, folder: Path) -> dict[str, Any]:

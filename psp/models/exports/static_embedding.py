@@ -64,7 +64,7 @@ def write_static(
     """
     made, table = tokenizer.convert(model), tokenizer.table(model)
     said = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
-    if model.tokenizer.kind == "word":
+    if model.tokenizer.is_words:
         said.append("Unknown words are left out of the mean, as by psp.")
     else:
         if not drops or model.config.get("left_out"):

@@ -16,6 +16,7 @@ those of psp.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ from psp.models.similarity import cosines
 from psp.models.static import StaticModel, unknown_alone
 from psp.text.characters import MARK, _kinds
 from psp.text.characters import SPACE as SPACES
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.text.tokenizer import Tokenizer
 from psp.text.word_tokenizer import APOSTROPHES, WHITESPACE, WordTokenizer
 
 SPACE = "▁"
@@ -44,9 +47,22 @@ def convert(model: StaticModel) -> Any:
         PspError: a package is missing; or the sentencepiece model is not a unigram model, treats white space unusually,
             or has byte pieces or user-defined pieces.
     """
-    tokenizers = library("tokenizers")
-    if isinstance(model.tokenizer, WordTokenizer):
-        return _words(model.tokenizer, tokenizers)
+    return _convert(model.tokenizer, model, library("tokenizers"))
+
+
+def is_convertible(tokenizer: Tokenizer) -> bool:
+    """Whether :func:`convert` knows a tokenizer's kind."""
+    return _convert.dispatch(type(tokenizer)) is not _convert.dispatch(object)
+
+
+@functools.singledispatch
+def _convert(tokenizer: Tokenizer, model: StaticModel, tokenizers: Any) -> Any:
+    """Make a Hugging Face tokenizer; a function for each kind that has one."""
+    raise PspError(f"there is no Hugging Face tokenizer of the kind {tokenizer.name_on_disk()}")
+
+
+@_convert.register
+def _subwords(tokenizer: SentencepieceTokenizer, model: StaticModel, tokenizers: Any) -> Any:
     library("google.protobuf")
     description = library("sentencepiece.sentencepiece_model_pb2")
     proto = description.ModelProto()
@@ -97,7 +113,8 @@ def convert(model: StaticModel) -> Any:
     return made
 
 
-def _words(tokenizer: WordTokenizer, tokenizers: Any) -> Any:
+@_convert.register
+def _words(tokenizer: WordTokenizer, model: StaticModel, tokenizers: Any) -> Any:
     """:func:`convert` of words; see :func:`psp.text.word_tokenizer.split_words`, which has the same expression."""
     left_out = set(tokenizer.left_out)
     names = [f"{HIDDEN} {word}" if number in left_out else f" {word}" for number, word in enumerate(tokenizer.pieces())]

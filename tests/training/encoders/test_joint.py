@@ -114,7 +114,7 @@ def test_a_folder_embeds_as_the_trained_encoders_do(
     np.testing.assert_array_equal(model.embed_raw_text(made.unseen[0]), seen.vectors)
     assert report["encoder"] == checked_encoder(own) and report["vocabulary"] == len(as_tokenizer(vocabularies))
     assert model.dim == (12 if join == "add" else 20)
-    assert [part.tokenizer.kind for part in model.parts] == ["sentencepiece", "trigram"]
+    assert [part.tokenizer.kind for part in model.parts] == ["subword", "trigram"]
     vectors = [model.embed_raw_text(side) for side in made.unseen]
     found = (model.similarity(*vectors).argmax(axis=1) == np.arange(len(vectors[0]))).mean()
     assert found > 0.3  # of 200 translations; 0.005 by chance
