@@ -19,8 +19,11 @@ class Limits:
         texts: number of texts; a pair has two.
         text_bytes: UTF-8 bytes of a text.
         wait: seconds without a byte after which a client is left: one that does not send the rest of its request, or
-            does not read its answer. The head of a request may take three times as long in all.
-        waiting: requests that wait for the model; more are refused with status 503 and `Retry-After`.
+            does not read its answer. In all, the head of a request may take three times as long; a body, and an answer
+            that is read slowly, as long again as 4 KiB a second take.
+        waiting: requests that wait for the model, or whose answers are being read; more are refused with status 503 and
+            `Retry-After`.
+        answer_bytes: bytes of all vectors whose answers are being read; what would exceed it is refused likewise.
     """
 
     body_bytes: int = 4 << 20
@@ -28,3 +31,4 @@ class Limits:
     text_bytes: int = 64 << 10
     wait: float = 10.0
     waiting: int = 64
+    answer_bytes: int = 256 << 20

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from psp.core.errors import PspError
 from psp.core.version import __version__
@@ -116,7 +116,8 @@ class _Api:
     def __init__(self, model: StaticModel, name: str, limits: Limits) -> None:
         self._model, self._name, self._limits = model, name, limits
         self._turn = asyncio.Lock()
-        self._waiting = 0  # the one that is being answered among them
+        self._waiting = 0  # those that are being answered among them, until their answers have been read
+        self._bytes = 0  # of vectors that are being read
 
     async def _read(self, request: Request) -> dict[str, Any]:
         self._check_not_busy()  # before the body is read
@@ -131,6 +132,26 @@ class _Api:
                 return await run_in_threadpool(work, *arguments)
         finally:
             self._waiting -= 1
+
+    async def _held(self, size: int, work: Callable[..., Result], *arguments: Any) -> tuple[Result, Callable[[], None]]:
+        """:meth:`_run`, whose result of ``size`` bytes is held until it has been read: call what is returned then."""
+        self._check_not_busy()
+        self._waiting += 1
+        held = [0]
+
+        def release() -> None:
+            if held:
+                self._waiting, self._bytes = self._waiting - 1, self._bytes - held.pop()
+
+        try:
+            async with self._turn:
+                if self._bytes and self._bytes + size > self._limits.answer_bytes:
+                    raise Refused(503, "others are still reading their vectors; ask again in a second")
+                held[0], self._bytes = size, self._bytes + size
+                return await run_in_threadpool(work, *arguments), release
+        except BaseException:
+            release()
+            raise
 
     def _check_not_busy(self) -> None:
         if self._waiting >= self._limits.waiting:
@@ -166,8 +187,12 @@ class _Api:
         body = await self._read(request)
         check_keys(body, ("texts",))
         texts = requests.texts(body["texts"], "texts", self._limits)
-        vectors, unknown = await self._run(lambda: (self._model.embed_raw_text(texts), self._unknown(texts)))
-        return _stream('{"vectors":[', (f"[{numbers}]" for numbers in _as_text(vectors)), f'],"unknown":{unknown}}}')
+        (vectors, unknown), release = await self._held(
+            4 * len(texts) * self._model.dim,
+            lambda: (_finite(self._model.embed_raw_text(texts)), self._unknown(texts)),
+        )
+        entries = (f"[{numbers}]" for numbers in _as_text(vectors))
+        return _Stream('{"vectors":[', entries, f'],"unknown":{unknown}}}', release)
 
     async def score(self, request: Request) -> Response:
         """POST /api/score {pairs}: {scores, unknown}, the latter two shares for each pair."""
@@ -218,14 +243,14 @@ class _Api:
         if form not in ("float", "base64"):
             raise Refused(422, "encoding_format is neither float nor base64")
         dim = requests.whole_number(body.get("dimensions", self._model.dim), "dimensions", 1, self._model.dim)
-        vectors, pieces = await self._run(self._embed_normalised, texts, dim)
+        (vectors, pieces), release = await self._held(4 * len(texts) * dim, self._embed_normalised, texts, dim)
         encoded = (f"[{numbers}]" for numbers in _as_text(vectors)) if form == "float" else _as_base64(vectors)
         entries = (
             f'{{"object":"embedding","index":{index},"embedding":{vector}}}' for index, vector in enumerate(encoded)
         )
         usage = {"prompt_tokens": pieces, "total_tokens": pieces}
         tail = f'],"model":{json.dumps(self._name)},"usage":{json.dumps(usage)}}}'
-        return _stream('{"object":"list","data":[', entries, tail)
+        return _Stream('{"object":"list","data":[', entries, tail, release)
 
     def _unknown(self, texts: Sequence[str]) -> list[float]:
         return [round(share, 4) for share in self._model.unknown_shares(texts).tolist()]
@@ -245,33 +270,39 @@ class _Api:
     def _embed_normalised(self, texts: list[str], dim: int) -> tuple[np.ndarray, int]:
         """Return unit vectors (zeros for a text without pieces) and the total number of pieces."""
         vectors = self._model.encode(texts, normalize_embeddings=True, truncate_dim=dim)
-        return vectors, sum(len(part.ids(texts)[0]) for part in parts_of(self._model))
+        return _finite(vectors), sum(len(part.ids(texts)[0]) for part in parts_of(self._model))
 
 
-def _stream(head: str, entries: Iterator[str], tail: str) -> Response:
-    """Stream JSON, a few rows at a time, from a worker thread."""
+class _Stream(StreamingResponse):
+    """JSON, a few rows at a time, from a worker thread; ``release`` is called when it has been read, or nobody does."""
 
-    def parts() -> Iterator[str]:
-        yield head
-        comma = ""
-        while some := list(itertools.islice(entries, ROWS)):
-            yield comma + ",".join(some)
-            comma = ","
-        yield tail
+    def __init__(self, head: str, entries: Iterator[str], tail: str, release: Callable[[], None]) -> None:
+        def parts() -> Iterator[str]:
+            yield head
+            comma = ""
+            while some := list(itertools.islice(entries, ROWS)):
+                yield comma + ",".join(some)
+                comma = ","
+            yield tail
 
-    return StreamingResponse(parts(), media_type="application/json")
+        super().__init__(parts(), media_type="application/json")
+        self._release = release
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._release()
 
 
 def _as_text(vectors: np.ndarray) -> Iterator[str]:
     """Format each vector as comma-separated numbers; nine digits preserve a float32 exactly."""
-    _finite(vectors)
     form = ",".join(["%.9g"] * vectors.shape[1])  # 4 times as fast as json.dumps, half the size
     return (form % tuple(vector.tolist()) for vector in vectors)
 
 
 def _as_base64(vectors: np.ndarray) -> Iterator[str]:
     """Encode each vector, as little-endian float32, as a JSON string in base64."""
-    _finite(vectors)
     return (f'"{base64.b64encode(vector.astype("<f4").tobytes()).decode()}"' for vector in vectors)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import hashlib
@@ -168,7 +169,8 @@ def test_the_models_facts(client, model):
     pieces = model.sentencepiece.get_piece_size()
     expected = {"name": "fr", "languages": ["en", "fr"], "dim": DIM, "vocab_size": pieces, "bytes": pieces * DIM * 4}
     assert expected.items() <= facts.items()
-    assert facts["limits"] == {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000, "wait": 10, "waiting": 64}
+    given = {"body_bytes": 20_000, "texts": 100, "text_bytes": 2_000}
+    assert facts["limits"] == {**given, "wait": 10, "waiting": 64, "answer_bytes": 256 << 20}
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=8), dim=st.integers(1, DIM))
@@ -372,6 +374,49 @@ def test_a_busy_server_says_when_to_ask_again(folder, monkeypatch):
         assert client.post("/api/embed", json={"texts": ["bread"]}).status_code == 200
 
 
+async def ask_slowly(app, texts, go_on=None):
+    """The status of an answer whose client reads on only when it may; without waiting, of one that is read at once."""
+    body = json.dumps({"texts": texts}).encode()
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    scope = {"type": "http", "method": "POST", "path": "/api/embed", "headers": headers, "query_string": b""}
+    parts, statuses = [{"type": "http.request", "body": body}], []
+
+    async def receive():
+        return parts.pop() if parts else await asyncio.Event().wait()
+
+    async def send(message):
+        statuses.append(message.get("status"))
+        if go_on is not None and message["type"] == "http.response.body":
+            await go_on.wait()
+
+    await app({**scope, "http_version": "1.1", "scheme": "http", "raw_path": b"/api/embed"}, receive, send)
+    return statuses[0]
+
+
+@pytest.mark.parametrize("limits", [Limits(waiting=1), Limits(answer_bytes=100)])
+def test_an_answer_counts_until_it_is_read(model, limits):
+    async def talk():
+        app, go_on = application(model, "fr", limits), asyncio.Event()
+        reading = asyncio.create_task(ask_slowly(app, ["bread"] * 3, go_on))
+        gone = asyncio.create_task(ask_slowly(app, ["bread"] * 3, asyncio.Event()))
+        await asyncio.sleep(0.3)
+        refused = await ask_slowly(app, ["bread"])
+        go_on.set()
+        first = await reading
+        gone.cancel()  # whoever leaves is counted no more
+        await asyncio.wait([gone])
+        return first, refused, await ask_slowly(app, ["bread"] * 3)
+
+    assert asyncio.run(talk()) == (200, 503, 200)
+
+
+def test_packets_do_not_wait_for_one_another():
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as client:
+        accepted, _ = listener.accept()
+        with accepted, client:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_many_at_once_get_what_is_theirs(client, model):
     answers = {}
 
@@ -549,6 +594,9 @@ def test_clients_that_make_no_progress_are_left_and_others_are_not(folder):
         # A byte now and then is progress, but the head of a request has its time.
         seconds, said = closed_after(server, *[bytes([code]) for code in HEAD[:40]], every=0.2)
         assert 2.9 < seconds < 10 and said == b""
+        parts = [HEAD + b"Content-Length: 9999\r\n\r\n", *[b" "] * 40]
+        seconds, said = closed_after(server, *parts, every=0.2)
+        assert 2.9 < seconds < 10 and said == b""
         body = json.dumps({"texts": ["bread"]}).encode()
         parts = [HEAD + f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()]
         seconds, said = closed_after(server, *parts, *[bytes([code]) for code in body], every=0.1)
@@ -568,8 +616,10 @@ def test_who_does_not_read_the_answer_is_left(model):
         connection.connect(listener.getsockname())
         connection.settimeout(20)
         connection.sendall(HEAD + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        time.sleep(4)
         answer = b""
+        for _ in range(25):  # a little now and then is progress, but would never end
+            time.sleep(0.2)
+            answer += connection.recv(256)
         with contextlib.suppress(ConnectionError):
             while chunk := connection.recv(65536):
                 answer += chunk
