@@ -349,6 +349,8 @@ def check_config(config: Any, path: Path) -> None:
     for key, kind in (_COMBINED_TYPES if encoder_kind(config) in (CONCAT, ADD) else types).items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
+    if not all(isinstance(code, str) for code in config["languages"]):
+        raise DataError(f"languages is {config['languages']!r}, not a list of codes; copy the folder again", path)
 
 
 def _sha256(path: Path) -> str:

@@ -95,6 +95,7 @@ def test_a_missing_folder(tmp_path):
         ({"kind": "bert"}, r"config\.json: not the config of a psp model"),
         ({"dim": "12"}, r"config\.json: dim is '12'"),
         ({"lower_case": None}, r"config\.json: lower_case is None"),
+        ({"languages": [1]}, r"config\.json: languages is \[1\], not a list of codes"),
         ({"dim": 13}, r"model\.safetensors: .*13\) in config\.json"),
         ({"vocab_size": 10}, r"model\.safetensors: .*\(10, 12\) in config\.json"),
         ({"sentencepiece_sha256": "0" * 64}, r"sentencepiece\.model: not the file that config\.json records"),

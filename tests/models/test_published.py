@@ -123,7 +123,9 @@ def test_case_is_kept_where_the_checkpoint_says_so(sp_model, tmp_path):
     assert read_checkpoint(tmp_path / "model.pt", sp_model).config["lower_case"] is False
 
 
-@pytest.mark.parametrize("change", ["one vocabulary twice", "table of the other language", "old format", "half"])
+@pytest.mark.parametrize(
+    "change", ["one vocabulary twice", "table of the other language", "old format", "half", "grad"]
+)
 def test_kinds_of_checkpoints_that_are_the_same_model(published, sp_model, tmp_path, change):
     saved = checkpoint(sp_model)
     if change == "one vocabulary twice":
@@ -133,6 +135,8 @@ def test_kinds_of_checkpoints_that_are_the_same_model(published, sp_model, tmp_p
         saved["state_dict"]["embedding_fr.weight"] = torch.randn(len(saved["vocab"]), DIM)
     elif change == "half":
         saved["state_dict"]["embedding.weight"] = saved["state_dict"]["embedding.weight"].half()
+    elif change == "grad":
+        saved["state_dict"]["embedding.weight"].requires_grad_()
     path = tmp_path / "model.pt"
     torch.save(saved, path, _use_new_zipfile_serialization=change != "old format")
     expected, found = read_checkpoint(published, sp_model), read_checkpoint(path, sp_model)
@@ -210,6 +214,14 @@ def args(**changed):
         (
             lambda saved: saved | {"state_dict": {"embedding.weight": saved["state_dict"]["embedding.weight"] / 0}},
             "not numbers below 1e15",
+        ),
+        *(
+            (lambda saved, made=made: saved | {"state_dict": {"embedding.weight": made(saved)}}, "not stored number by")
+            for made in (
+                lambda saved: torch.ones(1, 1).expand(len(saved["vocab"]), 10**7),
+                lambda saved: saved["state_dict"]["embedding.weight"].to_sparse(),
+                lambda saved: saved["state_dict"]["embedding.weight"].to("meta"),
+            )
         ),
         (lambda saved: saved | {"vocab": without(saved["vocab"], "▁th")}, "does not fit the embedding matrix of"),
         (lambda saved: saved | {"vocab": saved["vocab"] | {"▁th": 10**6}}, "does not fit the embedding matrix of"),

@@ -100,6 +100,7 @@ def _texts(path: Path, keys: tuple[str, ...]) -> dict[str, str]:
         try:
             entry = json.loads(line)
             key, words = str(entry["_id"]), [str(entry.get(name) or "") for name in keys]
+            "".join([key, *words]).encode()  # JSON can hold half a surrogate pair, which no UTF-8 can
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DataError(f"no JSON object with _id, {', '.join(keys)}", path, number) from None
         if key in found:

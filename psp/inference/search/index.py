@@ -21,7 +21,7 @@ import numpy as np
 
 from psp.core.damage import ARRAY_DAMAGE
 from psp.core.errors import DataError
-from psp.core.files import new_folder, read_json, write_json
+from psp.core.files import new_folder, read_json, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import Graph, library, nearest, unit
 from psp.models.combined import CombinedModel, parts_of
@@ -188,6 +188,7 @@ class Index:
                 "dtype": dtype.name,
                 "rows": len(lines),
                 "graph": graph,
+                "sha256": {name: sha256(temporary / name) for name in (VECTORS, LINES, *([GRAPH] if graph else []))},
             }
             write_json(temporary / DESCRIPTION, description)
         return cls.load(folder, model, corpus)
@@ -217,6 +218,13 @@ class Index:
         ):
             if description.get(key) != value:
                 raise DataError(f"is the index of another {what}; make it again with --save-index", folder)
+        # What is read below is not checked there: a changed graph makes faiss ask for any amount of memory.
+        sums = description.get("sha256")
+        if not isinstance(sums, dict):
+            raise DataError("was made by an earlier psp, without checksums; make it again with --save-index", folder)
+        for name in (VECTORS, LINES, *([GRAPH] if description.get("graph") else [])):
+            if not (folder / name).is_file() or sha256(folder / name) != sums.get(name):
+                raise DataError("missing, truncated or damaged; make the index again with --save-index", folder / name)
         try:
             dtype, shape = np.dtype(description["dtype"]), (int(description["rows"]), int(description["dim"]))
             lines = np.load(folder / LINES, allow_pickle=False)

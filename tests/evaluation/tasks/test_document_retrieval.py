@@ -67,6 +67,7 @@ def test_bad_input_is_one_line(beir: Path) -> None:
         ("qrels/test.tsv", [head, "q1\td9\t0"], "no relevant document for any query"),
         ("qrels/test.tsv", ["q1\td9\t1"], "line 1: the header has no column 'query-id'"),
         ("queries.jsonl", ["{"], "queries.jsonl, line 1: no JSON object with _id, text"),
+        ("queries.jsonl", ['{"_id": "q0", "text": "\\ud83d"}'], "queries.jsonl, line 1: no JSON object with _id, text"),
         ("corpus.jsonl", ['{"_id": "1", "text": "a"}', '{"_id": 1, "text": "b"}'], "line 2: the _id 1 is given twice"),
     ):
         write(beir / name, rows)

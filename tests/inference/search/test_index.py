@@ -147,8 +147,11 @@ def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, t
 def test_a_damaged_index_is_refused(model, corpus, tmp_path):
     Index.build(model, corpus, graph=True, folder=tmp_path / "good")
     changes = {
-        "vectors.bin": ("vectors.bin", lambda data: data[:-4], "damaged .*make the index again"),
-        "lines.npy": ("lines.npy", lambda data: data[:-8], "damaged .*make the index again"),
+        "vectors.bin": ("vectors.bin", lambda data: data[:-4], "vectors.bin: .*damaged; make the index again"),
+        "nan": ("vectors.bin", lambda data: b"\0\0\xc0\x7f" + data[4:], "vectors.bin: .*damaged; make the index again"),
+        "lines.npy": ("lines.npy", lambda data: data[:-8], "lines.npy: .*damaged; make the index again"),
+        "a link": ("graph.faiss", lambda data: data[:-40] + bytes(4) + data[-36:], "graph.faiss: .*damaged; make the"),
+        "old": ("index.json", lambda data: data.replace(b"sha256", b"sha255"), "by an earlier psp, without checksums"),
         "graph": ("graph.faiss", lambda data: data[:300], "graph.faiss: missing, truncated or damaged"),
         "json": ("index.json", lambda data: data[:-5], "index.json: not JSON"),
         "format": ("index.json", lambda data: data.replace(b"t\": 1", b"t\": 2"), "has format 2, but this psp reads 1"),
