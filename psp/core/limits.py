@@ -30,6 +30,9 @@ SECTION = Section(
         "ratio": number(
             200, above=1, help="how many times its size an archive's member or a compressed file may have, unpacked"
         ),
+        "download_bytes": whole(
+            500_000_000_000, at_least=1024, help="bytes of a download whose size is neither pinned nor announced"
+        ),
         "header_bytes": whole(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
         "redirects": whole(5, at_least=0, help="how often a server may send a download elsewhere"),
         "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower ones are left"),
@@ -48,6 +51,7 @@ class Limits:
     line_bytes: int = SECTION["line_bytes"].default
     unpacked_bytes: int = SECTION["unpacked_bytes"].default
     ratio: float = SECTION["ratio"].default
+    download_bytes: int = SECTION["download_bytes"].default
     header_bytes: int = SECTION["header_bytes"].default
     redirects: int = SECTION["redirects"].default
     rate: float = SECTION["rate"].default

@@ -15,6 +15,7 @@ import logging
 import os
 import re
 import shutil
+import stat
 import urllib.parse
 import zipfile
 from dataclasses import dataclass
@@ -160,6 +161,8 @@ def _kept(partial: Path, size: int) -> str:
 
 
 def _local(address: str) -> Path:
+    if not address or "\0" in address or "%00" in address:
+        raise Failure("it is no path")
     scheme, rest = address.split("://", 1) if "://" in address else ("", address)
     if scheme == "file":
         try:
@@ -197,6 +200,8 @@ def _copy(source: Path, remote: Remote, part: Partial) -> None:
         if source.is_dir():
             _pack(source, remote.name, part)
             return
+        if not stat.S_ISREG(source.stat().st_mode):  # a pipe may never begin, a device never end
+            raise Failure("it is not a regular file")
         with source.open("rb") as file:
             part.clear()
             shutil.copyfileobj(file, part.file, 1 << 20)
@@ -210,7 +215,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
     """Pack ``folder`` reproducibly as a zip with one top-level folder, named after the zip.
 
     Members are sorted, dated 1980 and stored uncompressed, since deflate's output depends on the zlib version. Hidden
-    files, which editors and desktops leave behind, are left out.
+    files, which editors and desktops leave behind, are left out. What links lead to outside of it is refused.
     """
     if not name.endswith(".zip"):
         raise Failure(f"it is a folder, but {name} is not a zip")
@@ -218,6 +223,10 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
     members = sorted(member for member in inside if not re.search(r"(^|/)\.", member))
     if not members:
         raise Failure("it is a folder without files")
+    if outside := [member for member in members if not inside[member].resolve().is_relative_to(folder.resolve())]:
+        raise Failure(f"{outside[0]} in it is a link to a file outside of it; copy the file there")
+    if part.path.resolve().is_relative_to(folder.resolve()):
+        raise Failure("it is a folder that the download itself is in; name the one with the files")
     part.clear()
     with zipfile.ZipFile(part.file, "w") as archive:
         for member in members:
@@ -271,8 +280,10 @@ def _licence(archive: zipfile.ZipFile) -> str | None:
     """Return the beginning of the LICENSE members, or if there are none of the README members."""
     for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
         found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
-        texts = []
+        texts: list[str] = []
         for name in sorted(found):
+            if sum(map(len, texts)) > LICENCE_CHARACTERS:
+                break  # an archive may hold any number of them
             with archive.open(name) as member:
                 text = member.read(4 * LICENCE_CHARACTERS).decode("utf-8", errors="replace").strip()
             texts.append(f"{name}: {text}" if len(found) > 1 else text)

@@ -208,9 +208,14 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
                 raise _refusal(response)
             if response.status_code != 416:
                 with Progress(f"downloading {what}", "bytes", total and total - part.size()) as progress:
+                    most = limits().download_bytes if total is None else total
                     for block in _blocks(response):
                         part.file.write(block)
                         progress.add(len(block))
+                        if part.size() > most:
+                            part.clear()
+                            name = "limits.download_bytes" if total is None else "it announced them"
+                            raise Failure(f"it sends more than {most:,} bytes ({name})")
     except requests.exceptions.SSLError as error:
         raise Failure(f"no secure connection: {_said(error)}") from error
     except requests.Timeout as error:

@@ -50,6 +50,8 @@ DEVELOPMENT_TRACK = "track5.en-en"
 BENCHMARK: Mapping[str, str] = {"dev": "sts-dev.csv", "test": "sts-test.csv"}
 
 FOLDERS = {f"STS{year[2:]}-en-test" for year in YEARS} | {"STS17-test", "STSBenchmark"}
+#: Bytes of a file of STS sets; the largest published one has 0.9 MB.
+MOST_BYTES = 8 << 20
 #: The scores of all published STS sets.
 SCALE = (0.0, 5.0)
 #: The development setting that names SemEval-2017's English track in the STS archive.
@@ -144,8 +146,11 @@ class StsSource:
                 data = (self.path / member).read_bytes()
             else:
                 info = self._archive.getinfo(member)
-                if problem := limits().unpacked(info.file_size, info.compress_size):
-                    raise DataError(f"{member} has {problem}; if it is no damage, raise that limit", self.path)
+                problem = limits().unpacked(info.file_size, info.compress_size)
+                if problem is None and info.file_size > MOST_BYTES:
+                    problem = f"more than {MOST_BYTES:,} bytes, and no published set has"
+                if problem:
+                    raise DataError(f"{member} has {problem}; download it again, or raise the limit", self.path)
                 data = self._archive.read(member)
         except (*DAMAGE, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise DataError(f"damaged ({error}); delete it and download it again", self.path) from None

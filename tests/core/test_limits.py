@@ -28,7 +28,7 @@ def allow(monkeypatch, **own):
 
 def test_defaults_and_the_configs_block(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert limits() == Limits(1 << 20, 200_000_000_000, 200, 16 << 20, 5, 1024, 60)
+    assert limits() == Limits(1 << 20, 200_000_000_000, 200, 500_000_000_000, 16 << 20, 5, 1024, 60)
     config = Config({"corpora": {}, "models": {}, "limits": {"line_bytes": 4096}})
     monkeypatch.setenv(VARIABLE, as_variable(config.limits))
     assert limits() == Limits(line_bytes=4096)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -890,6 +891,43 @@ def test_folders_that_do_not_serve(place: Place, zipped: Place, tmp_path: Path) 
     assert "data.bin is not a zip" in place.fails(str(tmp_path / "folder"))
     (tmp_path / "empty").mkdir()
     assert "a folder without files" in zipped.fails(str(tmp_path / "empty"))
+
+
+def test_what_leaves_the_folder_or_is_no_file_does_not_serve(zipped: Place, place: Place, tmp_path: Path) -> None:
+    fill(tmp_path, ["folder/a", "secret"])
+    (tmp_path / "folder/inner").symlink_to("a")
+    zipped.fetch(str(tmp_path / "folder"))  # a link that stays inside
+    zipped.path.unlink(), zipped.record.unlink()
+    (tmp_path / "folder/LICENSE").symlink_to(tmp_path / "secret")
+    assert "LICENSE in it is a link to a file outside" in zipped.fails(str(tmp_path / "folder"))
+    assert "a folder that the download itself is in" in zipped.fails(str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    for address in (str(tmp_path / "pipe"), "/dev/zero"):
+        assert "it is not a regular file" in place.fails(address)
+    for address in ("", "a\0b", "file:///a%00b"):
+        assert "it is no path" in place.fails(address)
+
+
+def test_an_answer_without_an_end_has_one(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PSP_LIMITS", json.dumps({"download_bytes": 100_000}))
+
+    def endless(request: Any) -> None:
+        site.head(request, 200, {"Transfer-Encoding": "chunked"})
+        with contextlib.suppress(OSError):
+            while True:
+                request.wfile.write(b"4000\r\n%b\r\n" % bytes(0x4000))
+
+    site.faults["/a"] = [endless]
+    assert "it sends more than 100,000 bytes (limits.download_bytes)" in place.fails(site.url("/a"), retries=0)
+    assert place.left() == []
+
+
+def test_any_number_of_licences_is_read_as_far_as_is_shown(site: Site, zipped: Place) -> None:
+    many = {f"{number}/LICENSE": "free " * 2000 for number in range(500)}
+    tracemalloc.start()
+    record = zipped.fetch(site.put("/a", pack(**many)))
+    assert len(record["licence_text"]) == 2000 and tracemalloc.get_traced_memory()[1] < 30e6
+    tracemalloc.stop()
 
 
 def test_a_file_of_an_installed_package_without_importing_it(place: Place) -> None:

@@ -268,3 +268,10 @@ def test_the_table_of_codes_is_that_of_the_published_files():
     for language in TATOEBA:
         foreign, english = testsets.read_tatoeba(*testsets.tatoeba_files(folder, language))
         assert 0 < len(foreign) == len(english) <= 1000
+
+
+def test_a_set_larger_than_any_published_one_is_not_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "STS.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("STS/STS17-test/STS.input.track5.en-en.txt", "a\n" * (5 << 20))
+    with testsets.StsSource(tmp_path / "STS.zip") as source, pytest.raises(DataError, match="and no published set has"):
+        source.semeval("2017", "track5.en-en")
