@@ -74,6 +74,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # What a job belongs to, so that one that begins late does not work for a run that has been killed.
 if workflow.is_main_process:
     os.environ[run.VARIABLE] = run.of_this_process()
+    other, known = run.owner()
+    if "--unlock" in sys.argv and other is not None and known:
+        sys.exit(f"error: {failures.locked()}")
+    run.own(certainly=False)
 # Every job's process loads this file first, on a cluster too.
 os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 
@@ -446,6 +450,7 @@ def to_make():
 
 def check_config_files():
     """Before the first job: stop where other config files would make a finished model anew; note whose files make it."""
+    run.own()
     made, finished = to_make()
     if workflow.touch:
         return

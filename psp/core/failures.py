@@ -11,6 +11,7 @@ import os
 import re
 from pathlib import Path
 
+from psp.core import run
 from psp.core.logs import last_error
 
 LONGEST = 500  # characters quoted from Snakemake's message
@@ -21,10 +22,6 @@ OURS = re.compile(
 _told: list[str] = []
 
 SENTENCES = {
-    "LockException": (
-        "another snakemake is running in this folder. If not, one was killed: run `snakemake --unlock`, then the same "
-        "command with --rerun-incomplete"
-    ),
     "IncompleteFilesException": (
         "a run that was killed left incomplete files; run the same command with --rerun-incomplete"
     ),
@@ -45,6 +42,15 @@ def tell(error: Exception) -> str:
     return str(error)
 
 
+def locked() -> str:
+    """Why Snakemake's lock is there: with two runs in a folder, both would fail, so none is unlocked that lasts."""
+    other, known = run.owner()
+    if other is not None and known:
+        return f"another snakemake, {other}, is at work in this folder; wait for it, or end it by Ctrl-C or `kill`"
+    doubt = f"another snakemake, {other}, may be at work in this folder. If not, it" if other else "a run here"
+    return f"{doubt} was killed: run `snakemake --unlock`, then the same command with --rerun-incomplete"
+
+
 def of_snakemake(exception: str, text: str) -> str:
     """Reword an error of Snakemake itself rather than of a job.
 
@@ -57,6 +63,8 @@ def of_snakemake(exception: str, text: str) -> str:
             return said
     if match := OURS.search(text):
         return " ".join(match[1].split())
+    if exception == "LockException":
+        return locked()
     if exception in SENTENCES:
         return SENTENCES[exception]
     if exception in AFFECTED and (files := re.findall(r"affected files:\n((?:\s+.+\n?)+)", text)):

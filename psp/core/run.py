@@ -6,18 +6,42 @@ because the machine was slow, must not: it would write beside the next run's job
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+from pathlib import Path
 
 from psp.core.errors import PspError
 from psp.core.status import born
 
 VARIABLE = "PSP_RUN"
+#: In the folder of a run: the main process that has its lock, as the variable has it.
+OWNER = Path(".snakemake/psp-run")
 
 
 def of_this_process() -> str:
     """The value of the variable for the jobs of a run whose main process this is."""
     return f"{socket.gethostname()} {os.getpid()} {born(os.getpid())[1]}"
+
+
+def own(*, certainly: bool = True) -> None:
+    """Note that the folder is this run's; not certainly: unless another's that lasts has it."""
+    if certainly or owner()[0] is None:
+        with contextlib.suppress(OSError):  # Snakemake says what is wrong with the folder
+            OWNER.parent.mkdir(exist_ok=True)
+            OWNER.write_text(of_this_process())
+
+
+def owner() -> tuple[str | None, bool]:
+    """The run that this folder is noted for, in words, if it may last; and whether that is known."""
+    try:
+        host, pid, began = OWNER.read_text().split(" ")
+    except (OSError, ValueError):
+        return None, False
+    if host != socket.gethostname():
+        return f"process {pid} on {host}", False
+    alive = pid.isdecimal() and int(pid) != os.getpid() and _now(int(pid)) == (True, began)
+    return (f"process {pid}", True) if alive else (None, True)
 
 
 def check() -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from psp.core import run
+from psp.core import failures, run
 from psp.core.errors import PspError
 from psp.core.logs import job
 from psp.training.saving.checkpoint import sole
@@ -67,3 +67,20 @@ def test_a_process_that_has_got_the_number_of_another_is_not_it(main, monkeypatc
     monkeypatch.setenv(run.VARIABLE, f"{socket.gethostname()} {main.pid} 1")
     with pytest.raises(PspError):
         run.check()
+
+
+def test_unlocking_is_advised_only_where_no_run_lasts(main, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    run.OWNER.parent.mkdir()
+    run.OWNER.write_text(of(main))
+    assert f"process {main.pid}, is at work in this folder; wait" in failures.locked()
+    assert "--unlock" not in failures.locked()
+    run.own(certainly=False)  # does not take it from a run that lasts
+    assert run.OWNER.read_text() == of(main)
+    main.kill()
+    main.wait()
+    assert failures.locked().startswith("a run here was killed: run `snakemake --unlock`")
+    run.own(certainly=False)
+    assert run.OWNER.read_text() == run.of_this_process()
+    run.OWNER.write_text("elsewhere 12 34")
+    assert "process 12 on elsewhere, may be at work in this folder. If not, it was killed: run" in failures.locked()

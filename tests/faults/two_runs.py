@@ -17,7 +17,9 @@ def check(bench: Bench) -> Iterator[Result]:
     for number in range(times):
         # The second is as well the command that is documented for after a kill, short of unlocking.
         second = project.run(*(["--rerun-incomplete"] if number % 2 else []))
-        if problem := second.unclear("another snakemake is running in this folder"):
+        if problem := second.unclear("is at work in this folder; wait for it"):
+            problems.append(problem)
+        if problem := project.run("--unlock").unclear("is at work in this folder; wait for it"):
             problems.append(problem)
         time.sleep(seconds / 8)
     if problem := same_bytes(project, first.end(), whole.digests()):
