@@ -14,6 +14,10 @@ from pathlib import Path
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
+#: Characters of a message.
+LONGEST = 4000
+
+
 class PspError(Exception):
     """A problem outside the code: one clear line for the person who can fix it.
 
@@ -25,6 +29,8 @@ class PspError(Exception):
 
     def __str__(self) -> str:
         text = super().__str__()
+        if len(text) > LONGEST:  # a name or a line of somebody's file may have any length
+            text = f"{text[: LONGEST // 2]} [... {len(text) - LONGEST:,} characters ...] {text[-LONGEST // 2 :]}"
         return text if text.isprintable() else "".join(map(_shown, text))
 
 

@@ -27,3 +27,9 @@ def test_any_text_stays_on_the_line_and_can_be_printed(message, path):
 )
 def test_what_would_move_or_hide_text_is_shown_by_its_code(text, shown):
     assert str(PspError(text)) == shown
+
+
+def test_a_long_message_keeps_its_beginning_and_its_end():
+    said = str(DataError("x" * 70_000 + "; mend it", "a.tsv", 3))
+    assert said.startswith("a.tsv, line 3: xxx") and said.endswith("xxx; mend it")
+    assert len(said) < 4100 and " characters ...] " in said

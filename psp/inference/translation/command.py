@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import math
+import os
+import signal
 import subprocess
+import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 from psp.core.errors import ConfigError
 from psp.inference.translation.contract import Hypothesis, Translator, TranslatorError
 
 #: Characters of a line, or of what a command writes to stderr, in an error.
 SHOWN = 200
+#: A command may write so many times what it is asked, and so many bytes more.
+LONGER, ROOM = 100, 1 << 20
+
+
+def _write(pipe: IO[bytes], data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), pipe:  # a command may end without reading all
+        pipe.write(data)
+
+
+def _keep(pipe: IO[bytes], last: collections.deque[bytes]) -> None:
+    with pipe:
+        while block := pipe.read1(1 << 12):  # type: ignore[attr-defined]
+            last.append(block)
 
 
 class CommandTranslator(Translator):
@@ -38,23 +56,54 @@ class CommandTranslator(Translator):
         for place, text in enumerate(texts):
             if "\n" in text or "\r" in text:
                 raise TranslatorError("a text with a line feed, which a command would take for two", place)
-        done = subprocess.run(
-            ["/bin/sh", "-c", self.command],
-            input="".join(f"{text}\n" for text in texts).encode(),
-            capture_output=True,
-        )
-        rows = done.stdout.split(b"\n")
+        status, written, said = self._answer("".join(f"{text}\n" for text in texts).encode())
+        rows = written.split(b"\n")
         if rows[-1] == b"":
             rows.pop()
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
+        if status:
             because = f": {said[-1][:SHOWN]}" if said else ""
             place = min(len(rows), len(texts) - 1)
-            raise TranslatorError(f"`{self.command}` ended with status {done.returncode}{because}", place)
+            raise TranslatorError(f"`{self.command}` ended with status {status}{because}", place)
         if len(rows) != len(texts):
             place = min(len(rows), len(texts) - 1)
             raise TranslatorError(f"`{self.command}` wrote {len(rows):,} lines for {len(texts):,}", place)
         return [[self._hypothesis(row, text, place)] for place, (row, text) in enumerate(zip(rows, texts, strict=True))]
+
+    def _answer(self, asked: bytes) -> tuple[int, bytes, list[str]]:
+        """Run the command; its status, what it wrote, and the last lines of its stderr.
+
+        Raises:
+            TranslatorError: it writes much more than translations of what it was asked.
+        """
+        most = LONGER * len(asked) + ROOM
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", self.command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # so that what the shell has started ends with it
+        )
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        last: collections.deque[bytes] = collections.deque(maxlen=20)
+        threads = [
+            threading.Thread(target=_write, args=(process.stdin, asked), daemon=True),
+            threading.Thread(target=_keep, args=(process.stderr, last), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            written = process.stdout.read(most + 1)
+            if len(written) > most:
+                raise TranslatorError(f"`{self.command}` writes more than {most:,} bytes for {len(asked):,}", 0)
+            status = process.wait()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            process.stdout.close()
+        for thread in threads:
+            thread.join(5)
+        return status, written, b"".join(last).decode(errors="replace").strip().splitlines()
 
     def _hypothesis(self, row: bytes, text: str, place: int) -> Hypothesis:
         try:

@@ -34,6 +34,8 @@ def test_it_may_write_scores() -> None:
         ("sed p", "wrote 8 lines for 4", 3),
         ("sed 's/^c$//'", "wrote an empty line", 2),
         ("head -n 1; echo out of memory >&2; exit 3", "ended with status 3: out of memory", 1),
+        ("yes", "writes more than ", 0),
+        ("yes | head -c 50000000 >&2; exit 3", "ended with status 3: y", 0),
         ("kill -9 $$", "ended with status -9", 0),
         (r"printf 'a\nb\n\377\nd\n'", "not UTF-8", 2),
     ],
