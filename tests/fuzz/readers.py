@@ -1,24 +1,34 @@
 """Every reader of files from others, with whole files to change.
 
 A reader is a function that writes what is whole into a folder and returns how it is read, and the files that are
-changed. A file may have a shape: what is inside of a container is changed as often as the container.
+changed. A file may have a shape: what is inside of a container is changed as often as the container. What is read is
+either refused or has the reader's properties, by assertions: numbers are finite, texts are Unicode within the limits,
+files lie in their folder, and what is written and read again is the same.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import gzip
 import hashlib
 import io
+import itertools
 import json
+import math
+import shutil
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 
+from psp.core.limits import limits
+from psp.corpora.rows import BadRow, Row
+from psp.evaluation.testsets import StsSet
+from psp.models.word_vectors import WordVectors
 from tests.conftest import SENTENCES, train_sentencepiece
 from tests.fuzz.mutate import mutate
 
@@ -82,10 +92,36 @@ def pack(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> by
     return buffer.getvalue()
 
 
+def _texts(*texts: str) -> None:
+    """Texts of one line each, within the limits."""
+    for one in texts:
+        assert "\n" not in one and len(one.encode()) <= limits().line_bytes
+
+
+def _rows(rows: Iterable[Row]) -> None:
+    """Pairs of a corpus."""
+    for row in rows:
+        if not isinstance(row, BadRow):
+            _texts(row[0], row[1])
+            assert "\t" not in row[0] + row[1] and all(map(math.isfinite, row[2:])) and len(row) < 5
+
+
+def _finite(found: WordVectors) -> None:
+    """Word vectors, a row for each word."""
+    assert np.isfinite(found.vectors).all() and sorted(found.index.values()) == list(range(len(found.vectors)))
+
+
+def _similar(data: StsSet, low: float, high: float) -> None:
+    """A set of scored pairs."""
+    assert 0 < len(data.a) == len(data.b) == len(data.gold) and np.isfinite(data.gold).all()
+    assert low <= data.gold.min() and data.gold.max() <= high
+    _texts(*data.a, *data.b)
+
+
 def _corpus(kind: str, path: Path, corpus: str = "", names: tuple[str, str] = ("", "")) -> Callable[[], None]:
     from psp.corpora import open_corpus
 
-    return lambda: _exhaust(open_corpus(kind, path, corpus, names))
+    return lambda: _rows(open_corpus(kind, path, corpus, names))
 
 
 def opus(folder: Path) -> Made:
@@ -173,7 +209,7 @@ def sts_archive(folder: Path) -> Made:
 
     def read() -> None:
         with StsSource(path) as source, contextlib.suppress(MissingSetError):  # it is skipped, and said to be
-            source.semeval("2015", "images")
+            _similar(source.semeval("2015", "images"), 0, 5)
 
     return Made(read, [Target(path, zipped(""))])
 
@@ -183,7 +219,7 @@ def sts_file(folder: Path) -> Made:
 
     path = folder / "sts.tsv"
     path.write_bytes(b"3.5\ta cat\tthe cat\n0\tb\tc\n" * 3)
-    return Made(lambda: read_file(path), [Target(path)])
+    return Made(lambda: _similar(read_file(path), -math.inf, math.inf), [Target(path)])
 
 
 def tatoeba(folder: Path) -> Made:
@@ -192,7 +228,13 @@ def tatoeba(folder: Path) -> Made:
     one, two = folder / "fra", folder / "eng"
     one.write_bytes(b"le chat\nle chien\n" * 3)
     two.write_bytes(b"the cat\nthe dog\n" * 3)
-    return Made(lambda: read_tatoeba(one, two), [Target(one), Target(two)])
+
+    def read() -> None:
+        sides = read_tatoeba(one, two)
+        assert 0 < len(sides[0]) == len(sides[1])
+        _texts(*sides[0], *sides[1])
+
+    return Made(read, [Target(one), Target(two)])
 
 
 def _task(folder: Path, entry: Mapping[str, object], files: Mapping[str, bytes]) -> Made:
@@ -264,7 +306,7 @@ def vectors(folder: Path) -> Made:
 
     path = folder / "v.txt"
     path.write_bytes(b"4 3\n" + b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4)))
-    return Made(lambda: read_vectors(path), [Target(path)])
+    return Made(lambda: _finite(read_vectors(path)), [Target(path)])
 
 
 def vectors_binary(folder: Path) -> Made:
@@ -273,7 +315,7 @@ def vectors_binary(folder: Path) -> Made:
     path = folder / "v.bin"
     row = np.array([0.5, -1.5, 0.002], "<f4").tobytes()
     path.write_bytes(b"4 3\n" + b"".join(b"word%d " % n + row + b"\n" for n in range(4)))
-    return Made(lambda: read_vectors(path), [Target(path)])
+    return Made(lambda: _finite(read_vectors(path)), [Target(path)])
 
 
 def vectors_gzip(folder: Path) -> Made:
@@ -281,7 +323,7 @@ def vectors_gzip(folder: Path) -> Made:
 
     path = folder / "v.txt.gz"
     path.write_bytes(gzip.compress(b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4))))
-    return Made(lambda: read_vectors(path), [Target(path, gzipped)])
+    return Made(lambda: _finite(read_vectors(path)), [Target(path, gzipped)])
 
 
 def store(folder: Path) -> Made:
@@ -294,7 +336,10 @@ def store(folder: Path) -> Made:
 
     def read() -> None:
         with Store(path) as opened:
-            opened.read(0, len(opened))
+            block = opened.read(0, len(opened))
+            for side in (block.source, block.target):
+                assert len(side) == len(opened) and (np.diff(side.offsets) > 0).all()
+                assert side.ids.min() >= 0 and side.ids.max() < opened.vocab_size
 
     return Made(read, [Target(path)])
 
@@ -330,14 +375,31 @@ def _weights(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
 
 
 def _model(folder: Path, write: Callable[[Path], object]) -> Made:
+    from psp.cli import info
+    from psp.models.exports import export
+    from psp.models.files import model_files
     from psp.models.model import load_model
 
     write(folder / "model")
     files = sorted(path for path in (folder / "model").rglob("*") if path.is_file() and path.name != "README.md")
     changes = {".json": _trusting, ".safetensors": _weights}
 
+    places = itertools.count()
+
     def read() -> None:
-        load_model(folder / "model", accelerate=False).encode(["the cat", "le chat dort"])
+        loaded = load_model(folder / "model", accelerate=False)
+        vectors = loaded.encode(["the cat", "le chat dort"])
+        assert np.isfinite(vectors).all() and vectors.shape == (2, loaded.dim)
+        for file in model_files(folder / "model"):
+            assert Path(file).resolve().is_relative_to((folder / "model").resolve())
+        # What psp says of it, and what it writes of it, is true of it.
+        with contextlib.redirect_stdout(io.StringIO()):
+            info.run(argparse.Namespace(model=str(folder / "model"), json=True))
+        out = folder / f"export{next(places)}"
+        export("sentence-transformers", loaded, out, ["the cat"])
+        again = load_model(out, accelerate=False).encode(["the cat", "le chat dort"])
+        np.testing.assert_array_equal(again, vectors)
+        shutil.rmtree(out)
 
     config = folder / "model/config.json"
     described = json.loads(config.read_bytes())
@@ -421,8 +483,6 @@ def model_combined(folder: Path) -> Made:
 
 
 def published(folder: Path) -> Made:
-    import argparse
-
     import torch
 
     from psp.models.published import read_checkpoint
@@ -439,7 +499,12 @@ def published(folder: Path) -> Made:
         },
         file,
     )  # fmt: skip
-    return Made(lambda: read_checkpoint(file, path), [Target(file, zipped(""))])
+
+    def read() -> None:
+        weight = read_checkpoint(file, path).weight
+        assert np.isfinite(weight).all() and weight.shape == (processor.get_piece_size(), 8)
+
+    return Made(read, [Target(file, zipped(""))])
 
 
 def sentencepiece_model(folder: Path) -> Made:
@@ -507,7 +572,8 @@ def cache(folder: Path) -> Made:
     CachedEncoder(encoder, "x", folder / "cache", "v").embed(["the cat", "cat"])
 
     def read() -> None:
-        CachedEncoder(encoder, "x", folder / "cache", "v").embed(["the cat", "cat"])
+        found = CachedEncoder(encoder, "x", folder / "cache", "v").embed(["the cat", "cat"])
+        assert np.isfinite(found).all() and found.shape == (2, 3)
 
     return Made(read, [Target(path) for path in sorted((folder / "cache/x").iterdir())])
 
@@ -523,12 +589,16 @@ def index(folder: Path) -> Made:
     lines = folder / "lines.txt"
     lines.write_text("the cat\nle chat\nthe\n")
     loaded, corpus = load_model(folder / "model", accelerate=False), LineFile(lines)
-    Index.build(loaded, corpus, folder=folder / "index")
+    for name, graph in (("index", False), ("graph", True)):
+        Index.build(loaded, corpus, graph=graph, folder=folder / name)
 
     def read() -> None:
-        Index.load(folder / "index", loaded, corpus).search(["cat"], 2)
+        for name in ("index", "graph"):
+            (hits,) = Index.load(folder / name, loaded, corpus).search(["cat"], 2)
+            assert [hit.line for hit in hits] == [1] or all(-1.001 <= hit.cosine <= 1.001 for hit in hits)
+            assert all(math.isfinite(hit.cosine) and hit.text == corpus[hit.line - 1] for hit in hits)
 
-    files = sorted((folder / "index").iterdir())
+    files = sorted(path for name in ("index", "graph") for path in (folder / name).iterdir())
     return Made(read, [Target(path, _trusting if path.suffix == ".json" else mutate) for path in files])
 
 
