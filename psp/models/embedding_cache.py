@@ -100,6 +100,11 @@ class CachedEncoder:
         for number in used:
             rows = places[:, 0] == number
             found[rows] = files[number][places[rows, 1]]
+        if not np.isfinite(found).all():
+            raise DataError(
+                "holds vectors with what is no number; delete this folder, and its texts are embedded again",
+                self.folder,
+            )
         return found
 
     def _opened(self) -> list[np.ndarray]:
@@ -108,7 +113,10 @@ class CachedEncoder:
             for path in sorted(self.folder.glob("*.keys.npy")):
                 vectors = path.with_name(path.name.replace(".keys.", ".vectors."))
                 try:
-                    self._remember(np.load(path), np.load(vectors, mmap_mode="r"))
+                    found = np.load(vectors, mmap_mode="r")
+                    if found.offset + found.nbytes != vectors.stat().st_size:
+                        raise ValueError("more or fewer numbers than its header says")
+                    self._remember(np.load(path), found)
                 except ARRAY_DAMAGE as error:
                     raise DataError(
                         f"damaged, or its .vectors.npy is ({error}); delete both, and their texts are embedded again",

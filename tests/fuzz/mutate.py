@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import struct
 from collections.abc import Callable, Sequence
 from random import Random
@@ -74,15 +76,23 @@ def _splice(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
 
 
 def _digits(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
-    """Another number where there is one in text."""
-    places = [place for place, byte in enumerate(data[:20_000]) if 48 <= byte <= 57]
+    """Another number, or another digit, where there is one in text."""
+    places = list(re.finditer(rb"[0-9]+(?:\.[0-9]+)?" if rng.random() < 0.5 else rb"[0-9]", data[:20_000]))
     if not places:
         return data
     place = rng.choice(places)
-    number = rng.choice((b"-1", b"0", b"99999999999", b"4294967296", b"1e308", b"2.5", b"1" * 400))
-    return data[:place] + number + data[place + 1 :]
+    number = rng.choice((b"-1", b"0", b"6.5", b"1e3", b"nan", b"99999999999", b"4294967296", b"1e308", b"1" * 400))
+    return data[: place.start()] + number + data[place.end() :]
+
+
+def _float(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+    """What is no number, or too large a one, in place of a float32; matrices stand at the end of a file, in rows."""
+    place = len(data) - 4 * rng.randrange(1, max(2, len(data) // 4))
+    return (
+        data[: max(place, 0)] + struct.pack("<f", rng.choice((math.nan, math.inf, -3e38))) + data[max(place, 0) + 4 :]
+    )
 
 
 _CHANGES: Sequence[Callable[[bytes, Random, Sequence[bytes]], bytes]] = (
-    _flip, _flip, _set, _cut, _leave_out, _repeat, _insert, _insert, _number, _splice, _digits
+    _flip, _flip, _set, _cut, _leave_out, _repeat, _insert, _insert, _number, _splice, _digits, _digits, _float
 )  # fmt: skip
