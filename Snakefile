@@ -55,6 +55,9 @@ include: "rules/variants.smk"
 include: "rules/report.smk"
 
 
+failures.outputs += [str(file) for rule in workflow.rules for file in rule.output]
+
+
 onstart:
     check_config_files()
 

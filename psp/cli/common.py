@@ -46,6 +46,19 @@ def model_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
 
 
+def check_results(folder: Path) -> Path:
+    """Check that a folder is one of results, not the model in it.
+
+    Raises:
+        DataError: it is the model; its results are named.
+    """
+    if (folder / "config.json").is_file() and not (folder / "eval.json").is_file():
+        parent = folder.resolve().parent
+        there = f"; its results are in {folder.parent}" if (parent / "eval.json").is_file() else ""
+        raise DataError(f"is a model, not a folder of results{there}", folder)
+    return folder
+
+
 def jobs(command: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     command.add_argument(

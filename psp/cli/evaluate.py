@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
 def _entries(files: Sequence[Path], only: Sequence[str] | None) -> Mapping[str, Any]:
     """Return the entries of ``evaluate.tasks`` in config files, later files on top of earlier ones."""
     from psp.config.config_file import read_yaml
-    from psp.config.corpus_entries import closest
+    from psp.core.errors import closest
 
     found: dict[str, Any] = {}
     for file in files:

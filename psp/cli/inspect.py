@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psp.cli.project import project, read_config
+from psp.cli.project import models, named, read_config
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 
@@ -20,10 +20,9 @@ def add(command: Any) -> None:
     added = command(
         "inspect", run, "Fetch the corpora of a model and say what looks wrong in them, before anything is trained."
     )
-    added.add_argument("model", metavar="MODEL", help="a model of the config, such as fr")
     added.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
     added.add_argument("--json", action="store_true", help="print inspect.json instead of its summary")
-    project(added)
+    models(added)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -34,25 +33,28 @@ def run(options: argparse.Namespace) -> None:
         DataError: the rule failed; Snakemake has said why.
         PspError: Snakemake is not installed.
     """
+    names = named(options)
     config = read_config(options)
-    config.cleared(options.model)
-    page = f"results/{options.model}/inspect.html"
-    _make(options.folder, page, options.configfile, options.cores)
-    path: Path = options.folder / page
-    if options.json:
-        print(path.with_suffix(".json").read_text(encoding="utf-8"), end="")
-        return
+    for name in names:
+        config.cleared(name)
+    pages = [f"results/{name}/inspect.html" for name in names]
+    _make(options.folder, pages, options.configfile, options.cores)
     from psp.report.inspect import as_text
 
-    print(as_text(read_json(path.with_suffix(".json"))), end="")
-    print(f"\nSamples, lengths, languages, filters and test sets of each corpus: {path}")
+    for number, page in enumerate(pages):
+        path: Path = options.folder / page
+        if options.json:
+            print(path.with_suffix(".json").read_text(encoding="utf-8"), end="")
+            continue
+        print("\n" * (number > 0) + as_text(read_json(path.with_suffix(".json"))), end="")
+        print(f"\nSamples, lengths, languages, filters and test sets of each corpus: {path}")
 
 
-def _make(folder: Path, target: str, configs: list[str], cores: int) -> None:
+def _make(folder: Path, targets: list[str], configs: list[str], cores: int) -> None:
     if importlib.util.find_spec("snakemake") is None:
         raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
     files = ["--configfile", *(str(Path(file).absolute()) for file in configs)] if configs else []
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", target]
+    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", *targets]
     # Its messages go where they do not mix with the report.
     if subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
-        raise DataError("was not made; the reason stands above", folder / target)
+        raise DataError("was not made; the reason stands above", folder / ", ".join(targets))

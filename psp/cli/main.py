@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import logging
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from psp.cli import (
     combine,
@@ -44,6 +45,7 @@ from psp.cli import (
     watch,
 )
 from psp.cli.common import printing
+from psp.core.errors import closest
 from psp.core.logs import job
 from psp.core.version import __version__
 
@@ -86,10 +88,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.run(options)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says which command was meant."""
+
+    def error(self, message: str) -> NoReturn:
+        if match := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            known = [name.strip(" '") for name in match[2].split(",")]
+            message = f"{match[1]}: no such command{closest(match[1], known)}; `psp --help` lists them"
+        super().error(message)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="psp", description="Sentence embeddings from parallel text.")
+    parser = _Parser(prog="psp", description="Sentence embeddings from parallel text.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser)
 
     def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=what, description=what)

@@ -23,6 +23,24 @@ def project(command: argparse.ArgumentParser) -> None:
     command.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
 
 
+def models(command: argparse.ArgumentParser) -> None:
+    """Add ``MODEL...``, and what :func:`project` adds."""
+    command.add_argument("models", nargs="*", metavar="MODEL", help="models of the config, such as fr")
+    project(command)
+    command.set_defaults(usage_error=command.error)
+
+
+def named(options: argparse.Namespace) -> list[str]:
+    """The models of the command line, which argparse takes for config files where they stand behind some."""
+    while options.configfile and not options.configfile[-1].endswith((".yaml", ".yml", ".json")):
+        if Path(options.configfile[-1]).is_file():
+            break
+        options.models.insert(0, options.configfile.pop())
+    if not options.models:
+        options.usage_error("the following arguments are required: MODEL")
+    return list(options.models)
+
+
 def read_config(options: argparse.Namespace) -> Config:
     """Load the project's config, overlaid with the command line's config files; log notes about it.
 

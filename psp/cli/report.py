@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from psp.cli.common import check_results
+
 
 def add(command: Any) -> None:
     """Add the command's parser."""
@@ -16,6 +18,8 @@ def add(command: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
+    for folder in options.folders:
+        check_results(folder)
     if len(options.folders) == 1:
         from psp.report.report import write
 

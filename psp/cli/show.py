@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from psp.cli.common import check_results
 from psp.core.errors import DataError
 
 
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
         variants_table,
     )
 
-    folder: Path = options.results
+    folder: Path = check_results(options.results)
     files = {
         name: path
         for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus", "translator")

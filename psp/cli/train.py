@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 
 if TYPE_CHECKING:
     from psp.text.tokenizer import Tokenizer
@@ -267,7 +267,9 @@ def _collected(assignments: list[str]) -> dict[str, Any]:
     found = _settings("--collect", assignments)
     for key, value in found.items():
         if key not in SECTION.keys:
-            raise ConfigError(f"vocabulary.{key}: no such key; allowed are {', '.join(SECTION.keys)}")
+            raise ConfigError(
+                f"vocabulary.{key}: no such key{closest(key, SECTION.keys)}; allowed are {', '.join(SECTION.keys)}"
+            )
         if not SECTION[key].allows(value):
             raise ConfigError(f"vocabulary.{key}: {value!r} is not allowed; allowed is {SECTION[key].allowed}")
     return found

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from psp.config.corpus_entries import closest
 from psp.config.model import Model
 from psp.config.overlay import merge
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems, tasks
 from psp.models import lstm
 from psp.training.settings import JOINT, OF_PART

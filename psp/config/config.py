@@ -17,7 +17,7 @@ from typing import Any
 from psp.config import combination_entries, study_entries, transformer_entries
 from psp.config.blocks import ENCODER
 from psp.config.config_file import read_yaml
-from psp.config.corpus_entries import Part, check_entry, check_ranking, closest, resolve
+from psp.config.corpus_entries import Part, check_entry, check_ranking, resolve
 from psp.config.downloads import Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, document
 from psp.config.licences import permitted
@@ -30,7 +30,7 @@ from psp.config.translated_entries import is_translated, resolve_translated
 from psp.config.translator_entries import Translator, is_trained, resolve_translator
 from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME, RECIPES
 from psp.evaluation import systems, tasks
 from psp.evaluation.testsets import SEMEVAL

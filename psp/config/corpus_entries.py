@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from psp.config.entries import CORPUS
 from psp.config.overlay import merge
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.corpora.opus import language_pair
 from psp.pairs import rank as ranking
 from psp.pairs.filters import for_text, problems
@@ -231,12 +230,6 @@ def file_name(path: str) -> str:
     while (shorter := _ENDINGS.sub("", name)) != name:
         name = shorter
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """A "did you mean" hint for errors; empty if no known name is close."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _languages(

@@ -11,9 +11,8 @@ from typing import Any
 import jsonschema
 import yaml
 
-from psp.config.corpus_entries import closest
 from psp.config.overlay import merge
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from psp.config.corpus_entries import Part, check_ranking, closest
+from psp.config.corpus_entries import Part, check_ranking
 from psp.config.model import Model
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 
 STUDIES = ("tenths", "by_corpus")
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.corpus_entries import Part, closest, resolve
+from psp.config.corpus_entries import Part, resolve
 from psp.config.mined_entries import is_mined, union
 from psp.config.model import Model
 from psp.config.overlay import merge
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
 from psp.inference.translation.load import KINDS, kind_of
 from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled

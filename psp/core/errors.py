@@ -7,7 +7,9 @@ and keeps its traceback.
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 #: Control characters, directions of writing, lone surrogates, ends of lines and of paragraphs.
@@ -48,6 +50,12 @@ class DataError(PspError):
 
 class DownloadError(PspError):
     """No mirror served a file, or it is not the pinned file."""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """A "did you mean" hint for errors; empty if no known name is close."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _shown(character: str) -> str:

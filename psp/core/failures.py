@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from psp.core import run
+from psp.core.errors import closest
 from psp.core.logs import last_error
 
 LONGEST = 500  # characters quoted from Snakemake's message
@@ -34,6 +35,17 @@ AFFECTED = {
 #: Snakemake takes no output that is older than what it was made of.
 OLDER = re.compile(r"older modification time .*? than input (\S+) \((\d{4}-\d\d-\d\d \d\d:\d\d)")
 STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
+
+
+#: The outputs of all rules, with wildcards such as ``{model}``.
+outputs: list[str] = []
+
+
+def _made(file: str) -> list[str]:
+    """The outputs that there are of the file's model."""
+    name = file.removeprefix("results/").partition("/")[0]
+    found = (re.sub(r"\{model(,[^}]*)?\}", name, output) for output in outputs)
+    return sorted({output for output in found if "{" not in output})
 
 
 def tell(error: Exception) -> str:
@@ -71,7 +83,8 @@ def of_snakemake(exception: str, text: str) -> str:
         affected = sorted({line.strip() for block in files for line in block.splitlines()} - {""})
         return f"{', '.join(affected)}: {AFFECTED[exception]}"
     if exception == "MissingRuleException" and (match := re.search(r"No rule to produce (.+?)(?: \(if|\n|$)", text)):
-        return f"{match[1].rstrip('.')}: no rule makes this file; see README.md for what can be made"
+        file = match[1].rstrip(".")
+        return f"{file}: no rule makes this file{closest(file, _made(file))}; docs/running.md lists what can be made"
     if match := OLDER.search(text):
         return (
             f"{match[1]}: dated in the future ({match[2]}), so that the clock has been set back; set it right, or run "

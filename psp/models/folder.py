@@ -304,6 +304,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     """Read and check a folder's config.json; its encoder is of a known kind."""
     if not folder.is_dir():
         raise DataError("no such folder; a model is a folder with config.json in it", folder)
+    if not (folder / CONFIG).exists() and (folder / "model" / CONFIG).exists():
+        raise DataError(f"holds results; the model is {folder / 'model'}", folder)
     config: dict[str, Any] = read_json(folder / CONFIG)
     check_config(config, folder / CONFIG)
     if (kind := encoder_kind(config)) not in _encoders:

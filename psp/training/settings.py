@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 from psp.core.settings import Section, Setting, choice, flag, listing, number, text, whole
 from psp.training.losses import objective
 
@@ -39,7 +39,9 @@ class _Checked:
         """
         known = cls.declared()
         if unknown := [key for key in mapping if key not in known]:
-            raise ConfigError(f"{cls.BLOCK}.{unknown[0]}: no such key; allowed are {', '.join(known)}")
+            raise ConfigError(
+                f"{cls.BLOCK}.{unknown[0]}: no such key{closest(unknown[0], known)}; allowed are {', '.join(known)}"
+            )
         return cls(**mapping)
 
     def __post_init__(self) -> None:

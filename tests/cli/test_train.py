@@ -140,7 +140,7 @@ def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
         (["--vocabulary", "{sp}"], "holds no words or trigrams; write --sentencepiece for subwords"),
         (["--vocabulary", "nothing.txt"], "--vocabulary nothing.txt: no such file"),
         (["--encoder", "word", "--lstm", "width=3"], "--lstm: is for --encoder lstm and blstm"),
-        (["--encoder", "lstm", "--lstm", "widht=3"], "lstm.widht: no such key; allowed are width, "),
+        (["--encoder", "lstm", "--lstm", "widht=3"], "lstm.widht: no such key; did you mean width?; allowed are width, "),
         (["--encoder", "lstm", "--lstm", "scramble=2"], "lstm.scramble: 2 is not allowed"),
         (["--encoder", "word", "--collect", "size=0"], "vocabulary.size: 0 is not allowed; allowed is a whole number"),
         (["--encoder", "word", "--collect", "most=3"], "vocabulary.most: no such key; allowed are size, min_count"),
@@ -175,7 +175,7 @@ def test_a_store_needs_its_vocabulary(tmp_path: Path, data: Path, capsys: pytest
 @pytest.mark.parametrize(
     ("pairs", "options", "message"),
     [
-        ("store.h5", ["--set", "epoch=1"], "train.epoch: no such key; allowed are epochs, "),
+        ("store.h5", ["--set", "epoch=1"], "train.epoch: no such key; did you mean epochs?; allowed are epochs, "),
         ("store.h5", ["--set", "dropout=1.5"], "train.dropout: 1.5 is not allowed; allowed is a number, at least 0"),
         ("store.h5", ["--set", "epochs=three"], "train.epochs: 'three' is not allowed"),
         ("store.h5", ["--set", "epochs"], "--set epochs: write key=value"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.config.corpus_entries import Part, check_entry, closest, file_name, of_pair, resolve
-from psp.core.errors import ConfigError
+from psp.config.corpus_entries import Part, check_entry, file_name, of_pair, resolve
+from psp.core.errors import ConfigError, closest
 
 FILTERS: dict[str, Any] = {
     "lower_case": True,

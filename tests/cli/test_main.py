@@ -1,0 +1,68 @@
+"""Slips on the command line, and what the error says was meant."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+
+import pytest
+
+from psp.cli import project
+from psp.cli.main import main
+from psp.core import failures
+from tests.held.make import FIXTURES
+
+
+def said(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, arguments)])
+    assert ended.value.code
+    return capsys.readouterr().err
+
+
+@pytest.fixture
+def results(tmp_path):
+    shutil.copytree(FIXTURES / "subword", tmp_path / "results/fr/model")
+    (tmp_path / "results/fr/eval.json").write_text("{}")
+    return tmp_path / "results/fr"
+
+
+def test_the_folder_that_was_meant(results, capsys):
+    assert f"{results}: holds results; the model is {results}/model" in said(capsys, "info", results)
+    for command in (["show"], ["report", "--out", results / "x.html"]):
+        text = said(capsys, *command, results / "model")
+        assert f"{results}/model: is a model, not a folder of results; its results are in {results}" in text
+
+
+def test_the_command_and_the_key_that_were_meant(tmp_path, capsys):
+    assert "embde: no such command; did you mean embed?" in said(capsys, "embde", "x")
+    (tmp_path / "a.tsv").write_text("a\tb\n")
+    options = ["--encoder", "word", "--languages", "en", "--out", tmp_path / "m", "--set", "epoch=3"]
+    assert "train.epoch: no such key; did you mean epochs?" in said(capsys, "train", tmp_path / "a.tsv", *options)
+
+
+def test_the_target_that_was_meant(monkeypatch):
+    monkeypatch.setattr(failures, "outputs", ["results/{model}/eval.json", "results/{model}/tasks/{task}.json"])
+    text = "MissingRuleException:\nNo rule to produce results/fr/evl.json (if you use input functions ...)."
+    assert "results/fr/evl.json: no rule makes this file; did you mean results/fr/eval.json?" in failures.of_snakemake(
+        "MissingRuleException", text
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "models", "configs"),
+    [
+        (["sw"], ["sw"], []),
+        (["--configfile", "x.yaml", "sw", "yo"], ["sw", "yo"], ["x.yaml"]),
+        (["sw", "--configfile", "x.yaml", "y.yml"], ["sw"], ["x.yaml", "y.yml"]),
+    ],
+)
+def test_models_behind_config_files_are_models(arguments, models, configs):
+    parser = argparse.ArgumentParser()
+    project.models(parser)
+    options = parser.parse_args(arguments)
+    assert (project.named(options), options.configfile) == (models, configs)
+
+
+def test_no_model_is_an_error(capsys):
+    assert "the following arguments are required: MODEL" in said(capsys, "plan", "--configfile", "x.yaml")
