@@ -159,12 +159,17 @@ class Downloads:
                 if lid_label(language) not in LID_LABELS
             }
         )
-        strange = [
-            f"models.{model.name}.languages: {language} is not a language code that psp knows"
-            f"{closest_code(language)}; it selects test sets and OPUS archives, so look it up in ISO 639"
-            for language in model.languages
-            if not is_known(language)
-        ]
+        strange = []
+        for language in model.languages:
+            if not is_known(language):
+                meant = closest_code(language)
+                told = f"is not a language code that psp knows{meant}"
+                if not meant and re.fullmatch("[a-z]{3}", language):
+                    told = "is taken for a code of ISO 639-3, of which psp has no list"
+                strange.append(
+                    f"models.{model.name}.languages: {language} {told}; it selects test sets and OPUS archives, so "
+                    "look it up in ISO 639"
+                )
         return strange + [
             f"models.{model.name}: language identification (lid.176) does not know {language!r}: lines on its side are "
             "dropped only if they are clearly in the other side's language"

@@ -136,6 +136,20 @@ NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
 }
 
 
+# ISO 639-3 codes of the languages of ISO 639-1 that have no Tatoeba set.
+_OTHERS = """
+aa:aar ab:abk ae:ave ak:aka an:arg as:asm av:ava ay:aym ba:bak bi:bis bm:bam bo:bod ce:che co:cos cr:cre cu:chu cv:chv
+dv:div dz:dzo ee:ewe en:eng ff:ful fj:fij gn:grn gu:guj gv:glv ha:hau ho:hmo ht:hat hz:her ig:ibo ii:iii ik:ipk iu:iku
+kg:kon ki:kik kj:kua kl:kal kn:kan kr:kau ks:kas kv:kom ky:kir lb:ltz lg:lug li:lim ln:lin lo:lao lu:lub mg:mlg mh:mah
+mi:mri mt:mlt my:mya na:nau nd:nde ne:nep ng:ndo nr:nbl nv:nav ny:nya oj:oji om:orm or:ori os:oss pa:pan pi:pli ps:pus
+qu:que rm:roh rn:run rw:kin sa:san sc:srd sd:snd se:sme sg:sag si:sin sm:smo sn:sna so:som ss:ssw st:sot su:sun tg:tgk
+ti:tir tn:tsn to:ton ts:tso tw:twi ty:tah ve:ven vo:vol wa:wln wo:wol yo:yor za:zha zu:zul
+"""
+
+#: Config code of a language -> its three-letter code: that of its Tatoeba set where there is one, else ISO 639-3.
+ISO3: dict[str, str] = dict(pair.split(":") for pair in _OTHERS.split()) | TATOEBA
+
+
 def name_of_set(iso3: str) -> str:
     """Name the language of a Tatoeba test set in English; all else, such as ``fra-eng``, stays as it is."""
     return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
@@ -234,5 +248,6 @@ def is_known(code: str) -> bool:
 def closest_code(code: str) -> str:
     """A hint at the code that was perhaps meant, to be put into a message; empty where none is near."""
     meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
-    meant = "en" if code == "eng" else meant
-    return f"; did you mean {meant} ({NAMES[meant]})?" if meant else ""
+    meant = meant or next((known for known, three in ISO3.items() if three == code), None)
+    name = f" ({NAMES[meant]})" if meant in NAMES else ""
+    return f"; did you mean {meant}{name}?" if meant else ""

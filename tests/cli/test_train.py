@@ -140,7 +140,10 @@ def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
         (["--vocabulary", "{sp}"], "holds no words or trigrams; write --sentencepiece for subwords"),
         (["--vocabulary", "nothing.txt"], "--vocabulary nothing.txt: no such file"),
         (["--encoder", "word", "--lstm", "width=3"], "--lstm: is for --encoder lstm and blstm"),
-        (["--encoder", "lstm", "--lstm", "widht=3"], "lstm.widht: no such key; did you mean width?; allowed are width, "),
+        (
+            ["--encoder", "lstm", "--lstm", "widht=3"],
+            "lstm.widht: no such key; did you mean width?; allowed are width, ",
+        ),
         (["--encoder", "lstm", "--lstm", "scramble=2"], "lstm.scramble: 2 is not allowed"),
         (["--encoder", "word", "--collect", "size=0"], "vocabulary.size: 0 is not allowed; allowed is a whole number"),
         (["--encoder", "word", "--collect", "most=3"], "vocabulary.most: no such key; allowed are size, min_count"),

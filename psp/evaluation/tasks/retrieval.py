@@ -19,7 +19,7 @@ from psp.core.settings import Setting, choice, listing, text
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.contract import Draw, Part, Task
 from psp.evaluation.testsets import read_tatoeba
-from psp.text.languages import TATOEBA
+from psp.text.languages import ISO3, TATOEBA
 
 #: Codes in the names of NTREX-128's files, where they are not Tatoeba's.
 _NTREX = {"en": "eng", "ar": "arb", "zh": "zho-CN", "sw": "swa", "fa": "fas", "ms": "msa", "lv": "lav", "sq": "sqi"}
@@ -109,16 +109,16 @@ def _part(similarity: Floats, candidates: list[str], draw: Draw) -> Part:
 
 
 def _ntrex(folder: Path, language: str) -> Path:
-    code = _NTREX.get(language, TATOEBA.get(language, language))
+    code = _NTREX.get(language, ISO3.get(language, language))
     path = folder / f"newstest2019-{'src' if code == 'eng' else 'ref'}.{code}.txt"
     if not path.exists():
-        known = sorted(file.name.split(".")[1] for file in folder.glob("newstest2019-*.txt"))
+        known = sorted({file.name.split(".")[1] for file in folder.glob("newstest2019-*.txt")})
         raise DataError(f"no such file; give a language by the code of its file: {', '.join(known) or 'none'}", path)
     return path
 
 
 def _flores(folder: Path, language: str, split: str) -> Path:
-    code = _FLORES.get(language, TATOEBA.get(language, language))
+    code = _FLORES.get(language, ISO3.get(language, language))
     exact = folder / split / f"{code}.{split}"
     found = [exact] if exact.exists() else sorted((folder / split).glob(f"{code}_*.{split}"))
     if len(found) != 1:
