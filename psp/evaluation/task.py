@@ -7,6 +7,7 @@ be taken later (:mod:`psp.evaluation.compare`).
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from psp.evaluation.task_files import write
 from psp.evaluation.tasks import Draw, Task, Unsupported, make
 from psp.models.static import load
 from psp.pairs.store import SUFFIX
+from psp.text.languages import ISO3
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +48,8 @@ def evaluate_task(
     Returns:
         ``task`` (its kind), ``settings`` (all of them), ``files`` (``name`` and ``sha256`` of each that was read),
         ``conditions``, and ``parts``: for each the number of ``items``, and each figure with ``value`` and 95%
-        ``interval``. Where the system cannot do the task, there are no parts, and ``why`` says so.
+        ``interval``; ``unknown_languages``, those of the task that the model does not have. Where the system cannot do
+        the task, there are no parts, and ``why`` says so.
 
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.
@@ -62,6 +65,9 @@ def _evaluate(scorer: Scorer, task: Task, draw: Draw, resampled: dict[str, Float
         "files": task.checksums(),
         "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": draw.resamples, "seed": draw.seed},
     }
+    if unknown := _unknown_languages(scorer, task):
+        log.warning("%s: %s: not a language of the model", draw.name, ", ".join(unknown))
+        result["unknown_languages"] = unknown
     try:
         parts = task.score(scorer, draw)
     except Unsupported as error:
@@ -73,6 +79,15 @@ def _evaluate(scorer: Scorer, task: Task, draw: Draw, resampled: dict[str, Float
             found = {f"{name}/{key}": figure.resampled for key, figure in part.figures.items()}
             resampled |= {key: drawn for key, drawn in found.items() if drawn is not None}
     return {**result, "parts": {name: part.report for name, part in parts.items()}}
+
+
+def _unknown_languages(scorer: Scorer, task: Task) -> list[str]:
+    """Those of a task's languages that a model does not have; none where either says nothing of them."""
+    known = getattr(getattr(scorer, "model", None), "config", {}).get("languages") or []
+    codes = {*known, *(ISO3.get(code, code) for code in known)}
+    wanted = task.settings.get("languages") or []
+    plain = {code: re.split("[-_]", code)[0] for code in wanted}
+    return [code for code in wanted if known and not {plain[code], ISO3.get(plain[code])} & codes]
 
 
 def evaluate_model_task(

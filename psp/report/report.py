@@ -26,7 +26,7 @@ from psp.report.data import HEADINGS, STAGES
 from psp.report.quoted import Quoted
 from psp.report.quoted import load as load_quoted
 from psp.report.run import STORE, Run, kept_pairs
-from psp.report.task_table import difference_of
+from psp.report.task_table import difference_of, named
 from psp.report.verdict import judged, verdict
 from psp.text.languages import NAMES, name_of_set
 from psp.text.published_sets import is_published, same_domain
@@ -224,7 +224,7 @@ def _tasks(run: Run) -> Markup | None:
             for figure, score in found["figures"].items():
                 rows.append(
                     [
-                        result["name"],
+                        named(result),
                         part,
                         found["items"],
                         about.get(figure, figure),

@@ -31,7 +31,7 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Ma
             for figure, score in found["figures"].items():
                 rows.append(
                     [
-                        result["name"],
+                        named(result),
                         result["task"],
                         part,
                         f"{found['items']:,}",
@@ -55,6 +55,12 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Ma
         "(the same letters and digits, ignoring case).\n"
     )
     return f"{layout(rows, form, right=(3, 6))}\n{about}{said}"
+
+
+def named(result: Mapping[str, Any]) -> str:
+    """A task's name, with the languages that the system does not know."""
+    unknown = ", ".join(result.get("unknown_languages", ()))
+    return f"{result['name']} (language not known to the model: {unknown})" if unknown else str(result["name"])
 
 
 def difference_of(

@@ -60,6 +60,20 @@ def test_what_is_written_fits_its_schema_and_is_the_librarys(
     assert again["parts"] == written["parts"] != other["parts"]
 
 
+def test_a_task_in_languages_that_the_model_does_not_know_says_so(model: Path, files: dict[str, str]) -> None:
+    scorer = EmbeddingScorer(load_model(model))
+
+    def unknown(*languages: str) -> object:
+        entry = {"task": "retrieval", "languages": list(languages), **files}
+        found = evaluate_task(scorer, entry, name="news", resamples=100, seed=1)
+        shown = task_table.table([{"name": "news", "model": "fr", **found}])
+        assert ("language not known to the model: " in shown) == ("unknown_languages" in found)
+        return found.get("unknown_languages")
+
+    assert unknown("en", "fr") is None and unknown("eng_Latn", "fra") is None
+    assert unknown("en", "es") == ["es"] and unknown("zho-TW", "sw") == ["zho-TW", "sw"]
+
+
 def test_the_table_says_what_is_undefined_and_where_a_threshold_comes_from(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tsv", [f"{n % 2}\ta {n}\tb {n}" for n in range(8)])
     results = [
