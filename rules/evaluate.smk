@@ -41,6 +41,8 @@ rule evaluate:
         "results/{model}/benchmarks/evaluate.tsv"
     wildcard_constraints:
         model=TRAINED,
+    # Before its tasks, of which one may fail.
+    priority: 1
     threads: 2
     resources:
         mem_mb=mem_mb(2000),

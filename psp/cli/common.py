@@ -83,6 +83,13 @@ def index_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--float16", action="store_true", help="store vectors in half the memory")
 
 
+def shape_options(options: argparse.Namespace) -> str:
+    """Those of ``--table`` and ``--dim`` that were given, for errors."""
+    return " and ".join(
+        f"--{name} {value}" for name in ("table", "dim") if (value := getattr(options, name)) is not None
+    )
+
+
 def threads(command: argparse.ArgumentParser) -> None:
     """Add ``--threads``, all cores by default."""
     command.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")

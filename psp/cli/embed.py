@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs, model_argument
+from psp.cli.common import StandardOutput, capped, ending_well, for_several, jobs, model_argument, shape_options
 from psp.inference.streaming import DTYPES, FORMATS
 
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
         try:
             model = model.quantized(options.table, options.dim)
         except ValueError as error:
-            raise ConfigError(f"--table and --dim: {error}") from None
+            raise ConfigError(f"{shape_options(options)}: {error}") from None
         work = Embed(model, source.name, dtype, normalize=options.normalize)
         rows, unknown = 0, UnknownShare(model, source.name)
         with (

@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import ending_well, model_argument
+from psp.cli.common import ending_well, model_argument, shape_options
 from psp.core.errors import ConfigError, PspError
 from psp.inference.serve import Limits
 
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> None:
         try:
             model = load_model(options.model, dtype=options.table, dim=options.dim)
         except ValueError as error:
-            raise ConfigError(f"--table and --dim: {error}") from None
+            raise ConfigError(f"{shape_options(options)}: {error}") from None
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)

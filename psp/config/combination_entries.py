@@ -12,7 +12,7 @@ from typing import Any
 from psp.config.model import Model
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
-from psp.evaluation import systems, tasks
+from psp.evaluation import systems
 from psp.models import lstm
 from psp.training.settings import JOINT, OF_PART
 
@@ -160,8 +160,6 @@ def _settings(
     settings["train"] |= {"init_from": None, "init_vectors": None, "tune": False}
     files = settings["evaluate"]["files"]
     settings["evaluate"] |= {"files": {key: path(file) for key, file in files.items()}}
-    for task, chosen in settings["evaluate"]["tasks"].items():
-        tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
     systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
     return settings

@@ -193,8 +193,6 @@ class Config(Downloads):
             launch.check(block, where=f"{where}.transformer")
             taught = settings["teacher"]["encoder"] is not None
             check_shared(block["batch_size"], launch.count(block), taught, f"{where}.transformer")
-        for task, chosen in settings["evaluate"]["tasks"].items():
-            tasks.make(chosen, f"{where}.evaluate.tasks.{task}")
         systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
         if not contextual and (settings["train"]["tune"] or "grid" in written["tune"]):
             _check_grid(name, settings, parts)  # the recipe's grid need not fit a model without a search
@@ -544,16 +542,20 @@ class Config(Downloads):
         return found
 
     def cleared(self, name: str) -> Model:
-        """Resolve one model that is about to be used, and check that the licence of each of its corpora is allowed.
+        """Resolve one model that is about to be used; check its tasks, and that the licence of each corpus is allowed.
 
-        The corpora of other models do not matter.
+        The corpora and tasks of other models do not matter.
 
         Raises:
-            ConfigError: as :meth:`model`, or a corpus declares a licence outside ``licences.allow``, or none.
+            ConfigError: as :meth:`model`; a task is wrong; a corpus declares a licence outside ``licences.allow``, or
+                none.
         """
         model = self.model(name)
         for other, _ in model.combined:
             self.cleared(other)
+        # Not where the config is read: a model's wrong task is nothing to the others.
+        for task, chosen in model["evaluate"]["tasks"].items():
+            tasks.make(chosen, f"models.{name}.evaluate.tasks.{task}")
         self._check_licences(model.parts, f"models.{name}")
         return model
 

@@ -57,6 +57,9 @@ def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
     return {} if base == value else {key: value}
 
 
+#: Further wrong keys that are named.
+MOST = 8
+
 # JSON Schema accepts 6.0 as an integer; code that expects an int would fail hours later.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
@@ -70,7 +73,8 @@ def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     """Check a config against the schema.
 
     Raises:
-        ConfigError: it violates the schema; one line names the first wrong key, what is allowed and what to write.
+        ConfigError: it violates the schema; one line names the first wrong key, what is allowed and what to write, and
+            the other wrong keys.
     """
     if problem := next(_not_yaml(raw, ()), None):
         raise ConfigError(f"config: {problem}")
@@ -78,7 +82,21 @@ def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
         _Validator(schema).iter_errors(raw), key=lambda error: (len(error.absolute_path), str(error.absolute_path))
     )
     if errors:
-        raise ConfigError(_say(errors[0], schema))
+        first, *others = [key for error in errors for key in _wrong(error)]
+        said = [key for key in dict.fromkeys(others) if key != first]
+        more = f" (and {len(said) - MOST} more)" if len(said) > MOST else ""
+        also = f"; wrong as well: {', '.join(said[:MOST])}{more}" if said else ""
+        raise ConfigError(_say(errors[0], schema) + also)
+
+
+def _wrong(error: jsonschema.ValidationError) -> list[str]:
+    """The dotted keys that a violation of the schema is about."""
+    key = ".".join(map(str, error.absolute_path))
+    if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
+        given: Any = error.instance
+        known = error.schema.get("properties", {})
+        return [".".join(filter(None, [key, name])) for name in given if name not in known]
+    return [key or "the top level"]
 
 
 def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:

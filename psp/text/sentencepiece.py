@@ -21,7 +21,10 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     try:
         serialised = path.read_bytes()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}; run the subword step to make it", path) from None
+        raise DataError(
+            f"cannot be read: {error.strerror}; name another, or copy the model's whole folder",
+            path,
+        ) from None
     if not serialised:  # sentencepiece takes this for "no model yet", without an error
         raise DataError("an empty file where a sentencepiece model should be; make it again", path)
     try:

@@ -72,7 +72,10 @@ class SentencepieceTokenizer(Tokenizer):
         try:
             return {FILE: self.path.read_bytes()}
         except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}; run the subword step to make it", self.path) from None
+            raise DataError(
+                f"cannot be read: {error.strerror}; name another, or copy the model's whole folder",
+                self.path,
+            ) from None
 
     def sha256(self) -> str:
         return sha256(self.path)

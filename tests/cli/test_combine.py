@@ -150,7 +150,7 @@ def test_lines_are_embedded_and_scored(both, tmp_path, capsys):
     main(["embed", str(both), str(tmp_path / "lines.txt"), "--out", str(out), "--table", "int8", "--normalize"])
     assert np.array_equal(np.load(out), model.quantized("int8").encode(lines, normalize_embeddings=True))
     assert refused(capsys, "embed", both, tmp_path / "lines.txt", "--out", out, "--dim", "4") == (
-        "error: --table and --dim: dim is 4, but the first dimensions of a combination are those of its first parts "
+        "error: --dim 4: dim is 4, but the first dimensions of a combination are those of its first parts "
         "alone; cut the models themselves, and combine them again"
     )
     main(["score", str(both), str(tmp_path / "pairs.tsv")])

@@ -121,8 +121,8 @@ def test_a_line_that_is_not_utf8(small_model, tmp_path, psp_command, jobs):
         (["none.txt", "--out", "x.npy"], "none.txt: cannot be read: No such file or directory"),
         (["text.txt", "--out", "x"], "--out x: unknown format; end the name in .npy"),
         (["text.txt", "--out", "-", "--format", "npy"], "--format npy: standard output implies raw"),
-        (["text.txt", "--out", "x.npy", "--dim", "99"], "--table and --dim: dim is 99; the table has 12 dimensions"),
-        (["text.txt", "--out", "x.npy", "--dim", "0"], "--table and --dim: dim is 0; the table has 12 dimensions"),
+        (["text.txt", "--out", "x.npy", "--dim", "99"], "--dim 99: dim is 99; the table has 12 dimensions"),
+        (["text.txt", "--out", "x.npy", "--dim", "0"], "--dim 0: dim is 0; the table has 12 dimensions"),
         (["text.txt", "--out", "text.txt/x.npy"], "text.txt/x.npy: cannot be written: "),
     ],
 )

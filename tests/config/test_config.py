@@ -711,3 +711,10 @@ def test_vectors_of_words_are_for_models_of_words() -> None:
 def test_an_encoder_that_cannot_be_is_refused(entry, said) -> None:
     text = message(models=fr(**entry))
     assert all(part in text for part in said), text
+
+
+def test_all_wrong_keys_are_told_and_the_first_in_full():
+    text = message(models=fr(train={"epoch": 3, "dmi": 4}), seeed=1)
+    assert "seeed is not a key; did you mean seed?" in text
+    assert text.endswith("wrong as well: models.fr.train.epoch, models.fr.train.dmi") and "\n" not in text
+    assert "wrong as well" not in message(models=fr(train={"epoch": 3}))

@@ -104,4 +104,8 @@ def test_a_config_knows_its_tasks_and_they_change_no_model() -> None:
         ({"path": "x"}, r"evaluate\.tasks\.x"),
     ):
         with pytest.raises(ConfigError, match=said):
-            Config.load([ROOT / "config/config.yaml"], {"models": {"fr": {"evaluate": {"tasks": {"x": wrong}}}}})
+            config = Config.load(
+                [ROOT / "config/config.yaml"], {"models": {"fr": {"evaluate": {"tasks": {"x": wrong}}}}}
+            )
+            assert config.cleared("de").name == "de"  # a wrong task is nothing to other models
+            config.cleared("fr")

@@ -680,7 +680,7 @@ def test_a_smaller_table(folder):
         assert np.array_equal(np.array(answer["vectors"], np.float32), expected)
         facts = server.ask("api/model")[1]
         assert (facts["dtype"], facts["dim"]) == ("int8", 5)
-    assert failed(folder, "--port", "0", "--dim", "13").startswith("error: --table and --dim: ")
+    assert failed(folder, "--port", "0", "--dim", "13").startswith("error: --dim 13: ")
 
 
 def test_a_model_that_is_not_there(tmp_path):
