@@ -158,9 +158,13 @@ def sentence(entry: Mapping[str, Any], model: str) -> str:
     named = [f"{_percent(corpus)} of {corpus['label']}" for corpus in corpora[:MOST_CORPORA]]
     if more := len(corpora) - len(named):
         named.append(f"much of {more} more")
+    almost_all = any(corpus["dropped"] > 0.9 * corpus["read"] for corpus in corpora)
+    doubt = "are source and target exchanged, or the codes wrong? Else, " * (
+        entry["filter"] == "language" and almost_all
+    )
     return (
-        f"the {entry['filter']} filter dropped {_joined(named)}; to keep such pairs, write `{entry['keep']}` under "
-        f"models.{model}, or under corpora.<name> for one corpus"
+        f"the {entry['filter']} filter dropped {_joined(named)}; {doubt}to keep such pairs, write "
+        f"`{entry['keep']}` under models.{model}, or under corpora.<name> for one corpus"
     )
 
 

@@ -19,7 +19,7 @@ REPORT = {
         {
             "label": "Own.en-ar", "rows": 1000, "bad_rows": 0, "empty": 0, "sampled": 1000, "kept": 0.9,
             "duplicates": 0.0, "sides": [side(), side("ar", vowelled=0.0)], "warn_share": 0.2, "samples": [],
-            "tests": [{"set": "STS", "sentences": 1000, "found": 5, "pairs": 9, "removed": False}],
+            "tests": [{"set": "STS", "sentences": 1000, "found": 0, "pairs": 0, "removed": False}],
             "filters": [{"name": "length", "on": True, "taken": 0.1, "samples": [],
                          "reasons": [{"name": "length: source too short", "share": 0.1}]}],
             "pairs": {
@@ -103,10 +103,11 @@ def test_a_language_without_a_label_is_named_once():
     report["corpora"].append({**copy.deepcopy(report["corpora"][0]), "label": "More.en-csb"})
     (found,) = find(report)
     assert found["kind"] == "label" and found["corpus"] is None and found["value"] is None
-    assert "no label for csb (Kashubian)" in found["text"] and "It takes 97% for pl (Polish)" in found["text"]
+    assert "no label for csb (Kashubian)" in found["text"] and "It takes them for pl (Polish) (97%)" in found["text"]
 
 
 def test_only_sets_whose_sentences_stay_are_told():
+    assert [one["kind"] for one in find(changed(("tests.0.found", 1)))] == ["tests"]
     (found,) = find(changed(("tests.0.found", 20)))
     assert found["kind"] == "tests" and "2.0% of STS" in found["text"]
     assert find(changed(("tests.0.found", 20), ("tests.0.removed", True))) == []
@@ -117,3 +118,37 @@ def test_few_pairs_are_told_by_what_filters_and_duplicates_leave():
     assert find({**report, "warn_pairs": 100}) == []
     (found,) = find({**report, "warn_pairs": 101})
     assert found["kind"] == "pairs" and found["value"] == 100
+
+
+def test_a_language_that_the_filter_keeps_is_not_asked_about():
+    badly = {
+        "label": "sw",
+        "texts": 500,
+        "own": 0.66,
+        "found": [{"name": "sw", "share": 0.66}, {"name": "en", "share": 0.092}],
+    }
+    judge = {"name": "language", "on": True, "taken": 0.01, "samples": [], "reasons": []}
+    report = changed(("sides.1", side("sw", labels=badly)), ("filters", [judge]))
+    assert find(report) == []
+    (found,) = find(changed(("sides.1", side("sw", labels=badly)), ("filters", [{**judge, "on": False}])))
+    assert (
+        "takes 66% of the longer target texts for sw (Swahili), and the others for en (English) (9.2%): is"
+        in found["text"]
+    )
+
+
+def test_exchanged_columns_are_called_so():
+    def labels(own, other):
+        return {"label": own, "texts": 500, "own": 0.01, "found": [{"name": other, "share": 0.97}]}
+
+    judge = {
+        "name": "language",
+        "on": True,
+        "taken": 0.99,
+        "samples": [],
+        "reasons": [{"name": "language", "share": 0.99}],
+    }
+    sides = [side("en", labels=labels("en", "ar")), side("ar", vowelled=0.0, labels=labels("ar", "en"))]
+    (found,) = find(changed(("sides", sides), ("filters", [judge])))
+    assert found["kind"] == "language" and found["text"].startswith("source and target look exchanged: ")
+    assert "`languages: [ar, en]`" in found["text"]

@@ -85,13 +85,17 @@ def test_the_same_input_gives_the_same_report_for_any_batch(tmp_path, classifier
 
 def test_a_filter_that_throws_a_language_away_is_named_with_what_it_takes(tmp_path, classifier):
     filters = settings(language={"enabled": True, "method": "top", "sides": "target"})
-    french = [(source, "un chien mange du pain dans le jardin") for source, _ in made(300)]
-    report = look(tmp_path, classifier, languages=("fr", "en"), filters=filters, Own=french)
-    (found,) = (one for one in report["findings"] if one["kind"] == "filter")
+    french = "un chien mange du pain dans le jardin"
+    report = look(tmp_path, classifier, languages=("fr", "en"), filters=filters, Own=[(french, french)] * 300)
+    found = next(one for one in report["findings"] if one["kind"] == "filter" and "language" in one["text"])
     assert found["value"] == 1.0 and found["limit"] == 0.2
     assert found["samples"][0]["reason"] == "language: target"
     (wrong,) = (one for one in report["findings"] if one["kind"] == "language" and "target" in one["text"])
-    assert "100% for fr (French)" in wrong["text"] and "is `en` the right code" in wrong["text"]
+    assert "for fr (French) (100%)" in wrong["text"] and "is `en` the right code" in wrong["text"]
+    exchanged = [(source, french) for source, _ in made(300)]
+    report = look(tmp_path, classifier, languages=("fr", "en"), filters=filters, Own=exchanged)
+    assert kinds(report, "Own")[0] == "language" and "filter" not in kinds(report, "Own")
+    assert "source and target look exchanged" in report["findings"][0]["text"]
 
 
 def test_copies_duplicates_empty_sides_and_few_pairs_are_told(tmp_path, classifier):
