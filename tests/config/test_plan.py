@@ -173,3 +173,25 @@ def test_translating_takes_what_the_translator_takes(tmp_path):
     assert "about 94,000 sentences" in text and "trained for" not in text
     models["en"]["corpora"][0]["sample"] = 5_000
     assert "about 5,000 sentences" in plan(Config({**raw, "translators": ready}), "en", tmp_path)
+
+
+def test_two_languages_through_a_third_have_what_is_in_both(tmp_path):
+    corpora = {
+        "Both": {"version": "v1", "pairs": {"de-en": 400_000, "en-fr": 100_000}},
+        "Half": {"version": "v1", "pairs": {"de-en": 900_000, "en-fr": 0}},
+    }
+    models = {
+        "all": {"languages": ["de", "en", "fr"], "corpora": [
+            {"name": "Both", "languages": ["en", "de"]}, {"name": "Both", "languages": ["en", "fr"]},
+            {"name": "Half", "languages": ["en", "de"]},
+        ]},
+        "defr": {"languages": ["de", "fr"], "corpora": [
+            {"pivoted": ["de", "fr"], "through": "en", "from": {"model": "all"}},
+        ]},
+    }  # fmt: skip
+    text = plan(Config({"corpora": corpora, "models": models}), "defr", tmp_path / "downloads")
+    assert "pairs: 1,400,000 read, about 70,000 trained on, " in text
+
+
+def test_a_cap_that_explains_the_difference_is_named(config, tmp_path):
+    assert "trained on (the config caps Counted at 100 pairs), " in plan(config, "fr", tmp_path / "downloads")
