@@ -93,7 +93,7 @@ class Config(Downloads):
             if not re.fullmatch(NAME, name) or name in RESERVED:
                 raise ConfigError(
                     f"models.{name}: not a usable name (it becomes a folder under results/); "
-                    f"use letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
+                    f"use up to 100 letters, digits, '.', '_' or '-', and none of {', '.join(sorted(RESERVED))}"
                 )
             self.model(name)
         for name in self.translators:

@@ -13,7 +13,7 @@ import yaml
 
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import NAME
+from psp.core.settings import NAME, match_whole
 
 
 def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +63,7 @@ MOST = 8
 # JSON Schema accepts 6.0 as an integer; code that expects an int would fail hours later.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
+    {"pattern": match_whole},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
@@ -175,7 +176,7 @@ def _say(error: jsonschema.ValidationError, schema: Mapping[str, Any]) -> str:
     return f"config: {key or 'the top level'} is {_yaml(value)}, but {words}{meaning}{example}"
 
 
-_NAME_IN_WORDS = "letters, digits, '.', '_' and '-', a letter or digit first"
+_NAME_IN_WORDS = "letters, digits, '.', '_' and '-', a letter or digit first, 100 at most"
 
 
 def _instead(value: Any, types: str | list[str]) -> tuple[str, str] | None:

@@ -9,18 +9,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 RECIPES = ("psp", "paper", "code", "paranmt", "dadas")
 """The groups of defaults; ``default`` is that of the first."""
 
-NAME = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 """The names that become files and folders."""
 
 REQUIRED: Any = object()
 """The default of a key that has none."""
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Whether a JSON Schema's pattern finds itself in a text; its ``$`` is the end, not a line feed before it."""
+    return re.search(pattern, text) is not None and not (pattern.endswith("$") and text.endswith("\n"))
+
+
+def match_whole(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    """The keyword ``pattern`` for jsonschema's validators, by :func:`matches`."""
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and not matches(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +265,7 @@ def _allows(node: Mapping[str, Any], value: Any) -> bool:
             and ("exclusiveMaximum" not in node or value < node["exclusiveMaximum"])
         )
     if isinstance(value, str):
-        fits = len(value) >= node.get("minLength", 0) and re.search(node.get("pattern", ""), value) is not None
+        fits = len(value) >= node.get("minLength", 0) and matches(node.get("pattern", ""), value)
         return "string" in kinds and fits
     if isinstance(value, list | tuple):
         right = node.get("minItems", 0) <= len(value) and all(_allows(node["items"], item) for item in value)

@@ -718,3 +718,11 @@ def test_all_wrong_keys_are_told_and_the_first_in_full():
     assert "seeed is not a key; did you mean seed?" in text
     assert text.endswith("wrong as well: models.fr.train.epoch, models.fr.train.dmi") and "\n" not in text
     assert "wrong as well" not in message(models=fr(train={"epoch": 3}))
+
+
+@pytest.mark.parametrize("name", ["A\n", "A" * 101, "A" * 300])
+def test_a_name_ends_where_it_ends_and_fits_into_a_folder(name):
+    assert "not a usable name" in message(models={name: fr()["fr"]})
+    text = message(corpora={name: {"version": "v1"}}, models=fr(corpora=[name]))
+    assert "is not a usable name" in text and "\n" not in text
+    assert "corpora.A.version is" in message(corpora={"A": {"version": "v1\n"}}, models=fr(corpora=["A"]))

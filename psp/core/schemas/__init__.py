@@ -24,6 +24,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from psp.core.errors import DataError
+from psp.core.settings import match_whole
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +139,8 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
     registry: Registry[Any] = Registry().with_resources(
         (f"{other}.yaml", DRAFT202012.create_resource(schema)) for other, schema in _all().items()
     )
-    return jsonschema.Draft202012Validator(load(name), registry=registry)
+    whole = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": match_whole})
+    return whole(load(name), registry=registry)
 
 
 def _not_finite(value: Any, place: tuple[str, ...] = ()) -> Iterator[str]:
