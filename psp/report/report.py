@@ -381,12 +381,13 @@ def _training(run: Run) -> dict[str, Any] | None:
     if train is None:
         return None
     best = train.get("best")
-    found: dict[str, Any] = {"loss": None, "score": None, "best": best}
+    found: dict[str, Any] = {"loss": None, "score": None, "best": best, "grows": False}
     if run.metrics is not None and len(run.metrics["pairs"]):
         rows = [
             {"pairs seen": pairs, "loss": loss}
             for pairs, loss in zip(run.metrics["pairs"], run.metrics["loss"], strict=True)
         ]
+        found["grows"] = len(set(run.metrics["megabatch"])) > 1
         found["loss"] = charts.curve(rows, x="pairs seen", y="loss", name="loss")
     development = train.get("development")
     # A transformer has two validations, before and after.

@@ -43,7 +43,7 @@ class Run:
         folder: results/<model>.
         found: the JSON files by name, those of :data:`FILES` that are there.
         tasks: the files of tasks, of the model before those of other systems on the same task.
-        metrics: ``pairs`` and ``loss``, a value each at every line of metrics.csv; None without it.
+        metrics: ``pairs``, ``megabatch`` and ``loss``, a value each at every line of metrics.csv; None without it.
         config: config.json of the model's folder; None without one.
         size: bytes of the model's files, its card aside; None without a model.
     """
@@ -99,7 +99,7 @@ class Run:
             tasks=[
                 _checked(path, "task") for path in sorted(tasks, key=lambda path: (path.name, len(path.parts), path))
             ],
-            metrics=read_table(folder / METRICS, ("pairs", "loss")) if there(folder / METRICS) else None,
+            metrics=read_table(folder / METRICS, ("pairs", "megabatch", "loss")) if there(folder / METRICS) else None,
             config=config,
             size=sum(path.stat().st_size for path in model) if config is not None else None,
         )

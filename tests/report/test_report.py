@@ -1,5 +1,6 @@
 """The page of one model."""
 
+import dataclasses
 import re
 
 import pytest
@@ -7,6 +8,7 @@ import yaml
 
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
+from psp.report import page
 from psp.report.quoted import Quoted
 from psp.report.report import view, without_paths, write
 from psp.report.run import Run
@@ -127,3 +129,11 @@ def test_nothing_is_left_of_a_page_that_fails(results):
     with pytest.raises(DataError, match="examples"):
         page_of(results)
     assert not [path for path in results.iterdir() if "report" in path.name]
+
+
+@pytest.mark.parametrize(("megabatch", "grows"), [([1, 1, 1], False), ([1, 2, 3], True)])
+def test_mega_batches_are_spoken_of_only_where_they_grow(results, tmp_path, megabatch, grows):
+    run = Run.load(results)
+    metrics = {"pairs": [1, 2, 3], "megabatch": megabatch, "loss": [3.0, 2.0, 1.0]}
+    run = dataclasses.replace(run, metrics=metrics, found={**run.found, "train": {"best": None, "development": []}})
+    assert ("rises where mega-batches grow" in page.render("report.html", **view(run))) == grows
