@@ -23,6 +23,7 @@ ELSEWHERE = {
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
     "inference/translation/settings.py": ("config/test_translator_entries.py", "a list of settings"),
     "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
+    "corpora/archive.py": ("corpora/test_local.py", "every compression, whole and damaged"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
     "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
@@ -32,7 +33,6 @@ ELSEWHERE = {
     "report/croissant.py": ("report/test_release.py", "a file of a release"),
     "report/eval_table.py": ("evaluation/test_evaluate.py", "its lines are those of an evaluation"),
     "report/speed_chart.py": ("evaluation/test_speed.py", "it is drawn of a measurement"),
-    "text/languages.py": ("text/test_scripts.py", "a list of languages"),
     "text/vocabulary_ids.py": ("text/test_vocabulary.py", "compiled code against the tokenizers' definitions"),
     "training/saving/csv_log.py": ("training/test_trainer.py", "what a training writes"),
 }

@@ -562,7 +562,7 @@ class Config(Downloads):
     def _check_licences(self, parts: Iterable[Part], where: str) -> None:
         for part in parts:
             if problem := self.forbidden(part.licence):
-                own = f"`- {{{'text' if part.is_text else 'path'}: {part.path}, licence: ...}}`"
+                own = f"`- {{{next(iter(part.of.item), 'path')}: {part.path}, licence: ...}}`"
                 if part.sources:
                     bitext = ", ".join(f"{source.corpus}: {source.licence or 'none'}" for source in part.sources)
                     translated = ", and of its translator" if part.kind == "translated" else ""

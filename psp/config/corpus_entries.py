@@ -11,12 +11,13 @@ from typing import Any
 from psp.config.entries import CORPUS
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
+from psp.corpora.kinds import CorpusKind, of_item, of_kind, registered
 from psp.corpora.opus import language_pair
 from psp.pairs import rank as ranking
 from psp.pairs.filters import for_text, problems
 from psp.pairs.filters.contract import Filter
 
-_ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt)$", re.IGNORECASE)
+_ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt|parquet)$", re.IGNORECASE)
 
 
 #: The block ``rank`` of a corpus that is not ranked.
@@ -30,11 +31,10 @@ class Part:
     Attributes:
         corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the path.
         opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue gives another.
-        kind: ``opus``, ``paranmt``, ``local``, ``text`` (sentences, each a pair with itself), ``mined`` or
-            ``translated``.
+        kind: one of :mod:`psp.corpora.kinds`.
         version: the release; None for a local file.
         languages: the config's codes of source and target; equal for paraphrases, different for bitext.
-        names: the same in the corpus's own codes.
+        names: the same in the corpus's own codes; of a table, its columns.
         cap: the maximum number of pairs to keep.
         licence: the declared SPDX id.
         filters: the settings of all filters for this corpus.
@@ -52,7 +52,7 @@ class Part:
     kind: str
     version: str | None
     languages: tuple[str, str]
-    names: tuple[str, str]
+    names: tuple[str, ...]
     cap: int | None
     licence: str | None
     filters: Mapping[str, Any]
@@ -71,7 +71,12 @@ class Part:
     @property
     def is_text(self) -> bool:
         """Whether it holds sentences rather than pairs."""
-        return self.kind == "text"
+        return self.of.is_text
+
+    @property
+    def of(self) -> type[CorpusKind]:
+        """The class of its kind."""
+        return of_kind(self.kind)
 
     @property
     def ranked(self) -> bool:
@@ -81,7 +86,7 @@ class Part:
     @property
     def pair(self) -> str:
         """The archive's name for the pair: languages in alphabetical order."""
-        return language_pair(self.names)
+        return language_pair(self.names[:2])
 
     @property
     def label(self) -> str:
@@ -91,11 +96,7 @@ class Part:
     @property
     def download(self) -> str | None:
         """The archive's name under results/downloads; None for a local file, and for what is made from bitext."""
-        if self.kind in ("local", "text", "mined", "translated"):
-            return None
-        if self.kind == "paranmt":
-            return f"paranmt/{self.corpus}/{self.version}.zip"
-        return f"opus/{self.opus}/{self.version}/{self.pair}.txt.zip"
+        return self.of.download(self.opus, self.version, self.pair)
 
 
 def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
@@ -116,7 +117,7 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
             file, but the entry has settings by pair.
     """
     for key in ("opus", "versions", "licences"):
-        if kind_of(corpus) != "opus" and key in corpus:
+        if not of_kind(kind_of(corpus)).by_pair and key in corpus:
             raise ConfigError(
                 f"corpora.{name}.{key}: is only for OPUS corpora; kind {corpus['kind']} has one file, so leave it out"
             )
@@ -163,10 +164,12 @@ def resolve(
     """
     item = {"name": item} if isinstance(item, str) else item
     corpus: dict[str, Any]
-    if path := item.get("path", item.get("text")):
-        if {"path", "text"} <= item.keys():
-            raise ConfigError(f"{where}: an item is a file of pairs, `path`, or of sentences, `text`; write two items")
-        name, corpus = item.get("name", file_name(path)), {"kind": "local" if "path" in item else "text"}
+    path = None
+    if given := of_item(item):
+        if len(given) > 1:
+            raise ConfigError(f"{where}: an item is {', or '.join(kind.called for kind in given)}; write two items")
+        path = item[next(iter(given[0].item))]
+        name, corpus = item.get("name", file_name(path)), {"kind": given[0].kind}
     elif "name" in item:
         name = item["name"]
         if name not in catalogue:
@@ -177,9 +180,13 @@ def resolve(
         corpus = dict(catalogue[name])
     else:
         raise ConfigError(f"{where}: an item names no corpus; write `- {{name: Europarl}}` or `- {{path: my.tsv}}`")
-    kind = kind_of(corpus)
+    kind = of_kind(kind_of(corpus))
+    if stray := next(
+        (key for other in registered() for key in other.item if key in item and key not in kind.item), None
+    ):
+        raise ConfigError(f"{where}: {name}: {stray} is for another kind of corpus; leave it out")
     pair = _languages(item, name, kind, languages, where)
-    if kind == "text":
+    if kind.is_text:
         filters = for_text(filters)
         _check_text(item, name, where)
     of_recipe = corpus.get("recipes", {}).get(recipe, {})
@@ -188,10 +195,10 @@ def resolve(
     part = Part(
         corpus=name,
         opus=corpus.get("opus", name),
-        kind=kind,
+        kind=kind.kind,
         version=of_pair(corpus, "version", language_pair(names)),
         languages=pair,
-        names=names,
+        names=kind.names(item, names),
         cap=item.get("cap", corpus.get("cap")),
         licence=item.get("licence", of_pair(corpus, "licence", language_pair(names))),
         filters=merge(filters, merge(own, item.get("filters", {}))),
@@ -233,25 +240,25 @@ def file_name(path: str) -> str:
 
 
 def _languages(
-    item: Mapping[str, Any], name: str, kind: str, languages: tuple[str, ...], where: str
+    item: Mapping[str, Any], name: str, kind: type[CorpusKind], languages: tuple[str, ...], where: str
 ) -> tuple[str, str]:
     pair = tuple(item.get("languages", languages))
-    key = next(key for key in ("path", "text", "name") if key in item)
+    key = next(key for key in (*kind.item, "name") if key in item)
     value = item[key]
-    if len(pair) == 1 and kind != "opus":
+    if len(pair) == 1 and not kind.by_pair:
         pair = (pair[0], pair[0])  # paraphrases: both sides in one language
-    if kind == "paranmt" and "languages" not in item and pair[0] != pair[1]:
+    if kind.in_one_language and "languages" not in item and pair[0] != pair[1]:
         raise ConfigError(
             f"{where}: {name} has both sides in one language, but the model has {len(languages)}; "
             f"write `- {{name: {name}, languages: [{languages[0]}, {languages[0]}]}}`"
         )
-    if kind == "text" and (len(pair) != 2 or pair[0] != pair[1]):
+    if kind.is_text and (len(pair) != 2 or pair[0] != pair[1]):
         raise ConfigError(
             f"{where}: {name} is text in one language, but the model has {len(languages)}; say which, e.g. "
             f"`- {{text: {value}, languages: [{languages[0]}, {languages[0]}]}}`"
         )
-    if len(pair) != 2 or (kind == "opus" and pair[0] == pair[1]):
-        what = "is bitext and needs two languages" if kind == "opus" else "needs the languages of its two sides"
+    if len(pair) != 2 or (kind.by_pair and pair[0] == pair[1]):
+        what = "is bitext and needs two languages" if kind.by_pair else "needs the languages of its two sides"
         raise ConfigError(
             f"{where}: {name} {what}, but the model has {len(languages)}; "
             f"write `- {{{key}: {value}, languages: [en, fr]}}`"
@@ -287,8 +294,8 @@ def check_ranking(parts: Sequence[Part], where: str, ranked: Mapping[str, str | 
     """
     for part in parts:
         by = ranked[part.label]
-        if by in ranking.NEEDS and part.kind in ranking.WITHOUT_SCORES:
-            having = [one.label for one in parts if one.kind not in ranking.WITHOUT_SCORES]
+        if by in ranking.NEEDS and part.of.without_scores:
+            having = [one.label for one in parts if not one.of.without_scores]
             called = ranking.CALLED[by]
             advice = (
                 f"of the model's corpora, {' and '.join(having)} may have them: rank by {by} there alone, e.g. "
@@ -297,7 +304,7 @@ def check_ranking(parts: Sequence[Part], where: str, ranked: Mapping[str, str | 
                 else "nor has another corpus of the model; rank by length or, of paraphrases, by overlap"
             )
             raise ConfigError(
-                f"{where}: {key} is {by}, but {ranking.WITHOUT_SCORES[part.kind]}, such as {part.label}, have no "
+                f"{where}: {key} is {by}, but {part.of.without_scores}, such as {part.label}, have no "
                 f"{called}; {advice}"
             )
         if by == "overlap" and (part.is_text or not part.paraphrase):

@@ -13,6 +13,7 @@ from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import Model
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
+from psp.corpora.kinds import of_kind
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.text.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
 
@@ -73,7 +74,7 @@ class Downloads:
         return {
             name: entry
             for name, entry in self.corpora.items()
-            if kind_of(entry) == "opus" and entry.get("opus", name) == corpus
+            if of_kind(kind_of(entry)).by_pair and entry.get("opus", name) == corpus
         }
 
     def _archive(self, name: str, corpus: str, version: str, pair: str) -> tuple[list[str], str | None]:
@@ -145,7 +146,7 @@ class Downloads:
     def absent(model: Model) -> list[str]:
         """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
         paths = [part.path for part in model.files if part.path]
-        return [path for path in paths if not path.startswith("results/") and not Path(path).is_file()]
+        return [path for path in paths if not path.startswith("results/") and not Path(path).exists()]
 
     @staticmethod
     def notices(model: Model) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 from psp.config import blocks, transformer_entries
 from psp.core import limits
 from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
+from psp.corpora.kinds import registered
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
@@ -57,14 +58,16 @@ def _ref(name: str, **beside: Any) -> dict[str, Any]:
 
 CORPUS_RECIPE = Section("", {"filters": _ref("filters"), "rank": _ref("rank")})
 
+#: The kinds of corpora that the catalogue may have.
+_CATALOGUED = [kind for kind in registered() if kind.help is not None]
+
 CORPUS = Section(
     "one corpus of the catalogue",
     {
         "kind": choice(
-            "opus",
-            ["opus", "paranmt"],
-            help="opus: an archive of OPUS in its Moses layout; paranmt: lines `reference \\t translation \\t score`, "
-            "or with a fourth column, the translation score",
+            _CATALOGUED[0].kind,
+            [kind.kind for kind in _CATALOGUED],
+            help="; ".join(f"{kind.kind}: {kind.help}" for kind in _CATALOGUED),
         ),
         "opus": text(
             pattern=NAME,
@@ -166,16 +169,7 @@ ITEM = Section(
         },
         "pairs": choice(options=[pivot.COVER, pivot.ALL], help="of mined pairs, instead of the block `pivot`'s"),
         "max_group": whole(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
-        "path": text(
-            at_least=1,
-            help="lines `source \\t target`, `source \\t target \\t score` or `source \\t target \\t score \\t "
-            "translation score`; plain, or .gz, .zst, .zip",
-        ),
-        "text": text(
-            at_least=1,
-            help="instead of a name or path: a file of sentences, one a line, for a model with a `teacher`; plain, or "
-            ".gz, .zst, .zip",
-        ),
+        **{key: setting for kind in registered() for key, setting in kind.item.items()},
         "cap": whole(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
         "languages": listing(
             items=LANGUAGE,

@@ -13,6 +13,7 @@ from psp.config.corpus_entries import Part, check_filters, resolve
 from psp.config.licences import may_be_adapted
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
+from psp.corpora.kinds import of_item
 
 #: Filters of mined pairs, unless the config says otherwise, for the model or the item. Bitext is filtered before it is
 #: mined, by language too; what is left to find are copies, other numbers, and lines too short to mean the same.
@@ -171,10 +172,11 @@ def bitext(
             raise ConfigError(
                 f"{said}: bitext of `from` is used whole, but has `rank`; set it for the pairs it becomes"
             )
-        if "path" in one and "languages" not in one:
+        if (given_file := of_item(one)) and "languages" not in one:
+            key = next(iter(given_file[0].item))
             raise ConfigError(
-                f"{said}: does not say which languages the columns of {one['path']} are in; write "
-                f"`- {{path: {one['path']}, languages: [{through}, {wanted[0]}]}}`"
+                f"{said}: does not say which languages the columns of {one[key]} are in; write "
+                f"`- {{{key}: {one[key]}, languages: [{through}, {wanted[0]}]}}`"
             )
         pairs = [one["languages"]] if "languages" in one else [[through, language] for language in wanted]
         for pair in pairs:
@@ -183,7 +185,7 @@ def bitext(
                 continue  # of two languages, one may be missing
             if set(pair) not in fitting:
                 raise ConfigError(
-                    f"{said}: {one.get('name') or one.get('path')} is in {' and '.join(pair)}; leave it out"
+                    f"{said}: {one.get('name') or next(iter(one.values()))} is in {' and '.join(pair)}; leave it out"
                 )
             yield resolve(
                 {**one, "languages": list(pair)},

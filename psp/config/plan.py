@@ -11,8 +11,6 @@ from psp.config.config import Config
 from psp.config.corpus_entries import Part
 from psp.config.model import Model
 from psp.core.errors import PspError
-from psp.corpora.estimate import count_lines
-from psp.corpora.opus import member_names
 from psp.pairs.rank import TENTHS
 from psp.training import launch
 from psp.training.losses.objective import mines
@@ -115,19 +113,20 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
     for part in model.files:
         if part.path:
             path = Path(part.path)
-            if path.is_file():
-                yield _counted(Download(part.path, True, path.stat().st_size, None, "your file"), path, part)
+            if path.exists():
+                files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+                size = sum(file.stat().st_size for file in files)
+                yield _counted(Download(part.path, True, size, None, "your file"), path, part)
             else:
                 yield Download(part.path, False, None, None, "not here")
 
 
 def _counted(file: Download, path: Path, part: Part | None) -> Download:
     """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``."""
-    if part is None or file.pairs is not None or not path.is_file():
+    if part is None or file.pairs is not None or not path.exists():
         return file
-    member = member_names(part.opus, part.names)[0] if part.kind == "opus" else None
     try:
-        pairs, exact = count_lines(path, member)
+        pairs, exact = part.of.count(path, part.opus, part.names)
     except PspError as error:
         return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")
     return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")

@@ -12,23 +12,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from psp.corpora.rows import Row
 
-KINDS = ("opus", "paranmt", "local", "text", "mined", "translated")
-
 
 def open_corpus(
-    kind: str, path: Path | str, corpus: str, names: tuple[str, str], *, max_bad_rows: float | None = None
+    kind: str, path: Path | str, corpus: str, names: tuple[str, ...], *, max_bad_rows: float | None = None
 ) -> Iterator[Row]:
     r"""Read a corpus of any kind, row by row.
 
     Args:
-        kind: ``opus`` (an archive in OPUS's Moses layout), ``paranmt`` (a zip with lines ``source \t target \t
-            score``, or with a translation score behind it), ``local`` (a file of such lines, or of
-            ``source \t target``), ``text`` (a file of sentences, each
-            of which becomes a pair with itself), ``mined`` (what :mod:`psp.pairs.pivot` writes) or ``translated``
-            (what :mod:`psp.inference.translation.backtranslate` writes, lines as of ``local`` files).
+        kind: the name of one of :mod:`psp.corpora.kinds`.
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
-        names: the publisher's names of the source and target languages.
+        names: the publisher's names of the source and target languages, or of a table's columns.
         max_bad_rows: share of rows that may be malformed; None for the reader's default.
 
     Yields:
@@ -36,21 +30,10 @@ def open_corpus(
         a :class:`psp.corpora.rows.BadRow` for a malformed row.
 
     Raises:
-        DataError: as for :func:`psp.corpora.opus.read_archive`, :func:`psp.corpora.paranmt.read_archive`,
-            :func:`psp.corpora.local.read_file` and :func:`psp.corpora.text.read_file`.
+        DataError, PspError: as the kind's :meth:`psp.corpora.base.CorpusKind.read`.
         ValueError: there is no such kind.
     """
-    from psp.corpora import local, mined, opus, paranmt, rows, text
+    from psp.corpora import kinds, rows
 
     limit = rows.MAX_BAD_ROWS if max_bad_rows is None else max_bad_rows
-    if kind == "opus":
-        return opus.read_archive(path, corpus, names)
-    if kind == "paranmt":
-        return paranmt.read_archive(path, limit)
-    if kind == "mined":
-        return mined.read_file(path)
-    if kind in ("local", "translated"):
-        return local.read_file(path, limit)
-    if kind == "text":
-        return text.read_file(path, limit)
-    raise ValueError(f"unknown kind of corpus {kind}; available: {', '.join(KINDS)}")
+    return kinds.of_kind(kind).read(path, corpus, names, limit)

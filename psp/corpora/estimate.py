@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
-from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip
-from psp.corpora.local import opened
+from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip, opened
 
 #: Bytes of text sampled: from PLACES positions of a plain file, from the beginning of others.
 SAMPLE = 4 << 20

@@ -8,16 +8,13 @@ The suffix tells the compression: .gz, .zst, .zip (one member, .txt or .tsv); an
 from __future__ import annotations
 
 import contextlib
-import gzip
-import io
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, ClassVar
 
-from psp.core.errors import DataError, PspError
-from psp.core.limits import Unpacked
-from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip
+from psp.core.settings import Setting, text
+from psp.corpora.archive import only_text_member, open_member, open_zip, opened
+from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
 from psp.text.lines import read_lines
 
@@ -42,6 +39,33 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
     yield from parse_rows(lines_of(path), path, columns=(2, 3, 4), max_bad_rows=max_bad_rows)
 
 
+@register
+class Local(CorpusKind):
+    """A file of the user's."""
+
+    kind = "local"
+    item: ClassVar[Mapping[str, Setting]] = {
+        "path": text(
+            at_least=1,
+            help="lines `source \\t target`, `source \\t target \\t score` or `source \\t target \\t score \\t "
+            "translation score`; plain, or .gz, .zst, .zip",
+        )
+    }
+    called = "a file of pairs, `path`"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        return read_file(path, max_bad_rows)
+
+
+@register
+class Translated(Local):
+    """What :mod:`psp.inference.translation.backtranslate` writes: lines as of the user's files."""
+
+    kind = "translated"
+    item: ClassVar[Mapping[str, Setting]] = {}
+
+
 def lines_of(path: Path | str) -> Iterator[str]:
     """Yield the lines of a file, unpacked, without a byte order mark; errors are those of :func:`read_file`."""
     path = Path(path)
@@ -64,69 +88,3 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     else:
         with opened(path) as (_, stream):
             yield stream
-
-
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Open a file other than a zip; yield it and a stream of its unpacked bytes (the same for a plain file).
-
-    Raises:
-        DataError: it cannot be read, or the part that the block reads is damaged.
-        PspError: the package for .zst is not installed.
-    """
-    damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, EOFError, zlib.error)
-    try:
-        with path.open("rb") as file:
-            yield file, _unpacked(file, path)
-    except damage as error:
-        raise DataError(f"truncated or damaged ({error}); make it or download it again", path) from error
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", path) from error
-
-
-def _unpacked(file: IO[bytes], path: Path) -> IO[bytes]:
-    suffix = path.suffix.lower()
-    if suffix not in (".gz", ".zst"):
-        return file
-    raw = gzip.GzipFile(fileobj=file) if suffix == ".gz" else _Zstd(file, path)
-    return io.BufferedReader(Unpacked(raw, file, path), BUFFER_BYTES)
-
-
-class _Zstd(io.RawIOBase):
-    """A stream of the unpacked bytes of a .zst file.
-
-    zstandard's own stream_reader silently accepts a truncated file (seen with 0.25): half a corpus would pass for the
-    whole.
-    """
-
-    def __init__(self, file: IO[bytes], path: Path) -> None:
-        try:
-            import zstandard
-        except ModuleNotFoundError:
-            raise PspError(f"{path}: reading .zst needs zstandard: pip install 'paraphrastic[data]'") from None
-        self._file, self._path = file, path
-        self._unpacker, self._error = zstandard.ZstdDecompressor(), zstandard.ZstdError
-        self._frame: Any = None  # a file may consist of several
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._left:
-            rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
-            packed = rest or self._file.read(BUFFER_BYTES)
-            if not packed:
-                if self._frame is None or not self._frame.eof:
-                    raise DataError("truncated; make it or download it again", self._path)
-                return 0
-            if self._frame is None or self._frame.eof:
-                self._frame = self._unpacker.decompressobj()
-            try:
-                self._left = memoryview(self._frame.decompress(packed))
-            except self._error as error:
-                raise DataError(f"not a valid .zst file ({error}); make it or download it again", self._path) from None
-        count = min(len(buffer), len(self._left))
-        memoryview(buffer)[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.core.errors import DataError
+from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row
 from psp.text.lines import read_lines
 
@@ -30,3 +31,15 @@ def read_file(path: Path | str) -> Iterator[Row]:
                 yield columns[0], columns[1]
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}; mine it again", path) from None
+
+
+@register
+class Mined(CorpusKind):
+    """What :mod:`psp.pairs.pivot` writes."""
+
+    kind = "mined"
+    without_scores = "mined pairs"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        return read_file(path)

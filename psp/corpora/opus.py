@@ -15,6 +15,9 @@ from pathlib import Path
 
 from psp.core.errors import ConfigError, DataError
 from psp.corpora.archive import listed, open_member, open_zip
+from psp.corpora.base import CorpusKind, register
+from psp.corpora.estimate import count_lines
+from psp.corpora.rows import Row
 from psp.text.lines import read_lines
 
 
@@ -69,6 +72,28 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
                     path,
                 )
             yield source, target
+
+
+@register
+class Opus(CorpusKind):
+    """An archive of OPUS in its Moses layout, one for each pair of languages."""
+
+    kind = "opus"
+    help = "an archive of OPUS in its Moses layout"
+    by_pair = True
+    without_scores = "OPUS's corpora"
+
+    @classmethod
+    def download(cls, name: str, version: str | None, pair: str) -> str:
+        return f"opus/{name}/{version}/{pair}.txt.zip"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        return read_archive(path, corpus, (names[0], names[1]))
+
+    @classmethod
+    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+        return count_lines(path, member_names(corpus, (names[0], names[1]))[0])
 
 
 def _check_members(archive: zipfile.ZipFile, names: tuple[str, str], path: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.corpora.archive import only_text_member, open_member, open_zip
+from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
 from psp.text.lines import read_lines
 
@@ -37,3 +38,20 @@ def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterat
         with open_member(archive, name, path) as stream:
             place = f"{path} ({name})"
             yield from parse_rows(read_lines(stream, place), place, columns=(3, 4), max_bad_rows=max_bad_rows)
+
+
+@register
+class ParaNmt(CorpusKind):
+    """ParaNMT, and archives like it."""
+
+    kind = "paranmt"
+    help = "lines `reference \\t translation \\t score`, or with a fourth column, the translation score"
+    in_one_language = True
+
+    @classmethod
+    def download(cls, name: str, version: str | None, pair: str) -> str:
+        return f"paranmt/{name}/{version}.zip"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        return read_archive(path, max_bad_rows)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from psp.core.errors import DataError
+from psp.core.settings import Setting
+from psp.core.settings import text as setting
+from psp.corpora.base import CorpusKind, register
 from psp.corpora.local import lines_of
 from psp.corpora.rows import FIRST_ROWS, MAX_BAD_ROWS, SHOWN_CHARACTERS, BadRow, Row
 
@@ -45,3 +49,24 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
                 first,
             )
         yield BadRow("row: columns", line[:SHOWN_CHARACTERS].replace("\t", "\u2409"))
+
+
+@register
+class Text(CorpusKind):
+    """A file of sentences."""
+
+    kind = "text"
+    item: ClassVar[Mapping[str, Setting]] = {
+        "text": setting(
+            at_least=1,
+            help="instead of a name or path: a file of sentences, one a line, for a model with a `teacher`; plain, or "
+            ".gz, .zst, .zip",
+        )
+    }
+    called = "of sentences, `text`"
+    is_text = True
+    without_scores = "files of sentences"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        return read_file(path, max_bad_rows)

@@ -35,6 +35,7 @@ from psp.core.files import atomic, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, listing, whole
 from psp.corpora import open_corpus
+from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
 from psp.pairs.dedupe import seed_for
 from psp.pairs.filters.overlap import OverlapFilter
@@ -59,8 +60,6 @@ TENTHS = 10
 NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
-#: Kinds of corpora that have no scores, in words.
-WITHOUT_SCORES = {"opus": "OPUS's corpora", "text": "files of sentences", "mined": "mined pairs"}
 
 #: Records with the same first digits that are sorted in memory: 2.4 MB, for each of at most 20 places at a time.
 MOST = 100_000
@@ -191,7 +190,7 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
     """
     found = []
     for label, kind, path in corpora:
-        if kind in WITHOUT_SCORES or not Path(path).exists():
+        if of_kind(kind).without_scores or not Path(path).exists():
             continue
         with contextlib.suppress(PspError):
             rows = open_corpus(kind, path, "", ("", ""))

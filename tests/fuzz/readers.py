@@ -172,6 +172,16 @@ def zstandard_file(folder: Path) -> Made:
     return Made(_corpus("local", path), [Target(path)])
 
 
+def table(folder: Path) -> Made:
+    import pyarrow
+    import pyarrow.parquet
+
+    path = folder / "a.parquet"
+    sides = {name: [f"the {name} number {n}" for n in range(9)] for name in ("source", "target")}
+    pyarrow.parquet.write_table(pyarrow.table(sides), path)
+    return Made(_corpus("parquet", path, names=("source", "target")), [Target(path)])
+
+
 def text(folder: Path) -> Made:
     path = folder / "a.txt"
     path.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
@@ -616,7 +626,7 @@ def index(folder: Path) -> Made:
 READERS: Mapping[str, Callable[[Path], Made]] = {
     function.__name__: function
     for function in (
-        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, text, mined, mixed_pairs, heldout,
+        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, table, text, mined, mixed_pairs, heldout,
         sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity, task_documents, task_words,
         task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store, model, model_int8,
         model_words, model_lstm, model_combined, published, sentencepiece_model, config, json_file, report, cache,

@@ -22,6 +22,8 @@ def test_what_is_damaged_is_read_or_refused_in_one_line(
     monkeypatch.setenv("PSP_LIMITS", '{"line_bytes": 1024}')  # of a length that changes make
     if name == "zstandard_file":
         pytest.importorskip("zstandard")
+    if name == "table":
+        pytest.importorskip("pyarrow")
     if name == "index":
         pytest.importorskip("faiss")
     made = READERS[name](tmp_path)

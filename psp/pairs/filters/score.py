@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
 from psp.core.settings import Setting, flag, number
+from psp.corpora.kinds import of_kind
 from psp.pairs.filters.contract import Batch, Filter
 
 
@@ -39,10 +40,10 @@ class ScoreFilter(Filter):
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        if kind == "opus" and settings["enabled"]:
+        if kind is not None and of_kind(kind).by_pair and settings["enabled"]:
             return (
-                "filters.score is enabled, but OPUS's corpora carry no scores; enable it for corpora that do, under "
-                "corpora.<name>.filters"
+                f"filters.score is enabled, but {of_kind(kind).without_scores} carry no scores; enable it for corpora "
+                "that do, under corpora.<name>.filters"
             )
         return super().problem(settings, languages, kind)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from psp.core.progress import Progress
 from psp.corpora import open_corpus
+from psp.corpora.kinds import of_kind
 from psp.pairs.filters.language import LanguageFilter
 from psp.pairs.inspect import content, findings
 from psp.pairs.inspect.alignment import Fit, Words
@@ -120,7 +121,7 @@ def _described(
 ) -> dict[str, Any]:
     """What the report says of one corpus."""
     corpus, counts, sample = one.corpus, one.counts, one.sample
-    text = corpus.kind == "text"
+    text = of_kind(corpus.kind).is_text
     batch = content.batch_of(sample, corpus.languages, segmenters)
     decontaminate = corpus.filters["decontaminate"]
     own = [test for key, some in tests.items() if key in decontaminate["sets"] for test in some]
@@ -173,7 +174,7 @@ def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
         places = [
             place
             for place, one in enumerate(corpora)
-            if one.corpus.languages == languages and one.corpus.kind != "text"
+            if one.corpus.languages == languages and not of_kind(one.corpus.kind).is_text
         ]
         words = Words([pair for place in places for pair in corpora[place].sample])
         for place in places:

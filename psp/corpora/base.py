@@ -1,0 +1,100 @@
+"""The seam where pairs come in: the interface of corpus kinds, and their registry.
+
+A kind says everything about itself: what names its corpora in a config, where its file comes from, how that is read and
+counted, and what it lacks. To add one, subclass :class:`CorpusKind`, register it, and import its module in
+:mod:`psp.corpora.kinds`.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from psp.core.settings import Setting
+from psp.corpora.estimate import count_lines
+from psp.corpora.rows import Row
+
+_kinds: dict[str, type[CorpusKind]] = {}
+T = TypeVar("T", bound="type[CorpusKind]")
+
+
+class CorpusKind(abc.ABC):
+    """A kind of corpus; its classes are used, not instances."""
+
+    #: Its name: in reports, and for a kind of the catalogue in the config (``corpora.<name>.kind``).
+    kind: ClassVar[str]
+    #: Whether the catalogue may have such corpora; what is said of them in the config's help.
+    help: ClassVar[str | None] = None
+    #: The keys of an item of ``corpora`` that is such a corpus: the first names its file.
+    item: ClassVar[Mapping[str, Setting]] = {}
+    #: What to say of an item of this kind and another one, such as "a file of pairs, `path`".
+    called: ClassVar[str] = ""
+    #: Whether there is an archive for each pair of languages, so that entries have settings by pair.
+    by_pair: ClassVar[bool] = False
+    #: Whether both sides are in one language, unless an item says otherwise.
+    in_one_language: ClassVar[bool] = False
+    #: Whether it holds sentences, each a pair with itself.
+    is_text: ClassVar[bool] = False
+    #: What such corpora are called that never have scores; None if they may have them.
+    without_scores: ClassVar[str | None] = None
+
+    @classmethod
+    def download(cls, name: str, version: str | None, pair: str) -> str | None:
+        """The file's name under results/downloads; None if it is the user's own, or made from other corpora."""
+        return None
+
+    @classmethod
+    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
+        """What the file calls its two sides, and its scores: by default what the catalogue says of the languages."""
+        return names
+
+    @classmethod
+    @abc.abstractmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        """Yield its rows in order, unmodified; as :func:`psp.corpora.open_corpus`.
+
+        Raises:
+            DataError: the file is missing, damaged, or of another layout; possibly after rows were yielded.
+            PspError: a package is missing.
+        """
+
+    @classmethod
+    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+        """How many pairs there are, and whether that is exact; by default its lines, estimated from a sample.
+
+        Raises:
+            DataError: as :meth:`read`.
+            PspError: a package is missing.
+        """
+        return count_lines(path)
+
+
+def register(kind: T) -> T:
+    """Register a kind of corpus by name; a class decorator.
+
+    Raises:
+        ValueError: another class has this name, or one of its keys.
+    """
+    known = _kinds.get(kind.kind, kind)
+    if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+        raise ValueError(f"{kind.kind!r} is the name of {known.__module__}.{known.__qualname__} already")
+    _kinds[kind.kind] = kind
+    return kind
+
+
+def registered() -> list[type[CorpusKind]]:
+    """The kinds registered so far."""
+    return list(_kinds.values())
+
+
+def of_kind(kind: str) -> type[CorpusKind]:
+    """The class of a kind of corpus.
+
+    Raises:
+        ValueError: there is no such kind.
+    """
+    if kind not in _kinds:
+        raise ValueError(f"unknown kind of corpus {kind}; available: {', '.join(_kinds)}")
+    return _kinds[kind]

@@ -1,0 +1,90 @@
+"""Pairs from tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from psp.config.config import Config
+from psp.core.errors import ConfigError, DataError
+from psp.corpora import open_corpus
+from psp.corpora.kinds import of_kind
+from psp.corpora.rows import BadRow
+
+pyarrow = pytest.importorskip("pyarrow", reason="not installed (pip install 'paraphrastic[parquet]')")
+pq = pytest.importorskip("pyarrow.parquet")
+NAMES = ("source", "target")
+SIDES = st.text(st.characters(blacklist_categories=["Cs"]))
+
+
+def write(path: Path, **columns: list[object]) -> Path:
+    pq.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def read(path: Path, names: tuple[str, ...] = NAMES) -> list[object]:
+    return list(open_corpus("parquet", path, "x", names))
+
+
+@given(st.lists(st.tuples(SIDES, SIDES), max_size=8))
+def test_the_texts_are_those_of_the_table_in_its_order(tmp_path_factory, rows):
+    path = write(tmp_path_factory.mktemp("t") / "a.parquet", source=[a for a, _ in rows], target=[b for _, b in rows])
+    if not rows:  # a column of nothing has no type
+        return
+    found = read(path)
+    assert [tuple(" ".join(side.split()) for side in row) for row in found] == [
+        tuple(" ".join(side.split()) for side in row) for row in rows
+    ]
+    assert not any("\n" in side or "\t" in side for row in found for side in row)
+    assert of_kind("parquet").count(path, "x", NAMES) == (len(rows), True)
+
+
+def test_folders_fields_and_scores(tmp_path):
+    write(tmp_path / "b.parquet", source=["c"], target=["d"], s=[0.5])
+    write(tmp_path / "a.parquet", source=["a"], target=["b"], s=[1.0])
+    assert read(tmp_path, (*NAMES, "s")) == [("a", "b", 1.0), ("c", "d", 0.5)]
+    nested = write(tmp_path / "n.parquet", translation=[{"en": "the cat", "fr": "le chat"}])
+    assert read(nested, ("translation.fr", "translation.en")) == [("le chat", "the cat")]
+    empty = write(tmp_path / "e.parquet", source=["a", None], target=["b", "c"], s=[float("nan"), 1.0])
+    assert [row.reason for row in read(empty, (*NAMES, "s")) if isinstance(row, BadRow)] == [
+        "row: score",
+        "row: columns",
+    ]
+
+
+def test_a_folder_of_datasets(tmp_path):
+    datasets = pytest.importorskip("datasets", reason="not installed (pip install 'paraphrastic[transformer]')")
+    datasets.Dataset.from_dict({"source": ["a", "b"], "target": ["c", "d"]}).save_to_disk(str(tmp_path / "d"))
+    assert read(tmp_path / "d") == [("a", "c"), ("b", "d")]
+    assert of_kind("parquet").count(tmp_path / "d", "x", NAMES) == (2, True)
+
+
+def test_what_is_no_table_is_one_error(tmp_path):
+    path = write(tmp_path / "a.parquet", source=["a"], other=["b"])
+    with pytest.raises(DataError, match=r"a\.parquet: has no column target; it has source, other: name two by"):
+        read(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"a\.parquet: cannot be read as a table \("):
+        read(path, ("source", "other"))
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        read(tmp_path / "none.parquet")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"empty: a folder without \*\.parquet files"):
+        read(tmp_path / "empty")
+
+
+def test_an_item_of_a_config(tmp_path):
+    def parts(**item):
+        models = {"m": {"languages": ["en", "fr"], "corpora": [item]}}
+        return Config({"corpora": {}, "models": models}).model("m").parts
+
+    (part,) = parts(parquet="some/t.parquet", columns=["en", "fr"])
+    assert (part.kind, part.names, part.label, part.download) == ("parquet", ("en", "fr"), "t.en-fr", None)
+    assert parts(parquet="t.parquet")[0].names == NAMES
+    with pytest.raises(ConfigError, match="an item is a file of pairs, `path`, or a table, `parquet`; write two items"):
+        parts(parquet="t.parquet", path="t.tsv")
+    with pytest.raises(ConfigError, match="columns is for another kind of corpus; leave it out"):
+        parts(path="t.tsv", columns=["en", "fr"])
