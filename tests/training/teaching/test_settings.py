@@ -20,5 +20,5 @@ def test_losses_say_whether_they_need_neighbours(loss: str) -> None:
 
 
 def test_a_key_that_is_none_is_refused() -> None:
-    with pytest.raises(PspError, match=r"teacher\.wieght: no such key; allowed are encoder, languages"):
+    with pytest.raises(PspError, match=r"teacher\.wieght: no such key; did you mean weight\?; allowed are encoder"):
         TeacherSettings.from_mapping({"wieght": 1})
