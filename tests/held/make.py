@@ -32,7 +32,7 @@ TRAINED: dict[str, tuple[str, ...]] = {
     "blstm": ("--encoder", "blstm", "--sentencepiece", str(PIECES), *_LSTM),
 }
 #: Figures of config/sample.yaml's fr-small, on real text, to some tenths: processors round otherwise.
-FR_SMALL = {"sts": 0.0, "stsb": 0.0, "tatoeba": 0.0}
+FR_SMALL = {"sts": 65.4, "stsb": 73.1, "tatoeba": 16.3}
 #: Texts with known, unknown and no words.
 TEXTS = ["the red car is near the house", "la voiture rouge est près de la maison", "", "собака", "The dog, sleeps!"]
 
