@@ -124,3 +124,15 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
         "config/config.yaml", "config/demo.yaml", "other.yaml"
     ]  # fmt: skip
     assert copy_of_finished.planned(EVAL, configs=("config/demo.yaml", "other.yaml")) == set()
+
+
+def test_a_failing_task_does_not_keep_the_evaluation_back(copy_of_finished):
+    folder = copy_of_finished.folder
+    (folder / "bad.tsv").write_text("no columns here\n")
+    (folder / "task.yaml").write_text("evaluate: {tasks: {bad: {task: similarity, path: bad.tsv}}}\n")
+    (folder / EVAL).unlink()
+    configs = ("config/demo.yaml", "tiny.yaml", "task.yaml")
+    targets = ("results/demo/tasks/bad.json", EVAL)
+    ended = copy_of_finished.run("--cores", "1", *targets, configs=configs, check=False)
+    assert ended.returncode == 1 and "bad.tsv, line 1" in ended.output
+    assert json.loads((folder / EVAL).read_text())["model"] == "demo"
