@@ -115,7 +115,10 @@ rule sample:
         warn_pairs=0,  # few pairs are the point of it
         reports=lambda wildcards, input: sample_reports(wildcards),
         code=fingerprint(
-            "psp.config.jobs", "psp.training.configured", "psp.training.samples"
+            "psp.config.jobs",
+            "psp.training.configured",
+            "psp.training.objectives.*",
+            "psp.training.samples",
         ),
     message:
         "Training {wildcards.model} on {wildcards.sample} with {wildcards.encoder}, seed {wildcards.seed}"

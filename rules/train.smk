@@ -76,7 +76,9 @@ rule train:
         runtime=runtime(2880),
     params:
         **TRAINING,
-        code=fingerprint("psp.config.jobs", "psp.training.configured"),
+        code=fingerprint(
+            "psp.config.jobs", "psp.training.configured", "psp.training.objectives.*"
+        ),
     message:
         "Training {wildcards.model}"
     script:
@@ -133,7 +135,11 @@ for _name in JOINT:
             runtime=runtime(2880),
         params:
             **TRAINING,
-            code=fingerprint("psp.config.jobs", "psp.training.configured"),
+            code=fingerprint(
+                "psp.config.jobs",
+                "psp.training.configured",
+                "psp.training.objectives.*",
+            ),
         message:
             "Training the encoders of {wildcards.model} together"
         script:

@@ -56,7 +56,9 @@ rule tune_point:
         teaching=setting("teacher"),
         recipe=attribute("recipe"),
         seed=attribute("seed"),
-        code=fingerprint("psp.config.jobs", "psp.training.configured"),
+        code=fingerprint(
+            "psp.config.jobs", "psp.training.configured", "psp.training.objectives.*"
+        ),
         # Snakemake does not compare params that depend on `input`, so a new point in the grid, or more rows in
         # metrics.csv, do not retrain existing points.
         tuning=lambda wildcards, input: tuning(wildcards),

@@ -13,7 +13,7 @@ from psp.config.model import Model
 from psp.core.errors import PspError
 from psp.pairs.rank import TENTHS
 from psp.training import launch
-from psp.training.losses.objective import mines
+from psp.training.objectives import find
 from psp.training.tune import Tuning
 
 GB = 1e9
@@ -27,8 +27,6 @@ SUBWORD_RATE = 29_000
 STORE_RATE = 125_000
 #: Sentences a second of the rule vocabulary.
 VOCABULARY_RATE = 60_000
-#: Without mining (infonce over 6 epochs), and with it (margin over 25, mega-batches of up to 60, beside other jobs).
-TRAIN_RATE, MINING_RATE = 20_000, 9_000
 #: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
 TRANSFORMER_RATE = 20
 #: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/experiments.md).
@@ -312,7 +310,7 @@ def _in_both(part: Part, known: Mapping[str, int | None]) -> float:
 
 
 def _train_seconds(pairs: float, train: Mapping[str, Any], epochs: int, dim: int) -> float:
-    return pairs * epochs / (MINING_RATE if mines(train) else TRAIN_RATE) * max(dim / 1024, 0.1)
+    return pairs * epochs / find(train["objective"]).rate(train) * max(dim / 1024, 0.1)
 
 
 def _time(seconds: float) -> str:

@@ -99,10 +99,10 @@ _FOR_PEOPLE = ("help", "recipes", "unstated")
 def _parse(source: bytes, package: str) -> tuple[str, list[str]]:
     """Return a hash of the syntax tree without text for people, and the imported names in psp that may be modules.
 
-    Docstrings are left out, and so are the help, the ``recipes`` and the ``unstated`` of declared settings
-    (:mod:`psp.core.settings`): the resulting values are params of the rules themselves.
+    Docstrings and imports for type checkers are left out, and so are the help, the ``recipes`` and the ``unstated`` of
+    declared settings (:mod:`psp.core.settings`): the resulting values are params of the rules themselves.
     """
-    tree = ast.parse(source)
+    tree = _WithoutTypes().visit(ast.parse(source))
     imports = sorted(_imports(tree, package))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
@@ -123,6 +123,14 @@ def _parse(source: bytes, package: str) -> tuple[str, list[str]]:
 def _is_help(line: ast.stmt) -> bool:
     """Whether a line of a class is ``help = "..."``."""
     return isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "help"
+
+
+class _WithoutTypes(ast.NodeTransformer):
+    """Leaves out what only type checkers read: ``if TYPE_CHECKING:``."""
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt]:
+        self.generic_visit(node)
+        return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
 
 
 @functools.cache

@@ -39,11 +39,12 @@ SETTINGS = {
     "megabatch": "M {:g}",
     "batch_size": "batch {:g}",
     "dropout": "dropout {:g}",
-    "margin": "margin {:g}",
     "learning_rate": "learning rate {:g}",
     "epochs": "epochs {:g}",
     "seed": "seed {:g}",
 }
+#: All that is shown, in order; the objective says its own settings (``title`` of train.json).
+SHOWN = ("dim", "megabatch", "batch_size", "dropout", "title", "learning_rate", "epochs", "seed")
 
 
 @dataclass(frozen=True)
@@ -329,7 +330,10 @@ def _settings(curves: Sequence[Curve]) -> tuple[str, list[str]]:
     for curve in curves:
         settings = curve.report["settings"]
         names = SETTINGS.keys() & settings.keys() - (set() if _grows(curve) else {"megabatch"})
-        told.append({name: text.format(settings[name]) for name, text in SETTINGS.items() if name in names})
+        shown = {name: text.format(settings[name]) for name, text in SETTINGS.items() if name in names}
+        # A train.json of before objectives had titles is of one that has a margin.
+        shown["title"] = curve.report.get("title", f"margin {settings['margin']:g}")
+        told.append({name: shown[name] for name in SHOWN if shown.get(name)})
         told[-1]["pairs"] = f"{curve.report['store_pairs']:,} pairs"
     every = dict.fromkeys(name for texts in told for name in texts)
     common = [name for name in every if len({texts.get(name) for texts in told}) == 1]

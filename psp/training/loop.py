@@ -23,9 +23,9 @@ from psp.training.encoders import joint, kinds
 from psp.training.encoders.base import Encoder
 from psp.training.finished import REPORT, check_unfinished
 from psp.training.initial import initial_table
-from psp.training.losses.base import Loss
-from psp.training.losses.make import make_loss
+from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss
+from psp.training.objectives import find
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
@@ -191,6 +191,7 @@ def train(
         report = {
             "format": 1,
             "settings": settings.as_dict(),
+            "title": find(settings.objective).title(settings.as_dict()),
             **({} if kind == "mean" else {"encoder": own}),
             **({} if taught is None else {"teacher": taught.about}),
             "device": device.type,

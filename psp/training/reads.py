@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.training.losses.objective import OBJECTIVES, find, mines
+from psp.training.objectives import find, mines, registered
 
 #: What mining reads, whatever the objective.
 MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
@@ -28,5 +28,5 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
         read |= MINING
     if train["average"] >= 2:
         read |= AVERAGE
-    some_read = [objective.reads for objective in OBJECTIVES.values()]
+    some_read = [objective.reads for objective in registered()]
     return MINING.union(AVERAGE, *some_read, *INIT.values(), *SCHEDULE.values()) - read

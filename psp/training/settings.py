@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import Section, Setting, choice, flag, listing, number, text, whole
-from psp.training.losses import objective
+from psp.training import objectives
 
 
 def _field(setting: Setting) -> Any:
@@ -114,10 +114,10 @@ class TrainSettings(_Checked):
     objective: str = _field(
         choice(
             "infonce",
-            objective.names,
+            objectives.names,
             recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
             tunable=True,
-            help="margin: the paper's loss with one mined negative; infonce: a softmax over `candidates`",
+            help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.registered()),
         )
     )
     candidates: str = _field(

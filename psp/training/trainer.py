@@ -23,10 +23,9 @@ from psp.pairs.encoded_pairs import Pairs, Source
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders.base import Encoder
-from psp.training.losses.base import Loss, MiniBatch
-from psp.training.losses.make import make_loss
-from psp.training.losses.objective import mines
+from psp.training.losses.base import Loss, make_loss
 from psp.training.negatives.mining import Negatives, mine_by_kind
+from psp.training.objectives import MiniBatch, mines
 from psp.training.optimiser import DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest

@@ -12,7 +12,7 @@ from psp.config.entries import document
 from psp.config.overlay import merge
 from psp.config.plan import plan
 from psp.core.errors import ConfigError
-from psp.training.losses import objective
+from psp.training.objectives import base as objectives
 from psp.training.settings import PARANMT, TrainSettings
 
 ROOT = Path(__file__).parents[2]
@@ -112,7 +112,7 @@ def test_every_key_has_a_type_a_default_and_help():
 
 
 def test_an_objective_registered_at_run_time_may_be_chosen(monkeypatch):
-    monkeypatch.setitem(objective.OBJECTIVES, "sigmoid", objective.find("margin"))
+    monkeypatch.setitem(objectives.OBJECTIVES, "sigmoid", objectives.find("margin"))
     train = config({"fr": {**fr()["fr"], "train": {"objective": "sigmoid"}}}).model("fr")["train"]
     assert train["objective"] == TrainSettings(objective="sigmoid").objective == "sigmoid"
 

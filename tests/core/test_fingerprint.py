@@ -104,3 +104,14 @@ def test_a_damaged_cache_or_none_changes_nothing(package, content):
     else:
         module.CACHE.write_bytes(content)
     assert again() == before
+
+
+def test_what_only_type_checkers_read_changes_nothing(package):
+    package("step.py", "from typing import TYPE_CHECKING\n\ndef run():\n    return 3\n")
+    package("step.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from psp.other import y\n")
+    before = module.reached("psp.step")
+    assert "psp.other" not in before
+    package("step.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from psp.tools.deep import depth\n")
+    assert module.reached("psp.step") == before
+    package("step.py", "from typing import TYPE_CHECKING\nif not TYPE_CHECKING:\n    from psp.other import y\n")
+    assert "psp.other" in module.reached("psp.step")

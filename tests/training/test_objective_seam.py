@@ -25,6 +25,7 @@ from psp.training.batches import Epoch
 from psp.training.encoders import kinds
 from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
 from psp.training.loop import train
+from psp.training.losses.base import ObjectiveLoss
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
 from psp.training.reads import unused
 from psp.training.saving.checkpoint import Stopped
@@ -93,7 +94,7 @@ def test_it_is_trained_saved_loaded_and_scored(tmp_path: Path, made: Made, ended
     assert model.embed_raw_text(["baneki"]).shape == (1, 32)
     assert report["best"]["error"] == error(tmp_path / "model", made) < 20
     (trainer,) = ended
-    start, end = PairwiseSigmoid(True).state_dict(), own_parameters(trainer)
+    start, end = PairwiseSigmoid({"mask_equal": True}).parameters(), own_parameters(trainer)
     assert end.keys() == start.keys() and all(abs(end[name] - float(start[name])) > 0.1 for name in start)
     assert unused(report["settings"]) >= {"margin", "scale", "candidates", "directions", "negatives", "megabatch"}
 
@@ -113,7 +114,7 @@ def test_it_equals_plain_torch(tmp_path: Path) -> None:
         table = normal_table(2 * CONCEPTS, 12, 1)
         trainer = Trainer(pairs, *mean_encoder(table.clone(), settings.as_dict()), settings, None, records)
         found = trainer.run()["table"]
-    expected, plain = table.double().requires_grad_(), PairwiseSigmoid(False).double()
+    expected, plain = table.double().requires_grad_(), ObjectiveLoss(PairwiseSigmoid({"mask_equal": False})).double()
     adam = torch.optim.Adam(
         [{"params": [expected], "lr": 0.02}, {"params": list(plain.parameters()), "lr": plain.learning_rate}]
     )
@@ -197,7 +198,7 @@ def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made)
     with pytest.raises(ConfigError) as refused:
         run(tmp_path, made, None, objective="triplet")
     message = str(refused.value)
-    assert "'triplet'" in message and "margin or infonce or sigmoid" in message and "\n" not in message
+    assert "'triplet'" in message and "infonce or margin or sigmoid" in message and "\n" not in message
     assert not (tmp_path / "train").exists()
 
 

@@ -165,7 +165,7 @@ def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monk
         widths.append((len(vectors), extra))
         return infonce_objective(vectors, margin, scale, masked, group, extra=extra)
 
-    monkeypatch.setattr("psp.training.losses.infonce.candidates", spied)
+    monkeypatch.setattr("psp.training.negatives.candidates.candidates", spied)
     monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", watched)
     mined = {"objective": "infonce", "candidates": "mined", "anneal": 5, "megabatch": 3}
     table, trainer = run(tmp_path, translated(400, seed=1), epochs=2, log_every=1, **mined)

@@ -14,10 +14,10 @@ PAIRS = STREAM | {"pairs"}
 FILTER = PAIRS | {"corpora", "pairs.filters"}
 MODEL = STREAM | {"models"}
 TRAIN = PAIRS | MODEL | {"config", "evaluation", "training", "training.encoders", "training.losses"}
+TRAIN |= {"training.objectives"}
 TRAIN |= {"training.negatives", "training.saving", "training.teaching"}
-#: A search asks each objective what it reads, and their register names their losses. These rules run after training, so
-#: what changes a loss has run them again anyway.
-OBJECTIVES = {"training", "training.losses", "training.negatives"}
+#: A search asks each objective what it reads.
+OBJECTIVES = {"training", "training.objectives"}
 EVALUATE = MODEL | {"config", "evaluation", "evaluation.tasks"}
 #: For each rule the packages that its fingerprint may reach.
 MAY_REACH = {
@@ -35,7 +35,7 @@ MAY_REACH = {
     "vocabulary": PAIRS,
     "store": PAIRS,
     # It runs a teacher, and finds its neighbours as a search does.
-    "teach": PAIRS | MODEL | {"training", "training.losses", "training.teaching", "inference", "inference.search"},
+    "teach": PAIRS | MODEL | {"training", "training.objectives", "training.teaching", "inference", "inference.search"},
     "development_pairs": STREAM | {"evaluation"},
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
@@ -58,7 +58,7 @@ MAY_REACH = {
     "lexicon": (EVALUATE - {"config"}) | PAIRS | {"pairs.lexicon", "inference", "inference.search"},  # mining is a task
     "translator_heldout": PAIRS,
     "translator": PAIRS
-    | {"training", "training.losses", "training.saving", "training.translator"}
+    | {"training", "training.objectives", "training.saving", "training.translator"}
     | {"inference", "inference.translation"},  # its scores
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},

@@ -1,1 +1,1 @@
-"""Training objectives: vectors of pairs in, a loss out."""
+"""Losses: vectors of pairs in, a scalar and its gradient out."""

@@ -6,19 +6,14 @@ The trainer knows a :class:`Loss` and no more.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
-from psp.training.negatives.mining import Negatives
-from psp.training.process_group import ProcessGroup
+from psp.training.objectives import Comparison, MiniBatch, Objective, find
 
 #: Encodes sentences of the mega-batch by their numbers, int64 (k,); their numbers in the mini-batch, int64 (k,), choose
 #: their noise. Third, where a loss compares others too (:attr:`Comparison.further`), these. Returns vectors, shape
@@ -26,51 +21,8 @@ from psp.training.process_group import ProcessGroup
 Encode = Callable[..., Tensor]
 
 
-@dataclass(frozen=True)
-class MiniBatch:
-    """A mini-batch of n pairs.
-
-    Attributes:
-        pairs: its mega-batch, of m pairs. Sentences are numbered there: sources from 0 to m - 1, targets from m on.
-        rows: the numbers of its pairs, int64, shape (n,).
-        negatives: mined for the mega-batch; None where the objective mines none.
-        device: of the vectors.
-        group: the processes that share it; None = this one alone.
-        step: mini-batches before it, in the whole training.
-    """
-
-    pairs: Pairs
-    rows: npt.NDArray[np.int64]
-    negatives: Negatives | None
-    device: torch.device
-    group: ProcessGroup | None = None
-    step: int = 0
-
-    def share(self, count: int) -> slice:
-        """The part of ``count`` things that falls to this process."""
-        return slice(*((0, count) if self.group is None else self.group.share(count)))
-
-
-class Comparison(NamedTuple):
-    """What a loss compares in one mini-batch.
-
-    Attributes:
-        texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,). A process encodes its share
-            (:meth:`MiniBatch.share`) of each part.
-        loss: this process's share of the loss, a scalar, from the vectors of its shares of all parts, shape
-            (sum of k, dim). All shares add up to the loss.
-        without_negative: sentences that have no negative at all, and so no loss; in all processes together.
-        further: sentences from outside the mega-batch, numbered after its own, from 2m on; None = none.
-    """
-
-    texts: Sequence[npt.NDArray[np.int64]]
-    loss: Callable[[Tensor], Tensor]
-    without_negative: int = 0
-    further: Encoded | None = None
-
-
 class Loss(torch.nn.Module, ABC):
-    """The loss of an objective; its own parameters, if it has any, are trained beside the encoder's.
+    """What is minimised: an objective, or what a teacher says, or both.
 
     Attributes:
         learning_rate: the highest of its own parameters.
@@ -78,9 +30,9 @@ class Loss(torch.nn.Module, ABC):
         takes_negatives_of_targets: whether it also uses those of targets; if not, only sources get any.
     """
 
-    learning_rate: ClassVar[float] = 1e-3
-    takes_negatives: bool = True
-    takes_negatives_of_targets: bool = True
+    learning_rate: float
+    takes_negatives: bool
+    takes_negatives_of_targets: bool
 
     @abstractmethod
     def compare(self, batch: MiniBatch) -> Comparison:
@@ -88,10 +40,7 @@ class Loss(torch.nn.Module, ABC):
 
     @abstractmethod
     def of_equal_vectors(self, pairs: int) -> float:
-        """The loss of a mini-batch of so many pairs whose vectors are all the same, so that all cosines are 1.
-
-        A training that ends above it is said to have diverged.
-        """
+        """As :meth:`Objective.of_equal_vectors`."""
 
     def forward(self, batch: MiniBatch, encode: Encode, lengths: Sequence[int] = ()) -> tuple[Tensor, int]:
         """This process's share of a mini-batch's loss, and the number of sentences without a negative.
@@ -110,3 +59,27 @@ class Loss(torch.nn.Module, ABC):
             return compared.loss(vectors), compared.without_negative
         parts = [vectors, *(vectors[:, :length].contiguous() for length in lengths)]
         return torch.stack([compared.loss(part) for part in parts]).mean(), compared.without_negative
+
+
+class ObjectiveLoss(Loss):
+    """The loss of an objective, whose parameters are those of this module."""
+
+    def __init__(self, objective: Objective) -> None:
+        super().__init__()
+        self._objective = objective
+        self.learning_rate = objective.learning_rate
+        self.takes_negatives, self.takes_negatives_of_targets = True, objective.takes_negatives_of_targets
+        for name, value in objective.parameters().items():
+            self.register_parameter(name, torch.nn.Parameter(value))
+
+    def compare(self, batch: MiniBatch) -> Comparison:
+        return self._objective.compare(batch, **dict(self.named_parameters()))
+
+    def of_equal_vectors(self, pairs: int) -> float:
+        return self._objective.of_equal_vectors(pairs, **dict(self.named_parameters()))
+
+
+def make_loss(train: Mapping[str, Any]) -> Loss:
+    """The loss of a training with these keys of ``train``, of which it is given those that its objective reads."""
+    objective = find(train["objective"])
+    return ObjectiveLoss(objective({key: train[key] for key in objective.reads}))

@@ -19,43 +19,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from psp.core.jit import compiled, dot
-from psp.training.losses.base import Comparison, Loss, MiniBatch
 from psp.training.losses.margin import EPSILON
-from psp.training.negatives.candidates import candidates
 from psp.training.negatives.nearest import reduced_precision
 from psp.training.process_group import ProcessGroup
 
 _LARGEST = 80  # the exponential of minus this is still a normal float32
-
-
-class InfoNCELoss(Loss):
-    """The other pairs of the mini-batch are the negatives; beside them those that were mined, if any were.
-
-    Args:
-        margin, scale: as of :func:`infonce_loss`.
-        mask_equal: pairs that share a text are never each other's negatives.
-    """
-
-    def __init__(self, margin: float, scale: float, mask_equal: bool) -> None:
-        super().__init__()
-        self._margin, self._scale, self._mask_equal = margin, scale, mask_equal
-
-    def compare(self, batch: MiniBatch) -> Comparison:
-        rows = batch.rows
-        found = candidates(batch.pairs, rows, batch.negatives, self._mask_equal)
-        masked = torch.from_numpy(found.masked).to(batch.device) if found.masked.any() else None
-        extra = None
-        if batch.negatives is not None:
-            shares = [batch.share(len(part)) for part in (found.source, found.target)]
-            extra = (shares[0].stop - shares[0].start, shares[1].stop - shares[1].start)
-
-        def loss(vectors: Tensor) -> Tensor:
-            return infonce_objective(vectors, self._margin, self._scale, masked, batch.group, extra=extra)
-
-        return Comparison([rows, rows + len(batch.pairs), found.source, found.target], loss, found.without_negative)
-
-    def of_equal_vectors(self, pairs: int) -> float:
-        return math.log1p((pairs - 1) * math.exp(self._scale * self._margin))
 
 
 def infonce_loss(

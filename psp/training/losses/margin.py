@@ -12,39 +12,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from psp.core.jit import compiled, dot
-from psp.training.losses.base import Comparison, Loss, MiniBatch
 
 EPSILON = 1e-8  # each norm is at least this, as in torch's own cosine similarity
-
-
-class MarginLoss(Loss):
-    """The negatives that were mined, pair by pair.
-
-    Args:
-        margin: the paper's delta.
-        directions: ``source``: sources are the anchors; ``both``: targets too.
-    """
-
-    def __init__(self, margin: float, directions: str) -> None:
-        super().__init__()
-        self._margin, self._directions = margin, 2 if directions == "both" else 1
-        self.takes_negatives_of_targets = directions == "both"
-
-    def compare(self, batch: MiniBatch) -> Comparison:
-        assert batch.negatives is not None
-        rows = batch.rows
-        negatives = [side[rows] for side in (batch.negatives.source, batch.negatives.target)[: self._directions]]
-        counts = [int((side >= 0).sum()) for side in negatives]
-        own = batch.share(len(rows))
-        valid = [torch.from_numpy(side[own] >= 0).to(batch.device) for side in negatives]
-        return Comparison(
-            [rows, rows + len(batch.pairs), *(side.clip(min=0) for side in negatives)],
-            lambda vectors: margin_objective(vectors, valid, self._margin, counts),
-            sum(len(rows) - count for count in counts),
-        )
-
-    def of_equal_vectors(self, pairs: int) -> float:
-        return self._margin * self._directions
 
 
 def margin_loss(

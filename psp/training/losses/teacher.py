@@ -21,10 +21,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from psp.text.encoded import Encoded
-from psp.training.losses.base import Comparison, Loss, MiniBatch
+from psp.training.losses.base import Loss
 from psp.training.losses.infonce import _by_vectors, _products, _unit_rows
 from psp.training.losses.margin import EPSILON
 from psp.training.negatives.nearest import reduced_precision
+from psp.training.objectives import Comparison, MiniBatch
 from psp.training.teaching.lessons import TEXT, Lessons
 from psp.training.teaching.settings import TeacherSettings
 
@@ -48,7 +49,7 @@ class TeacherLoss(Loss):
     ) -> None:
         super().__init__()
         self.pairs, self._settings, self._seed = pairs, settings, seed
-        self.learning_rate = Loss.learning_rate if pairs is None else pairs.learning_rate  # type: ignore[misc]
+        self.learning_rate = 0.0 if pairs is None else pairs.learning_rate  # without pairs there are no parameters
         self.takes_negatives = pairs is not None and pairs.takes_negatives
         self.takes_negatives_of_targets = pairs is not None and pairs.takes_negatives_of_targets
         self._vectors, self._nearest, self._sentences = lessons.vectors, lessons.nearest, sentences

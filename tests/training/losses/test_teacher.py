@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
-from psp.training.losses.base import Comparison, Loss, MiniBatch
-from psp.training.losses.infonce import InfoNCELoss
+from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import (
     TeacherLoss,
     divergence_loss,
@@ -22,8 +21,10 @@ from psp.training.losses.teacher import (
     squares_loss,
     squares_objective,
 )
+from psp.training.objectives import Comparison, MiniBatch
 from psp.training.teaching.settings import TeacherSettings
 
+INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "candidates": "batch", "mask_equal": True}
 BOTH = [(divergence_loss, divergence_objective), (squares_loss, squares_objective)]
 
 
@@ -109,7 +110,7 @@ def test_without_pairs_the_teachers_sentences_of_a_mini_batch_are_compared_each_
 
 def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> None:
     settings = TeacherSettings(encoder="x", loss="kl", weight=0.25, scale=20)
-    taught, inner = lessons(9), InfoNCELoss(0.3, 20, True)
+    taught, inner = lessons(9), make_loss(INFONCE)
     given = batch([(3, 4), (5, -1), (6, -2), (1, 0)])
     compared = TeacherLoss(inner, taught, None, settings, seed=1).compare(given)
     assert [list(part) for part in compared.texts] == [[0, 1, 3], [4, 5, 7], [], [], [2]]
@@ -123,7 +124,7 @@ def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> Non
 
 @pytest.mark.parametrize("weight", [0.5, 1])
 def test_a_mini_batch_with_nothing_to_compare_is_a_step_without_a_gradient(weight: float) -> None:
-    inner = InfoNCELoss(0.3, 20, True) if weight < 1 else None
+    inner = make_loss(INFONCE) if weight < 1 else None
     settings = TeacherSettings(encoder="x", loss="kl", weight=weight)
     compared = TeacherLoss(inner, lessons(9), None, settings, seed=1).compare(batch([(2, -2), (-1, -2)]))
     vectors = torch.randn(sum(map(len, compared.texts)), 4, requires_grad=True)
@@ -133,6 +134,8 @@ def test_a_mini_batch_with_nothing_to_compare_is_a_step_without_a_gradient(weigh
 
 def test_the_loss_of_equal_vectors_is_known() -> None:
     class Ten(Loss):
+        learning_rate, takes_negatives, takes_negatives_of_targets = 1e-3, False, False
+
         def compare(self, batch: MiniBatch) -> Comparison:
             raise NotImplementedError
 

@@ -8,25 +8,20 @@ import sys
 import pytest
 
 from psp.core.errors import ConfigError
-from psp.training.losses import objective
-from psp.training.losses.make import LOSSES
-from psp.training.losses.objective import Objective
+from psp.training import objectives
 from psp.training.reads import unused
 from psp.training.settings import PAPER, TrainSettings
+from tests.training.pairwise_sigmoid import registered
 
 
-def test_an_unknown_objective_is_refused_with_the_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    train = {**TrainSettings().as_dict(), "objective": "triplet"}
-    for ask in (objective.mines, unused, TrainSettings.from_mapping):
-        with pytest.raises(ConfigError, match=r"train\.objective: 'triplet' is not allowed; allowed is margin or info"):
+def test_an_unknown_objective_is_refused_with_the_names() -> None:
+    train = {**TrainSettings().as_dict(), "objective": "sigmoid"}
+    for ask in (objectives.mines, unused, TrainSettings.from_mapping):
+        with pytest.raises(ConfigError, match=r"train\.objective: 'sigmoid' is not allowed; allowed is infonce or mar"):
             ask(train)  # type: ignore[operator]
-    monkeypatch.setitem(
-        objective.OBJECTIVES,
-        "triplet",
-        Objective(frozenset({"scale"}), mines=lambda train: True),
-    )
-    assert TrainSettings.from_mapping(train).objective == "triplet"
-    assert unused(train) == {"average_part", "candidates", "directions", "margin"}
+    with registered():
+        assert TrainSettings.from_mapping(train).objective == "sigmoid"
+        assert unused(train) >= {"average_part", "candidates", "directions", "margin", "scale"}
 
 
 def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> None:
@@ -38,14 +33,11 @@ def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> 
     assert unused({**ours, "mask_equal": False}) == unused(ours)
 
 
-def test_each_objective_has_a_loss() -> None:
-    assert LOSSES.keys() == objective.OBJECTIVES.keys()
-
-
 def test_asking_needs_no_torch() -> None:
     code = (
         "import sys, psp.training.tune, psp.training.settings\n"
-        "from psp.training.losses.objective import mines\n"
-        "assert mines({'objective': 'margin'}) and 'torch' not in sys.modules"
+        "from psp.training.objectives import find\n"
+        "train = psp.training.settings.TrainSettings().as_dict()\n"
+        "assert find('infonce').rate(train) and find('margin').title(train) and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

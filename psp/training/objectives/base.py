@@ -1,0 +1,160 @@
+"""The interface of training objectives, and their registry.
+
+Checking a config, planning and tuning ask here, and need no torch for it: an objective's module imports torch where it
+computes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+from psp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import torch
+    from torch import Tensor
+
+    from psp.pairs.encoded_pairs import Pairs
+    from psp.text.encoded import Encoded
+    from psp.training.negatives.mining import Negatives
+    from psp.training.process_group import ProcessGroup
+
+T = TypeVar("T", bound="type[Objective]")
+
+
+@dataclass(frozen=True)
+class MiniBatch:
+    """A mini-batch of n pairs.
+
+    Attributes:
+        pairs: its mega-batch, of m pairs. Sentences are numbered there: sources from 0 to m - 1, targets from m on.
+        rows: the numbers of its pairs, int64, shape (n,).
+        negatives: mined for the mega-batch; None where the objective mines none.
+        device: of the vectors.
+        group: the processes that share it; None = this one alone.
+        step: mini-batches before it, in the whole training.
+    """
+
+    pairs: Pairs
+    rows: npt.NDArray[np.int64]
+    negatives: Negatives | None
+    device: torch.device
+    group: ProcessGroup | None = None
+    step: int = 0
+
+    def share(self, count: int) -> slice:
+        """The part of ``count`` things that falls to this process."""
+        return slice(*((0, count) if self.group is None else self.group.share(count)))
+
+
+class Comparison(NamedTuple):
+    """What a loss compares in one mini-batch.
+
+    Attributes:
+        texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,). A process encodes its share
+            (:meth:`MiniBatch.share`) of each part.
+        loss: this process's share of the loss, a scalar, from the vectors of its shares of all parts, shape
+            (sum of k, dim). All shares add up to the loss.
+        without_negative: sentences that have no negative at all, and so no loss; in all processes together.
+        further: sentences from outside the mega-batch, numbered after its own, from 2m on; None = none.
+    """
+
+    texts: Sequence[npt.NDArray[np.int64]]
+    loss: Callable[[Tensor], Tensor]
+    without_negative: int = 0
+    further: Encoded | None = None
+
+
+class Objective(ABC):
+    """What is minimised over mini-batches of pairs; a value of ``train.objective``; see :func:`register`.
+
+    Args:
+        train: the settings that it reads, and no others.
+
+    Attributes:
+        name: in the config.
+        help: what it is, in a few words, for the settings' page.
+        reads: keys of ``train`` that it reads, beside those that the trainer reads for every objective.
+        learning_rate: the highest of its own parameters, if it has any.
+        takes_negatives_of_targets: whether it also uses mined negatives of targets; if not, only sources get any.
+    """
+
+    name: ClassVar[str]
+    help: ClassVar[str]
+    reads: ClassVar[frozenset[str]]
+    learning_rate: ClassVar[float] = 1e-3
+    takes_negatives_of_targets: bool = True
+
+    def __init__(self, train: Mapping[str, Any]) -> None:
+        self.train = train
+
+    @classmethod
+    @abstractmethod
+    def mines(cls, train: Mapping[str, Any]) -> bool:
+        """Whether negatives are mined from mega-batches, given the keys of ``train``."""
+
+    @classmethod
+    @abstractmethod
+    def rate(cls, train: Mapping[str, Any]) -> int:
+        """Pairs a second that a training takes, for ``psp plan``: 2 cores, 1,024 dimensions, 50,000 pieces."""
+
+    @classmethod
+    @abstractmethod
+    def title(cls, train: Mapping[str, Any]) -> str:
+        """Its settings, briefly, for the title of a learning curve; "" = none."""
+
+    def parameters(self) -> Mapping[str, Tensor]:
+        """Initial values of its own parameters, trained beside the encoder's, by name; most have none."""
+        return {}
+
+    @abstractmethod
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+        """What is compared in a mini-batch, and how, given the parameters' present values."""
+
+    @abstractmethod
+    def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
+        """The loss of a mini-batch of so many pairs whose vectors are all the same, so that all cosines are 1.
+
+        A training that ends above it is said to have diverged.
+        """
+
+
+#: By name.
+OBJECTIVES: dict[str, type[Objective]] = {}
+
+
+def register(objective: T) -> T:
+    """Make a class known by its name."""
+    OBJECTIVES[objective.name] = objective
+    return objective
+
+
+def names() -> tuple[str, ...]:
+    """The values that ``train.objective`` may have."""
+    return tuple(OBJECTIVES)
+
+
+def registered() -> tuple[type[Objective], ...]:
+    """All objectives."""
+    return tuple(OBJECTIVES.values())
+
+
+def find(name: str) -> type[Objective]:
+    """The objective of that name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    if name not in OBJECTIVES:
+        raise ConfigError(f"train.objective: {name!r} is not allowed; allowed is {' or '.join(names())}")
+    return OBJECTIVES[name]
+
+
+def mines(train: Mapping[str, Any]) -> bool:
+    """Whether a training with these keys of ``train`` mines negatives."""
+    return find(train["objective"]).mines(train)

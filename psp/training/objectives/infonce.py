@@ -1,0 +1,59 @@
+"""Symmetric InfoNCE with an additive margin (:mod:`psp.training.losses.infonce`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from psp.training.objectives.base import Comparison, MiniBatch, Objective, register
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@register
+class InfoNCE(Objective):
+    """The other pairs of the mini-batch are the negatives; beside them those that were mined, if any were.
+
+    ``margin`` and ``scale`` are as of :func:`psp.training.losses.infonce.infonce_loss`; with ``mask_equal`` pairs that
+    share a text are never each other's negatives.
+    """
+
+    name = "infonce"
+    help = "a softmax over `candidates`"
+    reads = frozenset({"margin", "scale", "candidates", "mask_equal"})
+
+    @classmethod
+    def mines(cls, train: Mapping[str, Any]) -> bool:
+        return bool(train["candidates"] == "mined")
+
+    @classmethod
+    def rate(cls, train: Mapping[str, Any]) -> int:
+        return 9_000 if cls.mines(train) else 20_000  # over 6 epochs (psp/config/plan.py)
+
+    @classmethod
+    def title(cls, train: Mapping[str, Any]) -> str:
+        return f"margin {train['margin']:g}, scale {train['scale']:g}"
+
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+        import torch
+
+        from psp.training.losses.infonce import infonce_objective
+        from psp.training.negatives.candidates import candidates
+
+        rows, margin, scale = batch.rows, self.train["margin"], self.train["scale"]
+        found = candidates(batch.pairs, rows, batch.negatives, self.train["mask_equal"])
+        masked = torch.from_numpy(found.masked).to(batch.device) if found.masked.any() else None
+        extra = None
+        if batch.negatives is not None:
+            shares = [batch.share(len(part)) for part in (found.source, found.target)]
+            extra = (shares[0].stop - shares[0].start, shares[1].stop - shares[1].start)
+
+        def loss(vectors: Tensor) -> Tensor:
+            return infonce_objective(vectors, margin, scale, masked, batch.group, extra=extra)
+
+        return Comparison([rows, rows + len(batch.pairs), found.source, found.target], loss, found.without_negative)
+
+    def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
+        return math.log1p((pairs - 1) * math.exp(self.train["scale"] * self.train["margin"]))
