@@ -73,5 +73,5 @@ rule all:
             f"results/{name}/{file}"
             for name in CONFIG.models
             for file in ("eval.json", "data.json", "card.md")
-            if file != "data.json" or name not in COMBINED or name in JOINT
+            if file != "data.json" or name not in JOINED
         ],

@@ -2,7 +2,7 @@
 def carded(wildcards):
     """Return the models whose data the card tells: its parts, if they are only joined."""
     entry = model(wildcards)
-    if entry.combined and entry.joint is None:
+    if not entry.of.block:
         return [CONFIG.model(part) for part, _ in entry.combined]
     return [entry]
 

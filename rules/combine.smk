@@ -1,6 +1,6 @@
 # Join models that were trained apart into one.
 # A combination has its parts' tokenizers as files, so each has a rule of its own.
-for _name in [name for name in COMBINED if name not in JOINT]:
+for _name in JOINED:
 
     rule:
         name:

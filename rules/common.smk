@@ -13,16 +13,8 @@ from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
-from psp.config.transformer_entries import missing_base
 from psp.config.translator_entries import FOLDER
-from psp.models.files import CONFIG as CONFIG_JSON
-from psp.models.files import (
-    NAMES,
-    TRANSFORMER_NAMES,
-    VOCABULARY_NAMES,
-    WEIGHTS,
-    combination_files,
-)
+from psp.models.files import NAMES, TRANSFORMER_NAMES, VOCABULARY_NAMES
 from psp.models.registry import (
     SENTENCE_TRANSFORMERS,
     encoder_files,
@@ -82,16 +74,18 @@ if workflow.is_main_process:
 os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 
 
-MODEL = r"(?!(downloads|embeddings|phrasebook|translators)/)[A-Za-z0-9][A-Za-z0-9._-]*"
-# A rule's output files are the same for all models, but a model's files depend on its tokenizer: models of words or
-# trigrams have rules of their own, and these constraints say which rule makes a model.
-COMBINED = [name for name in CONFIG.models if CONFIG.model(name).combined]
-JOINT = [name for name in COMBINED if CONFIG.model(name).joint is not None]
-_TRANSFORMERS = [name for name in CONFIG.models if CONFIG.model(name).base is not None]
+MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
+# A rule's output files are the same for all models, but a model's files depend on its kind and on its tokenizer: these
+# constraints say which rule makes a model.
+_KINDS = {name: CONFIG.model(name).of for name in CONFIG.models}
+JOINT = [name for name, of in _KINDS.items() if of.joins and of.stores]
+JOINED = [name for name, of in _KINDS.items() if of.joins and not of.stores]
+_OF_TEXT = [name for name, of in _KINDS.items() if not of.joins and not of.stores]
 _VOCABULARY = [
     name
-    for name in CONFIG.models
-    if name not in COMBINED + _TRANSFORMERS
+    for name, of in _KINDS.items()
+    if of.stores
+    and not of.joins
     and CONFIG.model(name).tokenizer.file not in NAMES.values()
 ]
 
@@ -106,10 +100,10 @@ def none_of(names):
     return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
 
 
-WITH_SUBWORDS = none_of(_VOCABULARY + COMBINED + _TRANSFORMERS)
+WITH_SUBWORDS = none_of(_VOCABULARY + JOINT + JOINED + _OF_TEXT)
 WITH_VOCABULARY = one_of(_VOCABULARY)
-STATIC, CONTEXTUAL = none_of(_TRANSFORMERS), one_of(_TRANSFORMERS)
-TRAINED, COMBINATIONS = none_of(COMBINED), one_of(COMBINED)
+FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
+TRAINED, COMBINATIONS = none_of(JOINT + JOINED), one_of(JOINT + JOINED)
 # A translator's stages are those of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 
@@ -174,10 +168,6 @@ def attribute(name):
     return lambda wildcards: getattr(model(wildcards), name)
 
 
-#: The stage that makes pairs from bitext, by their kind.
-MAKES = {"mined": "pivot", "translated": "backtranslate"}
-
-
 def part_of(wildcards):
     """Return the corpus of a job in results/<model>/pairs: of the model, or bitext that one of them is made from."""
     part = next(part for part in model(wildcards).parts if part.label == wildcards.part)
@@ -200,12 +190,7 @@ def download(name):
 
 def files_in(folder, entry):
     """Return the files of a model's folder by its entry in the config, config.json first."""
-    if entry.combined:
-        own = [CONFIG.model(part).tokenizer.file for part, _ in entry.combined]
-        return [f"{folder}/{name}" for name in combination_files(own)]
-    if entry.base is not None:
-        return [f"{folder}/{name}" for name in TRANSFORMER_NAMES.values()]
-    return [f"{folder}/{name}" for name in (CONFIG_JSON, entry.tokenizer.file, WEIGHTS)]
+    return [f"{folder}/{name}" for name in entry.of.files(entry, CONFIG.model)]
 
 
 def files_of(encoder):
@@ -214,26 +199,6 @@ def files_of(encoder):
     if match and match[1] in CONFIG.models:
         return files_in(encoder.rstrip("/"), CONFIG.model(match[1]))
     return encoder_files(encoder)
-
-
-#: What there is of a combination of models, and of one that is trained.
-OF_COMBINATION = re.compile(
-    r"(model/|systems/|tasks/)|(eval|compare|quantized|speed|examples)\.json$|eval\.safetensors$"
-    r"|card\.md$|speed\.png$|report\.html$"
-)
-OF_JOINT = re.compile(
-    rf"{OF_COMBINATION.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\."
-)
-#: What there is of a transformer.
-OF_TRANSFORMER = re.compile(
-    r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
-    r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
-)
-
-#: What there is of a translator.
-OF_TRANSLATOR = re.compile(
-    r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
-)
 
 
 def targets(arguments):
@@ -270,19 +235,9 @@ def check_targets(arguments):
         if name in RESERVED:
             continue
         asked_for = CONFIG.cleared(name)
-        there_is = OF_COMBINATION if asked_for.joint is None else OF_JOINT
-        if asked_for.combined and not there_is.match(file):
-            raise ConfigError(
-                f"results/{name}/{file}: {name} joins {' and '.join(part for part, _ in asked_for.combined)}, and has "
-                "model/, eval.json, tasks/, compare.json, quantized.json, speed.json, card.md and report.html only; ask "
-                "for the same file of one of those"
-            )
-        if asked_for.base is not None and not OF_TRANSFORMER.match(file):
-            raise ConfigError(
-                f"results/{name}/{file}: {name} is a transformer, which has model/, train/, eval.json, tasks/, "
-                "compare.json, variants.json, data.json, stats.json, inspect.html, lexicon.tsv, card.md, report.html "
-                "and release only"
-            )
+        of = asked_for.of
+        if of.there_is and not of.there_is.match(file):
+            raise ConfigError(f"results/{name}/{file}: {name} {of.refusal(asked_for)}")
         if missing := missing_files(asked_for):
             raise ConfigError(missing)
         for needed in CONFIG.downloads(asked_for):
@@ -335,9 +290,10 @@ def check_translator(name, file):
         raise ConfigError(
             f"results/{FOLDER}/{name}/{file}: {name} is there already, and not trained; ask for a model of its pairs"
         )
-    if not OF_TRANSLATOR.match(file):
+    of = translator.data.of
+    if not of.there_is.match(file):
         raise ConfigError(
-            f"results/{FOLDER}/{name}/{file}: a translator has model/, translator.json, train/ and pairs/ only"
+            f"results/{FOLDER}/{name}/{file}: {of.refusal(translator.data)}"
         )
     if absent := CONFIG.absent(translator.data):
         raise ConfigError(
@@ -362,8 +318,8 @@ def missing_files(model):
             f"{', '.join(absent)}: no such file, but models.{model.name}.corpora names it; "
             "add it or correct its path"
         )
-    if model.base is not None and missing_base(model.base):
-        return f"{model.base}: no such folder, but models.{model.name}.encoder.base names it; add it or correct its path"
+    if absent := model.of.absent(model):
+        return absent
     sets = {
         f"evaluate.files.{key}": path
         for key, path in model["evaluate"]["files"].items()
@@ -390,7 +346,7 @@ def missing_files(model):
 def missing_translators(model):
     """Return an error about a translator of a model's corpora, or an encoder for their scores, that is not here."""
     for part in model.parts:
-        if part.kind != "translated":
+        if not part.translation:
             continue
         translator = CONFIG.cleared_translator(part.translation["translator"])
         for file in translator.files if translator.data is None else ():
@@ -424,7 +380,7 @@ except PspError as error:
 def say_warnings():
     """Log warnings about the data of the requested models, by default all."""
     for entry in models_asked_for(sys.argv[1:]):
-        if entry.combined:
+        if entry.of.joins:
             continue
         for line in data_warnings.so_far(
             entry.name,

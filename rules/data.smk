@@ -13,7 +13,7 @@ def sources(wildcards):
 def origin(name, part):
     """Return the file that a corpus comes from; for pairs made of bitext, the report of that."""
     if part.sources:
-        return f"results/{name}/pairs/{MAKES[part.kind]}/{part.label}.json"
+        return f"results/{name}/pairs/{part.of.made_by}/{part.label}.json"
     return part.path or download(part.download)
 
 

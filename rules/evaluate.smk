@@ -5,6 +5,11 @@ def unpinned(wildcards):
     ]
 
 
+def made_parts(wildcards):
+    """Return the model's corpora whose pairs are made from others."""
+    return [part for part in model(wildcards).parts if part.of.made_by]
+
+
 rule evaluate:
     input:
         unpack(test_sets),
@@ -22,15 +27,9 @@ rule evaluate:
             f"results/{wildcards.model}/pairs/dedupe/{part.label}.json"
             for part in model(wildcards).parts
         ],
-        mined=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/pivot/{part.label}.json"
-            for part in model(wildcards).parts
-            if part.kind == "mined"
-        ],
-        translated=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/backtranslate/{part.label}.json"
-            for part in model(wildcards).parts
-            if part.kind == "translated"
+        made=lambda wildcards: [
+            f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.json"
+            for part in made_parts(wildcards)
         ],
     output:
         json="results/{model}/eval.json",
@@ -57,6 +56,7 @@ rule evaluate:
         decontaminate=setting("filters", "decontaminate"),
         seed=attribute("seed"),
         unpinned=unpinned,
+        made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
         code=fingerprint(
             "psp.evaluation.evaluate",
             "psp.config.jobs",

@@ -3,7 +3,7 @@ def corpus(wildcards):
     """Return the corpus's file: a download, the user's own, or what was made of bitext."""
     part = part_of(wildcards)
     if part.sources:
-        return f"results/{wildcards.model}/pairs/{MAKES[part.kind]}/{part.label}.tsv"
+        return f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.tsv"
     return part.path or download(part.download)
 
 

@@ -17,7 +17,7 @@ def ranked_reports(wildcards):
 def vocabulary(wildcards):
     """Return the file of the model's tokenizer; of a joint model, those of all its parts."""
     entry = model(wildcards)
-    if entry.combined:
+    if entry.of.joins:
         return [vocabulary_of(CONFIG.model(part)) for part, _ in entry.combined]
     return vocabulary_of(entry)
 
@@ -27,17 +27,16 @@ def vocabulary_of(entry):
 
 
 def stored(wildcards):
-    """Return the file of all training pairs: ids, or a transformer's text; none if models were only joined."""
-    if model(wildcards).combined and model(wildcards).joint is None:
-        return []
-    if model(wildcards).base is not None:
-        return training_pairs(wildcards)
-    return f"results/{wildcards.model}/store.h5"
+    """Return the file of all training pairs: ids, or the text itself; none if models were only joined."""
+    of = model(wildcards).of
+    if of.stores:
+        return f"results/{wildcards.model}/store.h5"
+    return training_pairs(wildcards) if of.block else []
 
 
 def vocabulary_report(wildcards):
-    """Return the report of the rule that made the vocabulary; a transformer has none of its own."""
-    if model(wildcards).base is not None:
+    """Return the report of the rule that made the vocabulary, if the model has one of its own."""
+    if not model(wildcards).of.stores:
         return []
     return re.sub(r"\.\w+$", ".json", vocabulary(wildcards))
 

@@ -14,7 +14,7 @@ rule mix:
     benchmark:
         "results/{model}/benchmarks/mix.tsv"
     wildcard_constraints:
-        model=STATIC,
+        model=FROM_STORE,
     threads: 1
     resources:
         mem_mb=mem_mb(1000),
@@ -45,6 +45,6 @@ use rule mix as mix_text with:
     benchmark:
         "results/{model}/benchmarks/mix_text.tsv"
     wildcard_constraints:
-        model=CONTEXTUAL,
+        model=FROM_TEXT,
     message:
         "Mixing the corpora of {wildcards.model}, a transformer"

@@ -3,7 +3,7 @@ def made_of(wildcards):
     """Return the files of a model's page: what each has, what the config asks for, and what has been made before."""
     entry, folder = model(wildcards), f"results/{wildcards.model}"
     made = ["eval.json", "examples.json"]
-    if not entry.combined or entry.joint is not None:
+    if entry.of.block:
         made += ["data.json", "train/train.json", "train/metrics.csv"]
     asked = entry["report"]["include"]
     made += [PARTS[part] for part in asked if part != "tasks"]
@@ -23,10 +23,8 @@ def made_of(wildcards):
 
 
 def sampled(wildcards):
-    """Return the store, from which a page shows pairs; a transformer's pairs are not kept."""
-    if model(wildcards).base is not None:
-        return []
-    return stored(wildcards)
+    """Return the store, from which a page shows pairs; text is not."""
+    return stored(wildcards) if model(wildcards).of.stores else []
 
 
 def templates(wildcards):

@@ -169,7 +169,7 @@ rule train_transformer:
     benchmark:
         "results/{model}/benchmarks/train_transformer.tsv"
     wildcard_constraints:
-        model=CONTEXTUAL,
+        model=FROM_TEXT,
     threads: transformer_threads
     resources:
         # Weights, gradient and two moments of a base of 125M parameters, and a mini-batch of it.

@@ -1,6 +1,7 @@
 """Evaluate a trained model, or a variant of one, on the test sets."""
 
 from pathlib import Path
+from typing import Any
 
 from psp.config.jobs import tests
 from psp.core.files import read_json
@@ -16,6 +17,12 @@ with job(snakemake.log[0]):
     if inputs.vocabulary:
         made_by = {Path(of_kind(kind).file).stem: of_kind(kind).block for kind in kinds()}
         vocabulary[made_by[Path(inputs.vocabulary).stem]] = read_json(inputs.vocabulary)
+    made: dict[str, list[Any]] = {}
+    for kind, file in zip(params.made, inputs.made, strict=True):
+        report = read_json(file)
+        if isinstance(report["sample"], list):
+            report["sample"] = []  # pairs, shown to people
+        made.setdefault(kind, []).append(report)
     evaluate_model(
         Path(inputs.model[0]).parent,
         Path(snakemake.output.json),
@@ -33,8 +40,7 @@ with job(snakemake.log[0]):
                 "dedupe": [read_json(file) for file in inputs.dedupe],
                 "mix": read_json(inputs.mix),
                 **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
-                **({"mined": [read_json(file) | {"sample": []} for file in inputs.mined]} if inputs.mined else {}),
-                **({"translated": [read_json(file) for file in inputs.translated]} if inputs.translated else {}),
+                **made,
             },
             **vocabulary,
             "train": trained,

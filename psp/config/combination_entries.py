@@ -6,14 +6,18 @@ vocabularies and encoders as its parts, on the corpora of the first, filtered as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar
 
-from psp.config.model import Model
+from psp.config.corpus_entries import Part
+from psp.config.model import EntryKind, Model
 from psp.config.overlay import merge
+from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.models import lstm
+from psp.models.files import combination_files
 from psp.training.settings import JOINT, OF_PART
 
 #: Blocks that such an entry may have.
@@ -23,26 +27,75 @@ OF_MODELS = (*OF_PART, "init_from")
 OF_ONE = (*OF_MODELS, "init_vectors", "tune")
 
 
-def resolve(
-    name: str,
-    entry: Mapping[str, Any],
-    *,
-    models: Mapping[str, Mapping[str, Any]],
-    model: Callable[[str], Model],
-    path: Callable[[Any], Any],
-) -> Model:
-    """Resolve a combination, which is evaluated as its first model is, unless its own entry says otherwise.
+class Combination(EntryKind):
+    """Models that were trained apart, whose vectors are joined."""
 
-    Args:
-        name, entry: the model, and its entry with what it extends.
-        models: all entries, by name.
-        model: resolves a model by its name.
-        path: resolves a path of the config.
+    called = "a combination of models"
+    block: ClassVar[str | None] = None
+    joins = True
+    stores = False
+    there_is = re.compile(
+        r"(model/|systems/|tasks/)|(eval|compare|quantized|speed|examples)\.json$|eval\.safetensors$"
+        r"|card\.md$|speed\.png$|report\.html$"
+    )
+
+    @classmethod
+    def fits(cls, entry: Mapping[str, Any]) -> bool:
+        encoder = entry.get("encoder")
+        return isinstance(encoder, Mapping) and "kind" not in encoder and not encoder.get("joint", False)
+
+    @classmethod
+    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> Model:
+        return _resolve(cls, config, name, entry)
+
+    @classmethod
+    def differences(
+        cls,
+        config: Written,
+        recipe: str,
+        encoder: str,
+        languages: tuple[str, ...],
+        settings: Mapping[str, Any],
+        parts: Sequence[Part],
+        tuned: Collection[str],
+    ) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+        return combination_files([of(part).tokenizer.file for part, _ in model.combined])
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        return (
+            f"joins {' and '.join(part for part, _ in model.combined)}, and has model/, eval.json, tasks/, "
+            "compare.json, quantized.json, speed.json, card.md and report.html only; ask for the same file of one of "
+            "those"
+        )
+
+
+class Joint(Combination):
+    """Encoders that are trained together, on the corpora of the first."""
+
+    called = "a joint model"
+    block = "train"
+    stores = True
+    there_is = re.compile(rf"{Combination.there_is.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\.")
+
+    @classmethod
+    def fits(cls, entry: Mapping[str, Any]) -> bool:
+        encoder = entry.get("encoder")
+        return isinstance(encoder, Mapping) and "kind" not in encoder and bool(encoder.get("joint", False))
+
+
+def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping[str, Any]) -> Model:
+    """Resolve a combination, which is evaluated as its first model is, unless its own entry says otherwise.
 
     Raises:
         ConfigError: a part does not exist or is a combination itself, the weights do not fit, or the entry has a key
             that is about training.
     """
+    models = config.raw["models"]
     where, own = f"models.{name}", entry["encoder"]
     if ("concat" in own) == ("add" in own):
         what = "names models to join and models to add" if "add" in own else "names no models"
@@ -63,7 +116,7 @@ def resolve(
     for part in names:
         if part not in models:
             raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, others)}")
-        if isinstance(models[part].get("encoder"), Mapping) and "kind" not in models[part]["encoder"]:
+        if any(kind.fits(config.entry(part)) for kind in (Combination, Joint)):
             raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
     if len(weights) != len(names):
         raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(names)} models; give one for each")
@@ -72,18 +125,19 @@ def resolve(
         raise ConfigError(f"{where}.encoder.scaled: is for models concatenated with `joint: true`; leave it out")
     if "weights" in own and not scaled:
         raise ConfigError(f"{where}.encoder.weights: are for vectors scaled to length 1; leave them out")
-    parts = [model(part) for part in names]
-    if contextual := next((part.name for part in parts if part.base is not None), None):
+    parts = [config.model(part) for part in names]
+    if other := next((part for part in parts if not part.of.stores), None):
         raise ConfigError(
-            f"{where}.encoder.{how}: {contextual} is a transformer, which a combination cannot hold; leave it out"
+            f"{where}.encoder.{how}: {other.name} is {other.of.called}, which a combination cannot hold; leave it out"
         )
     languages = dict.fromkeys(code for part in parts for code in part.languages)
     if refused := [key for key in entry.get("train", {}) if key in OF_ONE]:
         why = "each model's own entry says it for its part" if refused[0] in OF_MODELS else "not for joint models"
         raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
-    settings = _settings(parts[0].settings, entry, where, path)
+    settings = _settings(parts[0].settings, entry, where)
     encoders = _together(parts, how, weights, scaled, where) if joint else None
     return Model(
+        of=kind,
         name=name,
         languages=tuple(entry.get("languages", languages)),
         parts=parts[0].parts if joint else (),
@@ -152,14 +206,12 @@ def vector_dim(part: Model) -> int:
     )
 
 
-def _settings(
-    first: Mapping[str, Any], entry: Mapping[str, Any], where: str, path: Callable[[Any], Any]
-) -> dict[str, Any]:
+def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The blocks: those of the first part, with the combination's own on top; parts start from what they start from."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
     settings["train"] |= {"init_from": None, "init_vectors": None, "tune": False}
     files = settings["evaluate"]["files"]
-    settings["evaluate"] |= {"files": {key: path(file) for key, file in files.items()}}
+    settings["evaluate"] |= {"files": {key: expanded(file) for key, file in files.items()}}
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
     systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
     return settings

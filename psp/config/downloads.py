@@ -102,7 +102,7 @@ class Downloads:
     def init_vectors(self, model: Model) -> str | None:
         """The name of the file of word vectors that a model starts from."""
         key = model["train"]["init_vectors"]
-        return None if key is None or model.combined else self._vectors_file(key)
+        return None if key is None else self._vectors_file(key)
 
     def lid(self) -> str:
         """The language identification model's name under results/downloads."""
@@ -127,8 +127,7 @@ class Downloads:
 
     def sts_development(self, model: Model) -> str | None:
         """The STS archive's name, if one of its sets selects the model."""
-        trains = not model.combined or model.joint is not None
-        return "sts/STS.zip" if trains and model["development"]["sts"] == SEMEVAL else None
+        return "sts/STS.zip" if model.of.block and model["development"]["sts"] == SEMEVAL else None
 
     def downloads(self, model: Model) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.config import blocks, transformer_entries
+from psp.config import blocks
 from psp.core import limits
 from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
 from psp.corpora.kinds import registered
@@ -302,7 +302,7 @@ def variant() -> Section:
             **tune.tunable(),
             "transformer": Section(
                 "of a transformer: settings that differ from the model's own block `transformer`",
-                transformer_entries.TUNABLE,
+                transformer.TUNABLE,
             ),
         },
     )
@@ -333,9 +333,9 @@ def model() -> Section:
                 "else": {
                     "if": {"type": "object", "required": ["kind"]},
                     "then": {
-                        "if": {"properties": {"kind": transformer_entries.ENCODER["kind"].node}},
-                        "then": transformer_entries.ENCODER.node,
-                        "else": {"properties": {"kind": transformer_entries.ENCODER["kind"].node}},
+                        "if": {"properties": {"kind": transformer.ENCODER["kind"].node}},
+                        "then": transformer.ENCODER.node,
+                        "else": {"properties": {"kind": transformer.ENCODER["kind"].node}},
                     },
                     "else": blocks.COMBINATION,
                 },

@@ -36,6 +36,18 @@ def may_be_adapted(expression: str) -> bool:
     return _holds(expression, lambda name: re.fullmatch(r"cc-by-(nc-)?nd-.*", name) is None)
 
 
+def union(licences: Iterable[str | None]) -> str | None:
+    """The licence of what comes from several corpora, an SPDX expression; None if one of them declares none."""
+    found = list(dict.fromkeys(licences))
+    if not found or None in found:
+        return None
+    # What is itself a union is taken apart.
+    parts = (str(one).split(" AND ") if not re.search(r"[()]| OR ", str(one)) else [str(one)] for one in found)
+    known = sorted({part for several in parts for part in several})
+    bracketed = [f"({one})" if " " in one and len(known) > 1 else one for one in known]
+    return " AND ".join(bracketed)
+
+
 def _holds(expression: str, allowed: Callable[[str], bool]) -> bool:
     """Whether an expression holds, by whether each of its licences, in lower case, does."""
     tokens = re.findall(r"[()]|[^\s()]+", expression)

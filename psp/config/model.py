@@ -1,10 +1,12 @@
-"""One model of a config, with all its settings."""
+"""One model of a config, with all its settings, and the interface of the kinds of models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import Part
@@ -24,10 +26,80 @@ def unspelled(encoder: str) -> str | None:
     return of_kind(encoder).unspelled if encoder in kinds() else None
 
 
+class ModelKind(ABC):
+    """A kind of models, or of what goes through the same stages; its classes are used, not instances.
+
+    Attributes:
+        called: what such a model is, such as "a transformer".
+        block: the block with the settings of its training; None of one that is not trained.
+        joins: whether it joins other models, trained apart or together.
+        stores: whether it is trained on ids in a store, and so has a vocabulary, rather than on the text itself.
+        there_is: what may be asked for in its folder of results; None = everything.
+    """
+
+    called: ClassVar[str]
+    block: ClassVar[str | None]
+    joins: ClassVar[bool]
+    stores: ClassVar[bool]
+    there_is: ClassVar[re.Pattern[str] | None]
+
+    @classmethod
+    @abstractmethod
+    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+        """The names of the files in its folder, config.json first; ``of`` finds another model by its name."""
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        """What to say, after its name, where something is asked for that is not in ``there_is``."""
+        raise NotImplementedError(f"{cls.called} has everything")
+
+    @classmethod
+    def absent(cls, model: Model) -> str | None:
+        """What to say of a file that such a model alone needs, and that is not there."""
+        return None
+
+
+class EntryKind(ModelKind):
+    """A kind of entries of ``models``: a subclass in a file of its own, imported in :mod:`psp.config.model_kinds`."""
+
+    @classmethod
+    @abstractmethod
+    def fits(cls, entry: Mapping[str, Any]) -> bool:
+        """Whether a model's entry, with what it extends, is of this kind."""
+
+    @classmethod
+    @abstractmethod
+    def resolve(cls, config: Any, name: str, entry: Mapping[str, Any]) -> Model:
+        """Resolve a model.
+
+        Args:
+            config: a :class:`psp.config.written.Written`.
+            name, entry: the model, and its entry with what it extends.
+
+        Raises:
+            ConfigError: the entry is wrong.
+        """
+
+    @classmethod
+    @abstractmethod
+    def differences(
+        cls,
+        config: Any,
+        recipe: str,
+        encoder: str,
+        languages: tuple[str, ...],
+        settings: Mapping[str, Any],
+        parts: Sequence[Part],
+        tuned: Collection[str],
+    ) -> dict[str, Any]:
+        """Settings that change the model and differ from a recipe's, by dotted key, but for what a search decides."""
+
+
 @dataclass(frozen=True)
 class Model:
     """One model's resolved entry; ``settings`` holds every key of every block."""
 
+    of: type[ModelKind]
     name: str
     languages: tuple[str, ...]
     parts: tuple[Part, ...]

@@ -9,7 +9,9 @@ from typing import Any
 
 from psp.config.config import Config
 from psp.config.corpus_entries import Part
+from psp.config.made_entries import KEPT, making, of_files
 from psp.config.model import Model
+from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.pairs.rank import TENTHS
 from psp.training import launch
@@ -34,8 +36,6 @@ TRANSLATE_RATE = 280
 #: Bytes of a pair: in the archive, as text between the stages, in the store.
 ARCHIVE_BYTES = 38
 TEXT_BYTES = 140
-#: Share of the pairs that is left after the filters and deduplication.
-KEPT = 0.94
 BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/plan.py)"
 
 
@@ -66,14 +66,6 @@ def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
     and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
     """
     return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
-
-
-#: Pairs mined per pair of bitext, after filters: 2 to 5% of the supplied corpora through another language.
-MINED = 0.03
-#: Pairs of two languages through a third, per pair of a corpus that both have, the smaller one's: of the supplied
-#: corpora, lines that share a side with a line of the other are 0.69 to 0.98 (15 pairs of languages, median 0.87), and
-#: filters and duplicates left 0.8 of them where it was tried.
-PIVOTED = 0.7
 
 
 def largest(model: Model, key: str) -> Any:
@@ -144,7 +136,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             not set.
     """
     model = config.cleared(name)
-    if model.combined:
+    if model.of.joins:
         names = [part for part, _ in model.combined]
         return f"model {name}: joins {' and '.join(names)}; run `psp plan` for each of them"
     files = list(downloads(config, model, folder))
@@ -173,7 +165,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
             ]
         )
     settings = model.settings
-    if model.base is not None:
+    if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
         return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
     vocab, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
@@ -242,7 +234,7 @@ def _of_translations(config: Config, model: Model, files: Iterable[Download]) ->
     """What making its translated corpora takes."""
     known = {file.name: file.pairs or 0 for file in files}
     for part in model.parts:
-        if part.kind != "translated":
+        if not part.translation:
             continue
         translator = config.translator(part.translation["translator"])
         if translator.data is not None:
@@ -250,18 +242,12 @@ def _of_translations(config: Config, model: Model, files: Iterable[Download]) ->
             ends = [f"{train[key]} {key}" for key in ("minutes", "steps", "epochs") if train[key] is not None]
             first = ", what comes first" if len(ends) > 1 else ""
             yield f"translator {translator.name}: trained for {' or '.join(ends)}{first}"
-        sentences = _translated(part, known)
+        translated = sentences(part, known)
         yield (
-            f"translating {part.corpus}: about {sentences:,.0f} sentences at what {translator.name} takes; the sample"
+            f"translating {part.corpus}: about {translated:,.0f} sentences at what {translator.name} takes; the sample"
             f"'s translator (5.7M weights, a beam of 5) took {TRANSLATE_RATE} a second on 2 cores, "
-            f"{_time(sentences / TRANSLATE_RATE)} for these"
+            f"{_time(translated / TRANSLATE_RATE)} for these"
         )
-
-
-def _translated(part: Part, known: Mapping[str, int | None]) -> float:
-    """Sentences of a part's bitext that are translated."""
-    listed = sum(known[one.path or one.download or ""] or 0 for one in part.sources)
-    return min(KEPT * listed, part.translation["sample"] or float("inf"))
 
 
 def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
@@ -275,16 +261,10 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
             continue
         read += pairs
     for part in model.parts:
-        if part.kind == "translated":
-            listed = _translated(part, known)
-        else:
-            listed = sum(known[one.path or one.download or ""] or 0 for one in part.sources or (part,))
-        if part.kind == "mined" and len(set(part.languages)) > 1:
-            listed, share = _in_both(part, known), PIVOTED
-        else:
-            share = KEPT * MINED if part.kind == "mined" else KEPT
-        share *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
-        kept += min(share * listed, part.cap or float("inf"))
+        made = making(part)
+        left = made.planned(part, known) if made else KEPT * of_files(part, known)
+        left *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
+        kept += min(left, part.cap or float("inf"))
     return read, kept, unlisted
 
 
@@ -297,16 +277,6 @@ def _capped(model: Model) -> str:
     each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     what = "each corpus" if len(caps) == len(model.parts) else ", ".join(caps)
     return f" (the config caps {what} at {each} pairs)"
-
-
-def _in_both(part: Part, known: Mapping[str, int | None]) -> float:
-    """Pairs of the corpora that have both languages of a part that is joined by a third: the smaller one's of each."""
-    sizes: dict[str, dict[str, int]] = {}
-    for source in part.sources:
-        for language in set(source.languages) & set(part.languages):
-            of = sizes.setdefault(source.corpus, {})
-            of[language] = of.get(language, 0) + (known[source.path or source.download or ""] or 0)
-    return sum(min(of.values()) for of in sizes.values() if len(of) == len(set(part.languages)))
 
 
 def _train_seconds(pairs: float, train: Mapping[str, Any], epochs: int, dim: int) -> float:

@@ -9,7 +9,9 @@ import yaml
 
 from psp.config.config import Config
 from psp.config.entries import BLOCKS
+from psp.config.made_entries import making
 from psp.config.overlay import merge
+from psp.config.trained_entries import Table
 
 #: Top-level keys that are about this machine or the command, not the model.
 _ELSEWHERE = (
@@ -31,18 +33,19 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
     raw, model = config.raw, config.model(name)
     names = list(dict.fromkeys([name, *_needed(raw, name)]))
     parts = [part for other in names for part in (*config.model(other).parts, *config.model(other).files)]
-    translators = dict.fromkeys(part.translation["translator"] for part in parts if part.kind == "translated")
+    translators = dict.fromkeys(part.translation["translator"] for part in parts if part.translation)
     for translator in translators:
         data = config.translator(translator).data
         parts += data.parts if data else ()
     corpora = dict.fromkeys(part.corpus for part in parts if part.corpus in config.corpora)
     entries = {other: raw["models"][other] for other in names}
-    if not model.combined and model.base is None:
+    if model.of is Table:
         own = config.entry(name)
-        mined = any(part.kind == "mined" for part in model.parts)
+        defaults = [made.filters(model.settings) for part in model.parts if (made := making(part))]
+        own_filters = any(filters != model["filters"] for filters in defaults)
         for block in BLOCKS:
-            # Filters that are written apply to mined pairs too, which have other defaults.
-            if block in ("report", "release") or (block == "filters" and mined):
+            # Filters that are written apply to pairs that are made too, which have other defaults.
+            if block in ("report", "release") or (block == "filters" and own_filters):
                 continue
             written = merge(raw.get(block, {}), own.get(block, {}))
             # What was written, on top of what it resolves to: a resolved path is of this machine.

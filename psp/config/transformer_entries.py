@@ -7,54 +7,125 @@ its own case and unsegmented. How they are trained is in the block ``transformer
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from psp.config.model import Model
+from psp.config.trained_entries import Trained
 from psp.config.variant_entries import Variant
+from psp.config.written import Written
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, choice, text
-from psp.models.files import TRANSFORMER
-from psp.training.transformer.settings import JOB, OF_ENCODER, TransformerSettings
+from psp.evaluation import systems
+from psp.models.files import TRANSFORMER, TRANSFORMER_NAMES
+from psp.training import launch
+from psp.training.transformer.settings import INERT, JOB, OF_ENCODER, TUNABLE, TransformerSettings, check_shared
 
-#: The mapping ``encoder`` of such an entry.
-ENCODER = Section(
-    "a transformer, trained by sentence-transformers",
-    {
-        "kind": choice(
-            options=[TRANSFORMER],
-            help="this says that it is a transformer; any other kind is written without it, such as `encoder: word`",
-        ),
-        "base": text(
-            at_least=1,
-            help="what training begins with: a folder of a transformer or of a sentence-transformers model, "
-            "`package://<installed package>/<folder>`, or a name on the Hugging Face Hub that has been downloaded",
-        ),
-        **{key: TransformerSettings.declared()[key] for key in OF_ENCODER},
-    },
-    required=["kind", "base"],
-)
-#: Settings that change nothing of what is learned.
-_INERT = (*JOB, "device", "log_every", "checkpoint_steps")
-#: Settings that a variant of such a model may have of its own.
-TUNABLE = {key: setting for key, setting in TransformerSettings.declared().items() if key not in _INERT}
 #: Blocks that are about tables of embeddings.
 OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "tune", "quantize", "speed")
-#: The beginnings of dotted keys that do not change such a model.
-INERT = (*(f"{block}." for block in OF_TABLES), *(f"transformer.{key}" for key in _INERT))
 #: Keys of the block ``teacher`` that a transformer's may have.
 OF_TEACHER = ("encoder", "languages", "sentences", "precision")
 #: What the other keys of that block are: it learns a teacher's vectors themselves, and nothing beside them.
 TEACHING = {"weight": 1, "loss": "kl"}
 
 
-def is_transformer(entry: Mapping[str, Any]) -> bool:
-    """Whether a model's entry is that of a transformer."""
-    encoder = entry.get("encoder")
-    return isinstance(encoder, Mapping) and "kind" in encoder
+class Transformer(Trained):
+    """A transformer."""
+
+    called = "a transformer"
+    block = "transformer"
+    stores = False
+    there_is = re.compile(
+        r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)"
+        r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
+        r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
+    )
+    inert = (*(f"{block}." for block in OF_TABLES), *(f"transformer.{key}" for key in INERT))
+
+    @classmethod
+    def fits(cls, entry: Mapping[str, Any]) -> bool:
+        encoder = entry.get("encoder")
+        return isinstance(encoder, Mapping) and "kind" in encoder
+
+    @classmethod
+    def encoder(cls, entry: Mapping[str, Any]) -> str:
+        return TRANSFORMER
+
+    @classmethod
+    def check(cls, config: Written, name: str, entry: Mapping[str, Any]) -> str | None:
+        _check(config.raw["models"][name], entry.get("variants", {}), f"models.{name}")
+        return _base_of(entry["encoder"], f"models.{name}")
+
+    @classmethod
+    def complete(
+        cls, config: Written, name: str, settings: Mapping[str, Any], entry: Mapping[str, Any], recipe: str
+    ) -> dict[str, Any]:
+        found = dict(settings)
+        for block in found:
+            found[block] = cls.expected(config, block, found[block], recipe)
+        of_entry = {key: entry["encoder"][key] for key in OF_ENCODER if key in entry["encoder"]}
+        found["transformer"] = {**settings["transformer"], **_of_encoder(recipe), **of_entry}
+        own = config.raw["models"][name].get("compare", {})
+        found["compare"] = systems.without_untrained(settings["compare"], own, f"models.{name}")
+        return found
+
+    @classmethod
+    def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
+        own: dict[str, Mapping[str, Any]] = {
+            "teacher": TEACHING,
+            "filters": {"lower_case": False},  # text in its own case, and as it is written
+            "transformer": _of_encoder(recipe),
+        }
+        return {} if block == "segment" else {**base, **own.get(block, {})}
+
+    @classmethod
+    def variants(
+        cls,
+        config: Written,
+        entry: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        encoder: str,
+        where: str,
+        resolved: Callable[..., dict[str, Variant]],
+    ) -> dict[str, Variant]:
+        return resolved(
+            _flat(entry.get("variants", {})),
+            train=settings["transformer"],
+            defaults=lambda recipe: cls.expected(config, "transformer", config.defaults("transformer", recipe), recipe),
+            of_recipe=[*TUNABLE],
+        )
+
+    @classmethod
+    def check_training(
+        cls, config: Written, settings: Mapping[str, Any], encoder: str, variants: Mapping[str, Variant], where: str
+    ) -> None:
+        block = settings["transformer"]
+        launch.check(block, where=f"{where}.transformer")
+        taught = settings["teacher"]["encoder"] is not None
+        check_shared(block["batch_size"], launch.count(block), taught, f"{where}.transformer")
+        _check_variants(variants, where)
+
+    @classmethod
+    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+        return list(TRANSFORMER_NAMES.values())
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        return (
+            "is a transformer, which has model/, train/, eval.json, tasks/, compare.json, variants.json, data.json, "
+            "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release only"
+        )
+
+    @classmethod
+    def absent(cls, model: Model) -> str | None:
+        if model.base is None or not _missing_base(model.base):
+            return None
+        where = f"models.{model.name}.encoder.base"
+        return f"{model.base}: no such folder, but {where} names it; add it or correct its path"
 
 
-def check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | None], where: str) -> None:
+def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | None], where: str) -> None:
     """Check the keys of an entry.
 
     Args:
@@ -87,44 +158,13 @@ def check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | N
             )
 
 
-def resolve(settings: Mapping[str, Any], encoder: Mapping[str, Any], recipe: str) -> dict[str, Any]:
-    """The blocks of such a model: with what ``encoder`` says in ``transformer``, and text in its own case.
-
-    Args:
-        settings: the resolved blocks.
-        encoder: the entry's.
-        recipe: the model's.
-    """
-    block = {**settings["transformer"], **of_encoder(recipe), **_own(encoder)}
-    filters = {**settings["filters"], "lower_case": False}
-    teacher = {**settings["teacher"], **TEACHING}
-    return {**settings, "teacher": teacher, "transformer": block, "filters": filters, "segment": {}}
-
-
-def refuse(variants: Mapping[str, Mapping[str, Any] | None], where: str) -> None:
-    """Check that no variant of another model has settings of transformers.
-
-    Raises:
-        ConfigError: one has.
-    """
-    for name, variant in variants.items():
-        if "transformer" in (variant or {}):
-            raise ConfigError(
-                f"{where}.variants.{name}.transformer: is for transformers, which this model is not; leave it out"
-            )
-
-
-def of_encoder(recipe: str) -> dict[str, Any]:
+def _of_encoder(recipe: str) -> dict[str, Any]:
     """A recipe's settings under ``encoder``."""
     declared = TransformerSettings.declared()
     return {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER}
 
 
-def _own(encoder: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: encoder[key] for key in OF_ENCODER if key in encoder}
-
-
-def base_of(encoder: Mapping[str, Any], where: str) -> str:
+def _base_of(encoder: Mapping[str, Any], where: str) -> str:
     """The base, with each ``${VARIABLE}`` and ``~`` replaced.
 
     Raises:
@@ -136,12 +176,12 @@ def base_of(encoder: Mapping[str, Any], where: str) -> str:
     return str(Path(base).expanduser()) if base.startswith("~") else base
 
 
-def missing_base(base: str) -> bool:
+def _missing_base(base: str) -> bool:
     """Whether a base can only be a folder, and is none."""
     return (base.startswith((".", "/")) or base.count("/") > 1) and "://" not in base and not Path(base).is_dir()
 
 
-def flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
+def _flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
     """Variants with the keys of their block ``transformer`` beside ``recipe`` and ``seeds``."""
     return {
         name: entry and {**{k: v for k, v in entry.items() if k != "transformer"}, **entry.get("transformer", {})}
@@ -149,7 +189,7 @@ def flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[
     }
 
 
-def check_variants(variants: Mapping[str, Variant], where: str) -> None:
+def _check_variants(variants: Mapping[str, Variant], where: str) -> None:
     """Check the settings of a model and its variants, which the schema knows one by one.
 
     Raises:

@@ -6,14 +6,16 @@ The translation itself is :mod:`psp.inference.translation.backtranslate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from psp.config.corpus_entries import Part, check_filters
-from psp.config.mined_entries import bitext, check_distinct, union
+from psp.config.licences import union
+from psp.config.made_entries import KEPT, Asking, Made, of_files
+from psp.config.mined_entries import bitext, check_distinct
 from psp.config.overlay import merge
-from psp.config.translator_entries import Translator
 from psp.core.errors import ConfigError
+from psp.corpora.local import Translated
 
 #: Keys that such an item may have, beside those of the block ``backtranslate``.
 _KEYS = ("translated", "through", "from", "translator", "name", "cap", "filters", "rank")
@@ -21,42 +23,32 @@ _KEYS = ("translated", "through", "from", "translator", "name", "cap", "filters"
 _OWN = ("encoder", "sample")
 
 
-def is_translated(item: Any) -> bool:
-    """Whether an item of ``corpora`` is translated bitext."""
-    return isinstance(item, Mapping) and "translated" in item
+class TranslatedPairs(Made):
+    """``{translated: en, through: fr, from: ..., translator: ...}``."""
+
+    corpus = Translated
+    block = "backtranslate"
+
+    @classmethod
+    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> Part:
+        return _resolve(item, asking)
+
+    @classmethod
+    def own(cls, part: Part) -> Mapping[str, Any]:
+        return {key: value for key, value in part.translation.items() if key != "translator"}
+
+    @classmethod
+    def planned(cls, part: Part, known: Mapping[str, int | None]) -> float:
+        return KEPT * sentences(part, known)
 
 
-def resolve_translated(
-    item: Mapping[str, Any],
-    *,
-    model: str,
-    languages: tuple[str, ...],
-    settings: Mapping[str, Any],
-    catalogue: Mapping[str, Mapping[str, Any]],
-    recipe: str,
-    parts_of: Callable[[str], Iterable[Part]],
-    translator: Callable[[str], Translator],
-    circular: Callable[[str], bool],
-    where: str,
-) -> Part:
-    """Resolve an item whose pairs are one side of bitext and the translation of the other.
+def sentences(part: Part, known: Mapping[str, int | None]) -> float:
+    """Sentences of a corpus's bitext that are translated, by the numbers of pairs of files."""
+    return min(KEPT * of_files(part, known), part.translation["sample"] or float("inf"))
 
-    Args:
-        item: with ``translated``, the language of the pairs; ``through``, that of the translated side; ``from``; and
-            ``translator``.
-        model, languages: the model's name and languages.
-        settings: its blocks ``filters``, ``rank`` and ``backtranslate``.
-        catalogue: the config's ``corpora``.
-        recipe: the model's.
-        parts_of: resolves the corpora of another model.
-        translator: resolves a translator of the config.
-        circular: whether an encoder is trained on the pairs of this model.
-        where: the item's location, for errors, such as ``models.en.corpora``.
 
-    Raises:
-        ConfigError: the item is incomplete, its languages do not fit, the translator does not translate between them, a
-            corpus is unknown, or no encoder is named that could score the pairs.
-    """
+def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
+    where, languages, settings = asking.where, asking.languages, asking.settings
     language = item["translated"]
     said = f"{where}: translated {language}"
     examples = {"through": "fr", "from": "[OpenSubtitles]", "translator": f"fr-{language}"}
@@ -70,13 +62,13 @@ def resolve_translated(
         raise ConfigError(f"{said}: through {through}, the same language; name the one that is translated from")
     if language not in languages:
         raise ConfigError(f"{said}: {language} is not in {where.removesuffix('corpora')}languages; add it")
-    by = translator(item["translator"])
+    by = asking.translator(item["translator"])
     if by.languages != (through, language):
         raise ConfigError(
             f"{said}: {by.name} translates {by.languages[0]} to {by.languages[1]}, not {through} to {language}; name "
             "another translator"
         )
-    sources = tuple(bitext(item["from"], [language], through, settings, catalogue, recipe, parts_of, model, said))
+    sources = tuple(bitext(item["from"], [language], through, asking, said))
     if not sources:
         raise ConfigError(
             f"{said}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another language "
@@ -91,14 +83,14 @@ def resolve_translated(
                 "use-multilingual`, or `results/fr/model`, a model of the config"
             )
         block["encoder"] = f"results/{item['from']['model']}/model"
-    if circular(block["encoder"]):
+    if asking.circular(block["encoder"]):
         raise ConfigError(
             f"{said}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
         )
     part = Part(
         corpus=item.get("name", f"Translated-{through}"),
         opus="",
-        kind="translated",
+        kind=Translated.kind,
         version=None,
         languages=(language, language),
         names=(language, language),

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.corpus_entries import Part, resolve
-from psp.config.mined_entries import is_mined, union
-from psp.config.model import Model
+from psp.config.licences import union
+from psp.config.made_entries import made_as
+from psp.config.model import Model, ModelKind
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
+from psp.corpora.kinds import of_item
 from psp.inference.translation.load import KINDS, kind_of
 from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 from psp.pairs.translator_heldout import REST
@@ -32,6 +34,26 @@ FOLDER = "translators"
 _TRAINED = ("corpora", "from", "filters", "seed", "train")
 #: Keys of entries of translators that are there already.
 _READY = ("sentencepiece", "target_sentencepiece", "scores", "licence")
+
+
+class TrainedTranslator(ModelKind):
+    """A translator's corpora and training, which go through the stages of a model in ``translators/<name>``."""
+
+    called = "a translator"
+    block = "translator"
+    joins = False
+    stores = False
+    there_is = re.compile(
+        r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
+    )
+
+    @classmethod
+    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+        return [f"{model.name}/model/{file}" for file in FILES]
+
+    @classmethod
+    def refusal(cls, model: Model) -> str:
+        return "a translator has model/, translator.json, train/ and pairs/ only"
 
 
 @dataclass(frozen=True)
@@ -149,7 +171,8 @@ def resolve_translator(
         settings = blocks(entry, recipe, languages)
         parts = []
         for item in entry["corpora"]:
-            if is_mined(item) or (isinstance(item, Mapping) and ("model" in item or "text" in item)):
+            own = item if isinstance(item, Mapping) else {}
+            if made_as(own) or "model" in own or any(kind.is_text for kind in of_item(own)):
                 raise ConfigError(
                     f"{where}.corpora: lists bitext, by names of the catalogue or as `{{path: ...}}`; for that of a "
                     "model write `from: {model: name}` instead"
@@ -190,7 +213,18 @@ def resolve_translator(
             **{key: block[key] for key in ("vocab_size", "character_coverage", "threads")},
         },
     }
-    prepared = Model(f"{FOLDER}/{name}", languages, tuple(parts), recipe, entry.get("seed", seed), settings, {}, {}, {})
+    prepared = Model(
+        TrainedTranslator,
+        f"{FOLDER}/{name}",
+        languages,
+        tuple(parts),
+        recipe,
+        entry.get("seed", seed),
+        settings,
+        {},
+        {},
+        {},
+    )
     folder = f"results/{FOLDER}/{name}/model"
     settings = filled(
         CTRANSLATE2,

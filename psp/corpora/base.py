@@ -39,6 +39,10 @@ class CorpusKind(abc.ABC):
     is_text: ClassVar[bool] = False
     #: What such corpora are called that never have scores; None if they may have them.
     without_scores: ClassVar[str | None] = None
+    #: The stage that makes its pairs from other corpora, if one does; an item of ``corpora`` has the first of the keys
+    #: ``makes``, or another.
+    made_by: ClassVar[str | None] = None
+    makes: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def download(cls, name: str, version: str | None, pair: str) -> str | None:
@@ -59,6 +63,11 @@ class CorpusKind(abc.ABC):
             DataError: the file is missing, damaged, or of another layout; possibly after rows were yielded.
             PspError: a package is missing.
         """
+
+    @classmethod
+    def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        """How many pairs the stage that makes such corpora made, and what data.json says of it, from its report."""
+        raise NotImplementedError(f"pairs of the kind {cls.kind} are not made from others")
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:

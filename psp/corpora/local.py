@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, Any, ClassVar
 
 from psp.core.settings import Setting, text
 from psp.corpora.archive import only_text_member, open_member, open_zip, opened
@@ -64,6 +64,13 @@ class Translated(Local):
 
     kind = "translated"
     item: ClassVar[Mapping[str, Setting]] = {}
+    made_by = "backtranslate"
+    makes = ("translated",)
+
+    @classmethod
+    def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        keys = ("through", "translator", "encoder", "sample", "corpora")
+        return sum(corpus["kept"] for corpus in report["corpora"].values()), {key: report[key] for key in keys}
 
 
 def lines_of(path: Path | str) -> Iterator[str]:

@@ -2,13 +2,17 @@ r"""Read mined pairs: ``source \t target \t shared \t corpora`` lines, as :mod:`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from psp.core.errors import DataError
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row
 from psp.text.lines import read_lines
+
+#: Pairs of its report that data.json shows.
+SAMPLES = 5
 
 
 def read_file(path: Path | str) -> Iterator[Row]:
@@ -39,7 +43,14 @@ class Mined(CorpusKind):
 
     kind = "mined"
     without_scores = "mined pairs"
+    made_by = "pivot"
+    makes = ("mined", "pivoted")
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
         return read_file(path)
+
+    @classmethod
+    def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+        kept = {key: value for key, value in report.items() if key not in ("format", "languages", "sample")}
+        return report["pairs"], {**kept, "sample": report["sample"][:SAMPLES]}

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from psp.corpora.kinds import of_kind
 from psp.models.card import public_address, together
 from psp.models.licence import NONE, Licence, normalised
-from psp.report.data import TEXT
 from psp.text.languages import NAMES
 from psp.text.markup import plain
 
@@ -117,7 +117,8 @@ def _counts(corpus: Mapping[str, Any]) -> str:
     for stage in ("deduplicated", "mixed", "near_duplicates"):
         counts += [(name.replace("_", " "), count) for name, count in corpus[stage].items()]
     dropped = ", ".join(f"{plain(what)} {count:,}" for what, count in counts if count)
-    said = f"{plain(corpus['label'])}: {corpus['read']:,} {'sentences' if corpus['kind'] == TEXT else 'pairs'} read"
+    what = "sentences" if of_kind(corpus["kind"]).is_text else "pairs"
+    said = f"{plain(corpus['label'])}: {corpus['read']:,} {what} read"
     return f"{said}, {corpus['kept']:,} kept" + (f"; not kept: {dropped}" if dropped else "")
 
 

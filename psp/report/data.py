@@ -16,13 +16,13 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json, sha256, write_json
+from psp.corpora.kinds import of_kind
 from psp.pairs import data_warnings
 from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
 from psp.pairs.pair_file import read_mixed
 from psp.pairs.store import SUFFIX, Store
 from psp.text.word_tokenizer import WHITESPACE
 
-TEXT = "text"  # the kind of a corpus of sentences, each a pair with itself
 SAMPLES = 5  # rows shown of those dropped for one reason
 LICENCE_LINES = 5
 _BLOCK = 1 << 16  # pairs of the store read at a time
@@ -155,8 +155,7 @@ def _corpus(
         "version": source.version,
         "source": _origin(source),
         "licence": {"declared": source.licence, "text": _licence_text(source)},
-        **_mined(source, filtered["seen"]),
-        **_translated(source, filtered["seen"]),
+        **_made(source, filtered["seen"]),
         "filters": filtered["filters"],
         "warn_share": source.warn_share,
         "read": filtered["seen"],
@@ -184,29 +183,17 @@ def _of_ranking(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"by": found["by"], "tenths": found["tenths"], "other_tenths": found["seen"] - found["kept"]}
 
 
-def _mined(source: Source, read: int) -> dict[str, Any]:
-    """How pairs were mined, from the report of the rule ``pivot``; nothing for a corpus that was not."""
-    if source.kind != "mined":
+def _made(source: Source, read: int) -> dict[str, Any]:
+    """How pairs were made from others, by their kind, from the report of the stage that made them; or nothing."""
+    kind = of_kind(source.kind)
+    if kind.made_by is None:
         return {}
-    found = read_json(source.file)
-    if found["pairs"] != read:
+    pairs, told = kind.told(read_json(source.file))
+    if pairs != read:
         raise DataError(
-            f"{found['pairs']:,} pairs were mined, but {read:,} were filtered; mine them again", source.file
+            f"{pairs:,} pairs were {kind.kind}, but {read:,} were filtered; ask for this file again", source.file
         )
-    kept = {key: value for key, value in found.items() if key not in ("format", "languages", "sample")}
-    return {"mined": {**kept, "sample": found["sample"][:SAMPLES]}}
-
-
-def _translated(source: Source, read: int) -> dict[str, Any]:
-    """How bitext was translated, from the report of the rule ``backtranslate``; nothing for another corpus."""
-    if source.kind != "translated":
-        return {}
-    found = read_json(source.file)
-    if (pairs := sum(one["kept"] for one in found["corpora"].values())) != read:
-        raise DataError(
-            f"{pairs:,} pairs were translated, but {read:,} were filtered; translate them again", source.file
-        )
-    return {"translated": {key: found[key] for key in ("through", "translator", "encoder", "sample", "corpora")}}
+    return {kind.kind: told}
 
 
 def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
@@ -331,7 +318,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         ending = "Length is in words between white space: the mean of source / target."
     yield f"# The data of {value['model']}"
     yield ""
-    texts = [corpus["kind"] == TEXT for corpus in corpora]
+    texts = [of_kind(corpus["kind"]).is_text for corpus in corpora]
     what = "sentences" if all(texts) else "pairs and sentences" if any(texts) else "pairs"
     yield (
         f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
@@ -405,7 +392,7 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
         )
     if not corpus["dropped"]:
         return
-    text = corpus["kind"] == TEXT
+    text = of_kind(corpus["kind"]).is_text
     yield ""
     yield _row(["filter", "reason", f"{'sentences' if text else 'pairs'} dropped", "% of those read"])
     yield "|---|---|--:|--:|"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from psp.config.transformer_entries import missing_base
+from psp.config.transformer_entries import _missing_base as missing_base
 from tests.config.test_config import config, fr, message
 
 MINILM = {"kind": "transformer", "base": "package://some/model"}

@@ -104,7 +104,7 @@ def test_a_plan_counts_the_sample(tmp_path):
         ({"through": "en"}, "through en, the same language"),
         ({"translated": "de"}, "translated de: de is not in models.en.languages; add it"),
         ({"max_group": 3}, "max_group is not for translated pairs; leave it out"),
-        ({"mined": "en"}, "translated en: mined is not for translated pairs"),
+        ({"mined": "en"}, "mined en: translated is not for mined pairs"),
         ({"from": ["Bible"]}, "translated en: has no `encoder`, which scores each pair"),
         ({"from": ["Bible", "Bible"]}, "Bible.fr-en is in `from` twice"),
         ({"from": ["Bibel"]}, "Bibel is not a corpus of the config; did you mean Bible?"),

@@ -63,14 +63,14 @@ MAY_REACH = {
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},
-    "data": PAIRS | {"report"},
+    "data": PAIRS | {"corpora", "report"},
     "stats": PAIRS | {"corpora", "pairs.filters", "pairs.stats", "report"},
     "card": STREAM | {"models"},
     "examples": EVALUATE,
     # Pages show figures by the names that the evaluation has for them, and pairs from the store.
-    "report": EVALUATE | PAIRS | {"report", "inference", "inference.search"},
-    "report_several": EVALUATE | PAIRS | {"report", "inference", "inference.search"},
-    "release": MODEL | PAIRS | {"report"},  # it saves smaller forms of a model
+    "report": EVALUATE | PAIRS | {"corpora", "report", "inference", "inference.search"},
+    "report_several": EVALUATE | PAIRS | {"corpora", "report", "inference", "inference.search"},
+    "release": MODEL | PAIRS | {"corpora", "report"},  # it saves smaller forms of a model
 }
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",

@@ -8,6 +8,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError
 from psp.core.settings import Section, choice, number, text, whole
+from psp.models.files import TRANSFORMER
 from psp.training.settings import _Checked, _field
 
 #: Poolings of sentence-transformers, and psp's own.
@@ -180,3 +181,25 @@ SECTION = Section(
     "training of a transformer by sentence-transformers' trainer (Dadas 2022, section 2)",
     {key: one for key, one in TransformerSettings.declared().items() if key not in OF_ENCODER} | JOB,
 )
+
+#: The mapping ``encoder`` of the entry of such a model.
+ENCODER = Section(
+    "a transformer, trained by sentence-transformers",
+    {
+        "kind": choice(
+            options=[TRANSFORMER],
+            help="this says that it is a transformer; any other kind is written without it, such as `encoder: word`",
+        ),
+        "base": text(
+            at_least=1,
+            help="what training begins with: a folder of a transformer or of a sentence-transformers model, "
+            "`package://<installed package>/<folder>`, or a name on the Hugging Face Hub that has been downloaded",
+        ),
+        **{key: TransformerSettings.declared()[key] for key in OF_ENCODER},
+    },
+    required=["kind", "base"],
+)
+#: Settings that change nothing of what is learned.
+INERT = (*JOB, "device", "log_every", "checkpoint_steps")
+#: Settings that a variant of such a model may have of its own.
+TUNABLE = {key: setting for key, setting in TransformerSettings.declared().items() if key not in INERT}

@@ -1,0 +1,105 @@
+"""Items of a model's ``corpora`` whose pairs are made from other corpora: the interface of their kinds.
+
+Each kind is a subclass in a file of its own, imported in :mod:`psp.config.written`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from psp.config.corpus_entries import Part
+from psp.corpora.base import CorpusKind
+from psp.corpora.base import of_kind as corpus_kind
+
+#: Share of the pairs that is left after the filters and deduplication, for `psp plan`.
+KEPT = 0.94
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The model that an item belongs to, and what can be asked of the rest of its config.
+
+    Attributes:
+        model, languages, recipe: the model's name, languages and recipe.
+        settings: its blocks.
+        written: what of ``filters`` the config itself says.
+        catalogue: the config's ``corpora``.
+        parts_of: resolves the corpora of another model.
+        translator: resolves a translator of the config (:class:`psp.config.translator_entries.Translator`).
+        circular: whether an encoder is trained on the pairs of this model.
+        where: the item's location, for errors, such as ``models.fr.corpora``.
+    """
+
+    model: str
+    languages: tuple[str, ...]
+    recipe: str
+    settings: Mapping[str, Any]
+    written: Mapping[str, Any]
+    catalogue: Mapping[str, Mapping[str, Any]]
+    parts_of: Callable[[str], Iterable[Part]]
+    translator: Callable[[str], Any]
+    circular: Callable[[str], bool]
+    where: str
+
+
+class Made(ABC):
+    """A kind of corpora that are made from others; its classes are used, not instances.
+
+    Attributes:
+        corpus: the kind of what its stage writes.
+        block: the block of the config with that stage's settings.
+    """
+
+    corpus: ClassVar[type[CorpusKind]]
+    block: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        _BY_KIND[cls.corpus.kind] = cls
+
+    @classmethod
+    @abstractmethod
+    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> Part:
+        """Resolve an item.
+
+        Raises:
+            ConfigError: it is incomplete, or does not fit its model.
+        """
+
+    @classmethod
+    @abstractmethod
+    def own(cls, part: Part) -> Mapping[str, Any]:
+        """What a corpus has of the settings of ``block``."""
+
+    @classmethod
+    def filters(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The block ``filters`` of such corpora, without what the config itself says of them."""
+        filters: Mapping[str, Any] = settings["filters"]
+        return filters
+
+    @classmethod
+    @abstractmethod
+    def planned(cls, part: Part, known: Mapping[str, int | None]) -> float:
+        """About how many pairs are trained on, by the numbers of pairs of files, for ``psp plan``."""
+
+
+_BY_KIND: dict[str, type[Made]] = {}
+
+
+def made_as(item: str | Mapping[str, Any]) -> type[Made] | None:
+    """The kind of an item of ``corpora`` whose pairs are made; None of one whose pairs are in a file."""
+    if isinstance(item, str):
+        return None
+    return next((made for made in _BY_KIND.values() if any(key in item for key in made.corpus.makes)), None)
+
+
+def making(part: Part) -> type[Made] | None:
+    """As :func:`made_as`, of a resolved corpus."""
+    return _BY_KIND[part.kind] if corpus_kind(part.kind).made_by else None
+
+
+def of_files(part: Part, known: Mapping[str, int | None]) -> int:
+    """The pairs of the files that a corpus is, or is made from."""
+    return sum(known[source.path or source.download or ""] or 0 for source in part.sources or (part,))

@@ -1,0 +1,18 @@
+"""All kinds of models of a config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from psp.config.combination_entries import Combination, Joint
+from psp.config.model import EntryKind
+from psp.config.trained_entries import Table
+from psp.config.transformer_entries import Transformer
+
+KINDS: tuple[type[EntryKind], ...] = (Table, Transformer, Combination, Joint)
+
+
+def of_entry(entry: Mapping[str, Any]) -> type[EntryKind]:
+    """The kind of a model's entry, which the config's schema has checked."""
+    return next(kind for kind in KINDS if kind.fits(entry))
