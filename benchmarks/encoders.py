@@ -37,9 +37,10 @@ from psp.pairs.store import Store
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import lstm_encoder
 from psp.training.loop import train
-from psp.training.settings import TrainSettings, checked_encoder
+from psp.training.settings import TrainSettings
 
 DIM, BATCH = 300, 512
 KINDS = ("subword", "word", "trigram")

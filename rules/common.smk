@@ -448,7 +448,8 @@ def runtime(minutes):
 
 def subword_mb(wildcards, input):
     """Estimate sentencepiece's memory, which grows with its sample."""
-    return plan.subword_mb(model(wildcards)["subword"]["sample"])
+    entry = model(wildcards)
+    return entry.tokenizer.making(entry.settings, float("inf")).megabytes
 
 
 def train_mb(wildcards, input):

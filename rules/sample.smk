@@ -16,7 +16,7 @@ def as_sampled(wildcards):
 def sample_vocabulary(wildcards):
     """Return the vocabulary of the point's encoder, that of all pairs of the model."""
     sampled = as_sampled(wildcards)
-    if sampled.tokenizer.block == "vocabulary":
+    if sampled.tokenizer.collected:
         return f"results/{wildcards.model}/samples/{sampled.tokens}.txt"
     return f"results/{wildcards.model}/{sampled.tokenizer.file}"
 
@@ -136,7 +136,7 @@ use rule vocabulary as sample_vocabulary with:
     benchmark:
         "results/{model}/benchmarks/samples/{tokens}.tsv"
     wildcard_constraints:
-        tokens=one_of(those(lambda kind: kind.block == "vocabulary")),
+        tokens=one_of(those(lambda kind: kind.collected)),
     params:
         kind=lambda wildcards: wildcards.tokens,
     message:

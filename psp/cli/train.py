@@ -196,15 +196,16 @@ def _lower_case(vocabulary: Path) -> bool:
 
 def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
     """The kind of encoder, and that of its tokenizer, checked against the vocabulary that is given."""
-    from psp.models.lstm import KINDS as LSTMS
     from psp.text.tokenizer_kinds import TOKENIZERS, kinds, of_kind, on_disk, those
     from psp.text.vocabulary import kind_of
+    from psp.training.encoders.kinds import with_settings
 
-    kind, vocabulary, lstm = options.encoder, options.vocabulary, options.encoder in LSTMS
+    kind, vocabulary, lstm = options.encoder, options.vocabulary, options.encoder in with_settings()
+    named = (*kinds(), *with_settings())
     if options.sentencepiece and vocabulary:
         raise ConfigError("--sentencepiece and --vocabulary: a model has one vocabulary; leave out one of them")
-    if kind is not None and kind not in (*kinds(), *LSTMS):
-        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join((*kinds(), *LSTMS))}"
+    if kind is not None and kind not in named:
+        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join(named)}"
         raise ConfigError(f"--encoder {kind}: {why}")
     if vocabulary is not None and not vocabulary.is_file():
         raise ConfigError(f"--vocabulary {vocabulary}: no such file; leave it out to collect one from the text")
@@ -227,7 +228,7 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
         raise ConfigError(
             f"--encoder {kind}: an LSTM reads words or subwords, and {vocabulary} holds {tokens.pieces_called}"
         )
-    if tokens.block == "subword" and not options.sentencepiece:
+    if not tokens.collected and not options.sentencepiece:
         raise ConfigError("--sentencepiece: is missing; name the model, or write --encoder word or trigram without it")
     if options.lstm and not lstm:
         raise ConfigError("--lstm: is for --encoder lstm and blstm; leave it out")
@@ -255,10 +256,9 @@ def _is_store(pairs: Path) -> bool:
 
 def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
     """The encoder as psp.training.loop.train takes it; None for a mean."""
-    from psp.models.lstm import KINDS as LSTMS
-    from psp.training.settings import checked_encoder
+    from psp.training.encoders.kinds import block_of, checked_encoder
 
-    return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if kind in LSTMS else None
+    return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if block_of(kind) else None
 
 
 def _collected(assignments: list[str]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from typing import Any
 
 from psp.core.settings import NAME, Section, choice, flag, listing, number, table, text, whole
 from psp.corpora import download
-from psp.models.lstm import KINDS as LSTMS
 from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
 from psp.text.tokenizer_kinds import TOKENIZERS, kinds, those
+from psp.training.encoders.kinds import with_settings
 from psp.training.settings import LstmSettings
 
 MIRRORS = listing(
@@ -92,7 +92,7 @@ SOURCES = Section(
 
 ENCODER = choice(
     TOKENIZERS[0].kind,
-    [*kinds(), *LSTMS],
+    [*kinds(), *with_settings()],
     help="what a sentence's vector is the mean of: the embeddings of its subwords (the block `subword`), its words or "
     "its character trigrams (the block `vocabulary`), or the hidden states of an LSTM in one direction or in both (the "
     "block `lstm`)",

@@ -200,10 +200,7 @@ def vector_dim(part: Model) -> int:
     dim = int(part["train"]["dim"])
     if part.sequence is None:
         return dim
-    combine = part.sequence["combine"] if part.encoder == lstm.BOTH else lstm.AVERAGE
-    return lstm.vector_dim(
-        {"encoder": {"kind": part.encoder, "width": part.sequence["width"] or dim, "combine": combine}}
-    )
+    return lstm.dim_of(part.encoder, part.sequence["width"] or dim, part.sequence["combine"])
 
 
 def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import Model
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
-from psp.corpora.kinds import of_kind
+from psp.corpora.kinds import CorpusKind, of_kind, registered
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.text.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
 
@@ -41,17 +41,9 @@ class Downloads:
         """
         kind, _, rest = name.partition("/")
         licence, required, where = None, None, f"sources.{kind}.mirrors"
-        if kind == "opus":
-            corpus, version, file = rest.split("/")
-            pair = file.removesuffix(".txt.zip")
-            mirrors, licence = self._archive(name, corpus, version, pair)
-            fields = {"corpus": corpus, "version": version, "pair": pair}
-        elif kind == "paranmt":
-            corpus, file = rest.split("/")
-            entry = self.corpora.get(corpus, {})
-            mirrors = entry.get("mirrors", self.sources["paranmt"]["mirrors"])
-            fields = {"corpus": corpus, "version": file.removesuffix(".zip")}
-            licence = entry.get("licence")
+        if kind in {of.kind for of in registered() if of.help is not None}:
+            fields = of_kind(kind).placeholders(rest)
+            mirrors, licence = self._archive(name, of_kind(kind), **fields)
         elif kind == "tatoeba":
             version, file = rest.split("/")
             mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
@@ -69,20 +61,22 @@ class Downloads:
         expanded = tuple(_expand(mirror, fields, where) for mirror in mirrors)
         return Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
 
-    def entries(self, corpus: str) -> dict[str, dict[str, Any]]:
-        """The catalogue's entries for OPUS's ``corpus``, by name."""
+    def entries(self, kind: type[CorpusKind], corpus: str) -> dict[str, dict[str, Any]]:
+        """The catalogue's entries for a publisher's ``corpus``, by name."""
         return {
             name: entry
             for name, entry in self.corpora.items()
-            if of_kind(kind_of(entry)).by_pair and entry.get("opus", name) == corpus
+            if kind_of(entry) == kind.kind and entry.get("opus", name) == corpus
         }
 
-    def _archive(self, name: str, corpus: str, version: str, pair: str) -> tuple[list[str], str | None]:
-        """An OPUS archive's mirrors and declared licence; ``name`` is its download's."""
-        mirrors = self.sources["opus"]["mirrors"]
+    def _archive(
+        self, name: str, kind: type[CorpusKind], corpus: str, version: str, pair: str = ""
+    ) -> tuple[list[str], str | None]:
+        """An archive's mirrors and declared licence; ``name`` is its download's."""
+        mirrors = self.sources[kind.kind]["mirrors"]
         said = {
             key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
-            for key, entry in self.entries(corpus).items()
+            for key, entry in self.entries(kind, corpus).items()
             if of_pair(entry, "version", pair) == version and (not entry.get("pairs") or pair in entry["pairs"])
         }
         first = next(iter(said.values()), (mirrors, None))

@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import Part
 from psp.config.variant_entries import Variant
-from psp.models.lstm import KINDS as LSTMS
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
+from psp.training.encoders.kinds import block_of
 
 
 def tokens(encoder: str, settings: Mapping[str, Any]) -> str:
     """What the tokenizer of a model with such an encoder splits text into, by the model's blocks."""
-    return str(settings["lstm"]["over"]) if encoder in LSTMS else encoder
+    block = block_of(encoder)
+    return str(settings[block]["over"]) if block else encoder
 
 
 def unspelled(encoder: str) -> str | None:
@@ -135,16 +136,15 @@ class Model:
         """The settings of its encoder, as :func:`psp.training.loop.train` takes them; None for a mean."""
         if self.joint is not None:
             return dict(self.joint)
-        if self.encoder not in LSTMS:
+        block = block_of(self.encoder)
+        if block is None:
             return None
-        return {"kind": self.encoder, **{key: value for key, value in self.settings["lstm"].items() if key != "over"}}
+        return {"kind": self.encoder, **{key: value for key, value in self.settings[block].items() if key != "over"}}
 
     @property
     def most_rows(self) -> int:
         """The largest number of rows that the embedding matrix can have."""
-        if self.tokenizer.block == "subword":
-            return int(self.settings["subword"]["vocab_size"])
-        return int(self.settings["vocabulary"]["size"]) + 1
+        return self.tokenizer.most(self.settings)
 
     def __getitem__(self, block: str) -> Any:
         return self.settings[block]

@@ -17,8 +17,8 @@ from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
-from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import Filter, names
+from psp.training.encoders.kinds import with_settings
 from psp.training.settings import LstmSettings, TrainSettings
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.transformer.settings import TransformerSettings
@@ -207,7 +207,7 @@ def reported_settings() -> str:
                 "type": "object",
                 "additionalProperties": False,
                 "required": ["kind", *lstm],
-                "properties": {"kind": {"enum": list(LSTMS)}, **lstm},
+                "properties": {"kind": {"enum": list(with_settings())}, **lstm},
             },
             "transformer_settings": {
                 "type": "object",

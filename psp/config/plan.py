@@ -21,14 +21,11 @@ from psp.training.tune import Tuning
 GB = 1e9
 
 # Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
-# dimensions, 50,000 pieces), process start-up included. Pairs a second of one job; sentences for sentencepiece.
+# dimensions, 50,000 pieces), process start-up included. Pairs a second of one job.
 FILTER_RATE = 43_000  # two of these run at once
 DEDUPE_RATE = 175_000  # likewise
 MIX_RATE = 180_000
-SUBWORD_RATE = 29_000
 STORE_RATE = 125_000
-#: Sentences a second of the rule vocabulary.
-VOCABULARY_RATE = 60_000
 #: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
 TRANSFORMER_RATE = 20
 #: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/experiments.md).
@@ -48,15 +45,6 @@ class Download:
     bytes: int | None
     pairs: int | None
     basis: str
-
-
-def subword_mb(sample: int) -> float:
-    """Estimate the memory of sentencepiece's training, in MB, for a sample of so many sentences.
-
-    Measured: 150 MB for 0.1M and 1,400 MB for 1M real en-fr sentences of 84 bytes (sentencepiece 0.2.3); this is
-    twice that, for languages and corpora with longer lines.
-    """
-    return 500 + 3 * sample / 1000
 
 
 def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
@@ -168,18 +156,17 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
         return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
-    vocab, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
-    table = 4 * vocab * dim
+    rows, dim, epochs = model.most_rows, largest(model, "dim"), largest(model, "epochs")
+    table = 4 * rows * dim
     tuning = Tuning(**settings["tune"])
     points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
     tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
-    sampled = model.tokenizer.block == "subword"
-    sample = min(settings["subword"]["sample"], 2 * kept)
+    vocabulary = model.tokenizer.making(settings, 2 * kept)
     stored = kept * model.tokenizer.store_bytes
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
-        **({"sentencepiece": sample / SUBWORD_RATE} if sampled else {"vocabulary": 2 * kept / VOCABULARY_RATE}),
+        vocabulary.step: vocabulary.seconds,
         "store": kept / STORE_RATE,
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim),
@@ -189,7 +176,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
     most = max(2.2 * text + 3 * table, stored + checkpoints)
     processes = launch.count(settings["train"])
-    training, copies = train_mb(vocab, dim, processes), f" in {processes} processes" if processes > 1 else ""
+    training, copies = train_mb(rows, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
         "",
         *_of_translations(config, model, files),
@@ -202,10 +189,10 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         ),
         f"disk: about {(archives + most) / GB:.1f} GB at most, "
         f"{(archives + stored + 2 * table) / GB:.1f} GB in the end",
-        f"memory: {max(subword_mb(sample) if sampled else 0, training) / 1000:.1f} GB for the largest job ("
-        + (f"sentencepiece {subword_mb(sample) / 1000:.1f}, " if sampled else "")
+        f"memory: {max(vocabulary.megabytes or 0, training) / 1000:.1f} GB for the largest job ("
+        + (f"{vocabulary.step} {vocabulary.megabytes / 1000:.1f}, " if vocabulary.megabytes else "")
         + f"training {training / 1000:.1f}{copies}, others 1)"
-        + ("" if sampled else f", if there are {model.most_rows - 1:,} {model.tokenizer.pieces_called}"),
+        + ("" if vocabulary.megabytes else f", if there are {model.most_rows - 1:,} {model.tokenizer.pieces_called}"),
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())
         + ")",

@@ -22,11 +22,12 @@ from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.files import CONFIG, WEIGHTS
-from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training import launch
+from psp.training.encoders import kinds as encoders
+from psp.training.encoders.kinds import block_of
 from psp.training.tune import Tuning, tunable
 
 #: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
@@ -293,9 +294,9 @@ class Table(Trained):
 
     @classmethod
     def unread(cls, encoder: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        own = of_kind(tokens(encoder, settings)).block
-        others = {of_kind(kind).block for kind in kinds()} - {own}
-        return (*(f"{block}." for block in sorted(others)), *([] if encoder in LSTMS else ["lstm."]))
+        own = {of_kind(tokens(encoder, settings)).block, block_of(encoder)}
+        others = {of_kind(kind).block for kind in kinds()} | {block_of(kind) for kind in encoders.names()}
+        return tuple(f"{block}." for block in others - own if block)
 
     @classmethod
     def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:

@@ -50,6 +50,12 @@ class CorpusKind(abc.ABC):
         return None
 
     @classmethod
+    def placeholders(cls, file: str) -> dict[str, str]:
+        """What a mirror's address may have in braces, from the file's name after its kind's folder: the ``corpus``, its
+        ``version``, and if there are archives by pair, the ``pair``."""
+        raise NotImplementedError(f"corpora of the kind {cls.kind} are not downloaded")
+
+    @classmethod
     def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
         """What the file calls its two sides, and its scores: by default what the catalogue says of the languages."""
         return names

@@ -85,7 +85,12 @@ class Opus(CorpusKind):
 
     @classmethod
     def download(cls, name: str, version: str | None, pair: str) -> str:
-        return f"opus/{name}/{version}/{pair}.txt.zip"
+        return f"{cls.kind}/{name}/{version}/{pair}.txt.zip"
+
+    @classmethod
+    def placeholders(cls, file: str) -> dict[str, str]:
+        corpus, version, name = file.split("/")
+        return {"corpus": corpus, "version": version, "pair": name.removesuffix(".txt.zip")}
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:

@@ -50,7 +50,12 @@ class ParaNmt(CorpusKind):
 
     @classmethod
     def download(cls, name: str, version: str | None, pair: str) -> str:
-        return f"paranmt/{name}/{version}.zip"
+        return f"{cls.kind}/{name}/{version}.zip"
+
+    @classmethod
+    def placeholders(cls, file: str) -> dict[str, str]:
+        corpus, name = file.split("/")
+        return {"corpus": corpus, "version": name.removesuffix(".zip")}
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:

@@ -20,7 +20,6 @@ from psp.evaluation import resamples
 from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.scorers import Floats
 from psp.evaluation.seeds import summary
-from psp.models.files import TRANSFORMER
 from psp.text.csv_table import read_table
 
 FORMAT = 2
@@ -139,7 +138,7 @@ def _training(report: Mapping[str, Any], timing: Path) -> dict[str, float | None
     # The rate of a row covers only its mini-batches; its seconds include validation.
     steps = np.diff(columns["pairs"], prepend=0.0) / columns["pairs_per_second"]
     development = {}
-    if report.get("encoder") == TRANSFORMER:  # the last weights are kept
+    if "best" not in report:  # the last weights are kept
         after = [row for row in report["development"]["after"] if row["step"] == report["steps"]]
         development = {f"development/{key}": after[-1][key] for key in ("score", "pearson", "error") if after}
         development = {key: value for key, value in development.items() if value is not None}

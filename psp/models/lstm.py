@@ -87,7 +87,7 @@ class Lstm:
     @property
     def dim(self) -> int:
         """The number of dimensions of a sentence's vector."""
-        return self.width * (2 if self.kind == BOTH and self.combine == CONCAT else 1)
+        return dim_of(self.kind, self.width, self.combine)
 
     @property
     def nbytes(self) -> int:
@@ -211,7 +211,12 @@ def vector_dim(config: Mapping[str, Any]) -> int:
     encoder = config.get("encoder") or {}
     if encoder.get("kind") not in KINDS:
         return int(config["dim"])
-    return int(encoder["width"]) * (2 if encoder.get("combine") == CONCAT else 1)
+    return dim_of(encoder["kind"], int(encoder["width"]), encoder.get("combine"))
+
+
+def dim_of(kind: str, width: int, combine: str | None) -> int:
+    """The number of dimensions of the vectors of an LSTM of a kind."""
+    return width * (2 if kind == BOTH and combine == CONCAT else 1)
 
 
 class Block:

@@ -64,6 +64,20 @@ class Example(NamedTuple):
     code: str
 
 
+class Making(NamedTuple):
+    """What making a tokenizer's file takes.
+
+    Attributes:
+        step: what it is called.
+        seconds: as measured over real text.
+        megabytes: its memory; None = little.
+    """
+
+    step: str
+    seconds: float
+    megabytes: float | None
+
+
 class Tokenizer(abc.ABC):
     """Text in, flat ids out. Immutable: :meth:`reading` gives another tokenizer with the same vocabulary.
 
@@ -92,6 +106,8 @@ class Tokenizer(abc.ABC):
     pieces_in_full: ClassVar[str] = "pieces"
     #: How compiled code finds the pieces of a word, for `psp info`.
     looked_up: ClassVar[str] = "looked up"
+    #: Whether a vocabulary can be collected from the text itself where training begins.
+    collected: ClassVar[bool] = True
     #: Bytes that a pair takes in a store, for `psp plan`.
     store_bytes: ClassVar[int] = 100
     #: What to do where much of a text has no piece.
@@ -103,6 +119,16 @@ class Tokenizer(abc.ABC):
     read_in_order: ClassVar[bool] = False
     #: Why an export cannot hold such a model, by its form; the graph and psp's own form hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def most(cls, settings: Mapping[str, Any]) -> int:
+        """The largest number of ids, by a model's blocks of settings."""
+        return int(settings["vocabulary"]["size"]) + 1
+
+    @classmethod
+    def making(cls, settings: Mapping[str, Any], sentences: float) -> Making:
+        """What making its file of so many sentences takes on 2 cores, for `psp plan`."""
+        return Making("vocabulary", sentences / 60_000, None)
 
     @classmethod
     def name_on_disk(cls) -> str:

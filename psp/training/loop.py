@@ -29,7 +29,7 @@ from psp.training.objectives import find
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import JOINT, TrainSettings, When, checked_encoder
+from psp.training.settings import JOINT, TrainSettings, When
 from psp.training.teaching.lessons import Lessons, TaughtPairs
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.torch_state import torch_state
@@ -109,8 +109,8 @@ def train(
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     kind = (encoder or {"kind": "mean"})["kind"]
-    make_encoder = None if kind == JOINT else kinds.find(kind)
-    own = checked_encoder(encoder)
+    make_encoder = None if kind == JOINT else kinds.find(kind).make
+    own = kinds.checked_encoder(encoder)
     device = choose_device(settings.device)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")

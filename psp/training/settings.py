@@ -431,21 +431,6 @@ JOINT = "joint"
 OF_PART = ("dim", "init", "init_scale", "init_smoothing", "init_spelling")
 
 
-def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
-    """All settings of an encoder's kind, ready for JSON; {"kind": "mean"} for None.
-
-    Raises:
-        ConfigError: an unknown key, or a value that is not allowed.
-    """
-    own = dict(encoder or {"kind": "mean"})
-    if own["kind"] == JOINT:
-        return own | {"parts": [{**part, "encoder": checked_encoder(part["encoder"])} for part in own["parts"]]}
-    if own["kind"] not in ("lstm", "blstm"):
-        return own
-    kind = own.pop("kind")
-    return {"kind": kind, **dataclasses.asdict(LstmSettings.from_mapping(own))}
-
-
 def _of(recipe: str) -> Mapping[str, Any]:
     declared = TrainSettings.declared().items()
     return {key: setting.recipes[recipe] for key, setting in declared if recipe in setting.recipes}

@@ -74,7 +74,7 @@ def joint_encoder(
             _PartOf(pairs, tokenizer.starts, number),
             part.spellings(),
         )
-        make = kinds.find(one["encoder"]["kind"])
+        make = kinds.find(one["encoder"]["kind"]).make
         made.append(make(table.to(device), mine.as_dict(), one["encoder"]))
     encoder = JointEncoder([one for one, _ in made], tokenizer.starts, own["join"], own["weights"], own["scaled"])
     return encoder, JointOptimiser([optimiser for _, optimiser in made])

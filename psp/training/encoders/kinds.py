@@ -5,10 +5,13 @@ A kind is a file of its own in this folder, and an entry here; nothing heavy is 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import ConfigError
+from psp.training.settings import JOINT, LstmSettings
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,7 +38,24 @@ def _lstm(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]) -> tu
     return lstm_encoder(table, train, own)
 
 
-ENCODERS: dict[str, Make] = {"mean": _mean, "lstm": _lstm, "blstm": _lstm}
+@dataclass(frozen=True)
+class EncoderKind:
+    """A kind of encoder.
+
+    Attributes:
+        make: as above.
+        settings: its own settings, which are a block of the config; None = it has none.
+    """
+
+    make: Make
+    settings: type[LstmSettings] | None = None
+
+
+ENCODERS: dict[str, EncoderKind] = {
+    "mean": EncoderKind(_mean),
+    "lstm": EncoderKind(_lstm, LstmSettings),
+    "blstm": EncoderKind(_lstm, LstmSettings),
+}
 
 
 def names() -> tuple[str, ...]:
@@ -43,8 +63,8 @@ def names() -> tuple[str, ...]:
     return tuple(ENCODERS)
 
 
-def find(kind: str) -> Make:
-    """How that kind is made.
+def find(kind: str) -> EncoderKind:
+    """The kind of that name.
 
     Raises:
         ConfigError: there is no such kind.
@@ -52,3 +72,30 @@ def find(kind: str) -> Make:
     if kind not in ENCODERS:
         raise ConfigError(f"train.encoder: {kind!r} is not allowed; allowed is {' or '.join(names())}")
     return ENCODERS[kind]
+
+
+def block_of(kind: str) -> str | None:
+    """The block of the config with the settings of a kind; None of a name that is of a tokenizer, and so of a mean."""
+    own = ENCODERS[kind].settings if kind in ENCODERS else None
+    return own.BLOCK if own else None
+
+
+def with_settings() -> tuple[str, ...]:
+    """The kinds that have settings of their own: those that a config names as its `encoder`, beside tokenizers."""
+    return tuple(kind for kind in ENCODERS if block_of(kind))
+
+
+def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All settings of an encoder's kind, ready for JSON; {"kind": "mean"} for None.
+
+    Raises:
+        ConfigError: an unknown kind or key, or a value that is not allowed.
+    """
+    own = dict(encoder or {"kind": "mean"})
+    if own["kind"] == JOINT:
+        return own | {"parts": [{**part, "encoder": checked_encoder(part["encoder"])} for part in own["parts"]]}
+    settings = find(own["kind"]).settings
+    if settings is None:
+        return own
+    kind = own.pop("kind")
+    return {"kind": kind, **dataclasses.asdict(settings.from_mapping(own))}

@@ -16,9 +16,9 @@ from psp.pairs.store import write_store
 from psp.pairs.vocabulary import build_vocabulary
 from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.encoders.joint import JointEncoder
+from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import train
-from psp.training.settings import checked_encoder
 from tests.training.conftest import CONFIG, Made, corpus, make, sentences, write_heldout
 from tests.training.test_launch import Job
 

@@ -17,8 +17,9 @@ from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.models.lstm_torch import has_bfloat16
 from psp.text.encoded import Encoded
+from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
-from psp.training.settings import TrainSettings, checked_encoder
+from psp.training.settings import TrainSettings
 from tests.training.conftest import Made, corpus, make, sentences, write_heldout
 from tests.training.test_launch import Job
 
