@@ -205,7 +205,9 @@ class _Suggestion:
         offer's are not counted.
         """
         models = [self.config.model(name) for name in self.config.models]
-        for name, entry in sorted(self.config.entries(Opus, offer.corpus).items(), key=lambda item: item[0] != offer.corpus):
+        for name, entry in sorted(
+            self.config.entries(Opus, offer.corpus).items(), key=lambda item: item[0] != offer.corpus
+        ):
             used = {code for model in models for part in model.parts if part.corpus == name for code in part.languages}
             names = entry.get("names", {})
             if (offer.pairs is not None or not entry.get("pairs")) and all(

@@ -1,0 +1,30 @@
+"""Read pairs from a file of two columns with a semicolon between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from psp.core.settings import Setting, text
+from psp.corpora.base import CorpusKind, register
+from psp.corpora.rows import BadRow, Row
+from psp.text.lines import read_lines
+
+
+class Semicolons(CorpusKind):
+    kind = "semicolons"
+    item: ClassVar[Mapping[str, Setting]] = {"semicolons": text(at_least=1, help="lines `source;target`")}
+    called = "a file of columns, `semicolons`"
+    without_scores = "files of two columns"
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+        with Path(path).open("rb") as file:
+            for line in read_lines(file, path):
+                source, _, target = line.partition(";")
+                yield (source, target) if target else BadRow("row: columns", line[:100])
+
+
+if __name__.startswith("psp."):
+    register(Semicolons)

@@ -1,0 +1,116 @@
+"""A tokenizer, an objective and a corpus that psp has not, each added by its own file, go through everything."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from psp.models.exports import FORMS
+
+pytestmark = pytest.mark.slow  # a workflow of its own
+HERE = Path(__file__).parent
+#: What each kind takes: its file, where that goes, and the module that imports it, if kinds are not found in a folder.
+KINDS = {
+    "kinds/bigram_tokenizer.py": ("psp/text/bigram_tokenizer.py", "psp/text/tokenizer_kinds.py"),
+    "kinds/semicolons.py": ("psp/corpora/semicolons.py", "psp/corpora/kinds.py"),
+    "../training/pairwise_sigmoid.py": ("psp/training/objectives/sigmoid.py", None),
+}
+MODEL = """
+models:
+  new:
+    languages: [en, fr]
+    corpora: [{semicolons: mine.csv, licence: MIT}]
+    encoder: bigram
+    vocabulary: {size: 400}
+    train: {epochs: 2, dim: 16, objective: sigmoid, batch_size: 64}
+    development: {sts: null, heldout: 100}
+    evaluate:
+      sts: false
+      tatoeba: false
+      files: {phrasebook: results/phrasebook/sts/phrasebook-test.tsv}
+      resamples: 100
+    quantize: {dims: [8]}
+    speed: {sentences: 1000, repeats: 3, peers: []}
+"""
+FILES = ("eval.json", "data.json", "card.md", "speed.json", "quantized.json", "learning_curve.png", "report.html")
+#: Why an export cannot hold such a model, for those that cannot.
+REFUSED = {
+    "static-embedding": "there is none of the kind bigram",
+    "model2vec": "there is none of the kind bigram",
+}
+
+
+@pytest.fixture(scope="module")
+def made(finished, once):
+    """A copy of psp with the three kinds, and a model of them, made by the workflow."""
+
+    def make(folder):
+        work = finished.copy(folder)
+        for source, (target, importer) in KINDS.items():
+            shutil.copy(HERE / source, folder / target)
+            if importer:
+                module = folder / importer
+                package = ".".join(Path(target).parent.parts)
+                added = f"from {package} import {Path(target).stem}"
+                module.write_text(module.read_text() + f"\n{added}  # noqa: E402, F401\n")
+        (folder / "docs").mkdir()
+        shutil.copy(HERE.parents[1] / "docs/settings.md", folder / "docs")
+        python(work, "-m", "psp.config.pages")  # what `make settings` does
+        archive = folder / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
+        with zipfile.ZipFile(archive) as bitext:
+            sides = [bitext.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]
+        (folder / "mine.csv").write_text("".join(f"{a};{b}\n" for a, b in zip(*sides, strict=True) if ";" not in a))
+        (folder / "new.yaml").write_text(MODEL)
+        work.run(*(f"results/new/{file}" for file in FILES), configs=CONFIGS)
+
+    return once("new kinds", make)
+
+
+CONFIGS = ("config/demo.yaml", "tiny.yaml", "new.yaml")
+
+
+def psp(work, *arguments, check=True):
+    """Run a command of the copy."""
+    return python(work, "-c", "import sys; from psp.cli.main import main; sys.exit(main())", *arguments, check=check)
+
+
+def python(work, *arguments, check=True):
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, cwd=work.folder, env=work.environment, capture_output=True, text=True, check=False)
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_plan_counts_its_pairs_and_says_its_times(made):
+    said = psp(made, "plan", "new", "--configfile", *CONFIGS).stdout
+    assert re.search(r"mine\.csv +[\d.]+ +[\d,]+ +your file, pairs counted", said)
+    assert "bigrams" in said and "vocabulary" in said
+
+
+def test_the_workflow_makes_it_and_every_page_shows_it(made):
+    folder = made.folder / "results/new"
+    assert "phrasebook" in psp(made, "show", "results/new").stdout
+    assert "mine.csv" in (folder / "data.md").read_text()
+    assert "character bigrams" in (folder / "card.md").read_text()
+    assert "bigram" in (folder / "report.html").read_text()
+    assert not made.planned("results/new/eval.json", configs=CONFIGS)
+
+
+def test_the_model_is_known_as_what_it_is(made):
+    assert "bigram" in psp(made, "info", "results/new/model").stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_export_works_or_gives_its_reason(made, form, tmp_path):
+    out = tmp_path / "out.py"  # mteb's must end so
+    done = psp(made, "export", form, "results/new/model", out, check=False)
+    if form in REFUSED:
+        assert done.returncode == 1 and REFUSED[form] in done.stderr
+        assert not out.exists()
+    else:
+        assert done.returncode == 0, done.stderr
+        assert out.exists()
