@@ -33,7 +33,7 @@ from psp.evaluation import testsets
 from psp.models.registry import USE
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.store import write_store

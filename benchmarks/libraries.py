@@ -62,11 +62,13 @@ from psp.core.files import atomic, atomic_text, read_json, sha256, write_json
 from psp.core.logs import job
 from psp.core.machine import load_averages, processor, usable_cores, versions
 from psp.evaluation.development import Development
-from psp.evaluation.evaluate import EmbeddingScorer, evaluate, main_figures
+from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import Embedder, Floats
 from psp.evaluation.speed.process import limits
 from psp.evaluation.testsets import SEMEVAL, tatoeba_code, tatoeba_files
+from psp.models.scores import main_figures
+from psp.models.scores import scores as scores_of
 from psp.models.static import StaticModel
 from psp.report.layout import layout
 
@@ -414,8 +416,7 @@ def write(
     for model, embedder in models.items():
         scorer, drawn = EmbeddingScorer(embedder), dict[str, Floats]()
         body = evaluate(scorer, resampled=drawn, **bench.tests())
-        scores = {key: body[key] for key in ("semeval2017", "stsb", "tatoeba")}
-        scores["sts"] = {key: figures for key, figures in body["sts"].items() if key == "average"}
+        scores = {"tasks": {name: task for name, task in body["tasks"].items() if name != "files"}}
         scored.append(
             {"name": model, "development": development.score(scorer), "figures": main_figures(body), "scores": scores}
         )
@@ -505,13 +506,8 @@ def table(body: Mapping[str, Any]) -> str:
 
 
 def _interval(scores: Mapping[str, Any], name: str) -> Sequence[float] | None:
-    """The interval of a score by its name in :func:`psp.evaluation.evaluate.main_figures`."""
-    if name == "sts":
-        return scores["sts"].get("average", {}).get("pearson_mean_interval")
-    kind, _, part = name.partition("/")
-    if kind == "tatoeba":
-        return next((both[part]["interval"] for both in scores["tatoeba"].values() if part in both), None)
-    return scores[kind].get(part, {}).get("pearson_interval")
+    """The interval of a score by its name in :func:`psp.models.scores.main_figures`."""
+    return next((score.interval for score in scores_of(scores) if score.name == name), None)
 
 
 def _cell(value: float | None, interval: Sequence[float] | None, form: str) -> str:

@@ -28,6 +28,7 @@ from psp.core.machine import usable_cores, versions
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.speed.measure import exported
 from psp.evaluation.speed.systems import KINDS, SYSTEMS, Spec, System, missing, named
+from psp.models.scores import by_place
 from psp.models.static import StaticModel
 from psp.report.pictures import save
 
@@ -152,10 +153,10 @@ MEASURED = ("cpu", "repeats", "dim", "vocab_size", "mean_pieces", "load_before",
 
 
 def _quality(body: Mapping[str, Any], where: object) -> dict[str, Any]:
-    average = body["sts"].get("average") or {}
-    if average.get("pearson_mean") is None:
+    average = by_place(body).get(("sts", "average", "pearson"))
+    if average is None or average.value is None:
         raise DataError("no mean Pearson on STS 2012-2016: evaluate it on these sets", Path(str(where)))
-    return {"quality": average["pearson_mean"], "quality_interval": average["pearson_mean_interval"]}
+    return {"quality": average.value, "quality_interval": average.interval}
 
 
 def _speed(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
-from psp.evaluation import systems
+from psp.evaluation import evaluate, systems, tasks
 from psp.report.settings import PARTS
 from psp.text.tokenizer_kinds import those
 from psp.training import launch
@@ -152,6 +152,11 @@ def setting(*keys):
     return get
 
 
+#: The modules of the tasks that every model is scored on, and these tasks' names.
+OF_EVERY_MODEL = sorted({kind.__module__ for kind in tasks.of_every_model()})
+DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
+
+
 def fixed_tests(wildcards):
     """Return the block `evaluate` without the tasks, each of which has a rule's job of its own."""
     block = model(wildcards)["evaluate"]
@@ -271,8 +276,8 @@ def check_targets(arguments):
         if file == "compare.json":
             scored = asked_for["compare"]["tasks"]
         for task in scored:
-            for needed in CONFIG.task(name, task).files():
-                if not needed.is_file():
+            for needed in CONFIG.task(name, task, DOWNLOADS).files():
+                if not needed.is_file() and not str(needed).startswith("results/"):
                     raise ConfigError(
                         f"{needed}: no such file, but models.{name}.evaluate.tasks.{task} needs it; "
                         "add it or correct its path"

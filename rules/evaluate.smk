@@ -1,4 +1,19 @@
-# Evaluate the model on the test sets.
+# Put together the scores on all tasks, each of which has a job of its own; a variant's are scored here.
+def scored_on(wildcards):
+    """Return the files of a model's tasks; of a variant its model and the test sets."""
+    if wildcards.get("variant"):
+        return {
+            "tasks": [],
+            "resampled": [],
+            "model": trained(wildcards),
+            **test_sets(wildcards),
+        }
+    return {
+        "tasks": task_files("json")(wildcards),
+        "resampled": task_files("safetensors")(wildcards),
+    }
+
+
 def unpinned(wildcards):
     return [
         name for name in CONFIG.downloads(model(wildcards)) if name not in CONFIG.pins
@@ -12,8 +27,7 @@ def made_parts(wildcards):
 
 rule evaluate:
     input:
-        unpack(test_sets),
-        model=trained,
+        unpack(scored_on),
         train=lambda wildcards: f"{home(wildcards)}/train/train.json",
         vocabulary=vocabulary_report,
         mix="results/{model}/pairs/mix.json",
@@ -40,7 +54,7 @@ rule evaluate:
         "results/{model}/benchmarks/evaluate.tsv"
     wildcard_constraints:
         model=TRAINED,
-    # Before its tasks, of which one may fail.
+    # Before the tasks that a config adds, of which one may fail.
     priority: 1
     threads: 2
     resources:
@@ -50,6 +64,8 @@ rule evaluate:
         languages=attribute("languages"),
         tatoeba=tatoeba,
         settings=fixed_tests,
+        tasks=tasks_of,
+        skipped=not_scored,
         recipe=attribute("recipe"),
         differences=attribute("differences"),
         tuned=attribute("tuned"),
@@ -58,11 +74,7 @@ rule evaluate:
         unpinned=unpinned,
         made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
         code=fingerprint(
-            "psp.evaluation.evaluate",
-            "psp.config.jobs",
-            "psp.models.static",
-            "psp.models.transformer",
-            "psp.training.tune",
+            "psp.evaluation.evaluate", "psp.config.jobs", "psp.training.tune"
         ),
     message:
         "Evaluating {wildcards.model}"
@@ -78,8 +90,8 @@ def parts_of(wildcards):
 
 rule evaluate_combined:
     input:
-        unpack(test_sets),
-        model=trained,
+        tasks=task_files("json"),
+        resampled=task_files("safetensors"),
         evaluations=lambda wildcards: [
             f"results/{part}/eval.json" for part in parts_of(wildcards)
         ],
@@ -95,19 +107,17 @@ rule evaluate_combined:
         "results/{model}/benchmarks/evaluate_combined.tsv"
     wildcard_constraints:
         model=COMBINATIONS,
-    threads: 2
+    threads: 1
     resources:
-        mem_mb=mem_mb(2000),
-        runtime=runtime(60),
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
     params:
         parts=attribute("combined"),
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
         settings=fixed_tests,
+        tasks=tasks_of,
+        skipped=not_scored,
         seed=attribute("seed"),
-        code=fingerprint(
-            "psp.evaluation.combined", "psp.config.jobs", "psp.models.combined"
-        ),
+        code=fingerprint("psp.evaluation.combined", "psp.config.jobs"),
     message:
         "Evaluating {wildcards.model}, a combination"
     script:

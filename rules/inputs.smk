@@ -98,6 +98,25 @@ def test_sets(wildcards):
     return files
 
 
+def tasks_of(wildcards):
+    """Return the names of the tasks that every model is scored on; nothing waits for those that a config adds."""
+    entry = downloads(model(wildcards))
+    return list(tasks.by_default(CONFIG.test_sources(entry, DOWNLOADS)))
+
+
+def task_files(ending):
+    """Return an input function for the scores on all tasks, or their resamples."""
+    return lambda wildcards: [
+        f"results/{wildcards.model}/tasks/{name}.{ending}"
+        for name in tasks_of(wildcards)
+    ]
+
+
+def not_scored(wildcards):
+    """Return the sets that the model is not scored on, each with the reason."""
+    return evaluate.not_scored(CONFIG.test_sources(model(wildcards), DOWNLOADS))
+
+
 def evaluated(wildcards):
     """Return the sets on which the model is evaluated, as arguments of psp.evaluation.scored."""
     entry = model(wildcards)
@@ -114,7 +133,8 @@ def evaluated_files(wildcards, sets):
     files = [sets.get("sts"), sets.get("archive"), *sets.get("files", {}).values()]
     files += [file for pair in sets.get("tatoeba", {}).values() for file in pair]
     for name in sets.get("tasks", {}):
-        files += [str(file) for file in CONFIG.task(wildcards.model, name).files()]
+        task = CONFIG.task(wildcards.model, name, DOWNLOADS)
+        files += [str(file) for file in task.files()]
     return sorted(set(filter(None, files)))
 
 

@@ -20,7 +20,10 @@ rule quantize:
         settings=fixed_tests,
         seed=attribute("seed"),
         code=fingerprint(
-            "psp.evaluation.quantize", "psp.config.jobs", "psp.models.static"
+            "psp.evaluation.quantize",
+            *OF_EVERY_MODEL,
+            "psp.config.jobs",
+            "psp.models.static",
         ),
     message:
         "Evaluating quantized versions of {wildcards.model}"

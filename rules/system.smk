@@ -43,6 +43,7 @@ rule system:
         code=fingerprint(
             "psp.evaluation.system",
             "psp.evaluation.evaluate",
+            *OF_EVERY_MODEL,
             "psp.config.jobs",
             "psp.models.static",
             "psp.models.combined",
@@ -68,13 +69,13 @@ use rule task as system_task with:
         "results/{model}/benchmarks/systems/{system}/{task}.tsv"
     params:
         encoder=encoder_of,
-        code=fingerprint(
+        code=lambda wildcards: fingerprint(
             "psp.evaluation.task",
-            "psp.evaluation.tasks.*",
             "psp.evaluation.system",
             "psp.models.static",
             "psp.models.combined",
             "psp.models.word_vectors",
+            type(task(wildcards)).__module__,
         ),
     message:
         "Scoring {wildcards.system} on {wildcards.task} beside {wildcards.model}"

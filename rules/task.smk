@@ -1,9 +1,9 @@
-# Score the model on one task of evaluate.tasks.
+# Score the model on one task of evaluate.tasks; and on those that every model has, before these.
 def task(wildcards):
     """Return a model's task; report a wrong name, or files that are not there, in one line."""
     try:
         model(wildcards)
-        return CONFIG.task(wildcards.model, wildcards.task)
+        return CONFIG.task(wildcards.model, wildcards.task, DOWNLOADS)
     except PspError as error:
         raise WorkflowError(failures.tell(error))
 
@@ -20,6 +20,8 @@ rule task:
         "results/{model}/logs/tasks/{task}.log",
     benchmark:
         "results/{model}/benchmarks/tasks/{task}.tsv"
+    wildcard_constraints:
+        task=rf"(?!{one_of(DEFAULT_TASKS)}\.)[A-Za-z0-9][A-Za-z0-9._-]*",
     threads: 2
     resources:
         mem_mb=mem_mb(4000),
@@ -34,10 +36,19 @@ rule task:
         languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
-        code=fingerprint(
-            "psp.evaluation.task", "psp.evaluation.tasks.*", "psp.models.static"
+        # Of its own kind, not of the others.
+        code=lambda wildcards: fingerprint(
+            "psp.evaluation.task",
+            "psp.models.static",
+            type(task(wildcards)).__module__,
         ),
     message:
         "Scoring {wildcards.model} on {wildcards.task}"
     script:
         "../workflow_scripts/task.py"
+
+
+use rule task as default_task with:
+    wildcard_constraints:
+        task=one_of(DEFAULT_TASKS),
+    priority: 1

@@ -92,6 +92,15 @@ use rule evaluate as evaluate_variant with:
         "results/{model}/logs/variants/{variant}/{seed}.evaluate.log",
     benchmark:
         "results/{model}/benchmarks/variants/{variant}/{seed}.evaluate.tsv"
+    params:
+        code=fingerprint(
+            "psp.evaluation.evaluate",
+            "psp.config.jobs",
+            "psp.training.tune",
+            "psp.models.static",
+            "psp.models.transformer",
+            *OF_EVERY_MODEL,
+        ),
     message:
         "Evaluating {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
 

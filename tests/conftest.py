@@ -35,6 +35,7 @@ import pytest
 import sentencepiece
 from hypothesis import strategies as st
 
+from psp.models.scores import tasks_of
 from psp.text.published_sets import below, published
 
 # How long an example takes tells of the machine, and of what is compiled or loaded at its first use.
@@ -164,7 +165,8 @@ def write_mixed(path: Path, rows: Iterable[tuple[str, str, object]]) -> Path:
 
 def as_published(body: dict[str, Any]) -> dict[str, Any]:
     """eval.json as if its sets had been the published ones: small sets of ours in their place have other checksums."""
-    names = [f"{part}/{name}" for part in ("sts", "semeval2017", "stsb", "tatoeba") for name in body[part]]
+    tasks = {task: found["parts"] for task, found in tasks_of(body).items() if task != "files"}
+    names = [f"{task}/{part}" for task, parts in tasks.items() for part in parts if part != "mean"]
     return body | {"sets": {key: one for name in names for key, one in below(name, published()).items()}}
 
 
@@ -411,3 +413,8 @@ def browser() -> Iterator[Any]:
         browser = started.chromium.launch(executable_path=path, args=QUIET)
         yield browser
         browser.close()
+
+
+def parts(body, task):
+    """The parts of a task of an evaluation, by name; none where it was not scored on it."""
+    return body["tasks"].get(task, {"parts": {}})["parts"]

@@ -27,6 +27,7 @@ OTHERWISE = {
     ("psp/inference/streaming/vectorfile.py", "parquet"): "a format of files of vectors",
     ("psp/report/layout.py", "text"): "a form of tables",
     ("psp/report/report.py", "mean"): "the mean of figures",
+    ("psp/report/verdict.py", "mean"): "the mean of languages",
     ("psp/report/variants_table.py", "mean"): "the mean of figures",
     ("psp/training/objectives/infonce.py", "mined"): "a value of `candidates`",
     ("workflow_scripts/stats.py", "text"): "a key of what the rule gives",

@@ -1,12 +1,12 @@
-"""Evaluate a trained model, or a variant of one, on the test sets."""
+"""Put together the scores of a model's tasks, or score a variant of one."""
 
 from pathlib import Path
 from typing import Any
 
-from psp.config.jobs import tests
+from psp.config.jobs import gathered, tests
 from psp.core.files import read_json
 from psp.core.logs import job
-from psp.evaluation.evaluate import decontaminated, evaluate_model
+from psp.evaluation.evaluate import decontaminated, evaluate_model, gather
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.tune import differences
 
@@ -23,27 +23,26 @@ with job(snakemake.log[0]):
         if isinstance(report["sample"], list):
             report["sample"] = []  # pairs, shown to people
         made.setdefault(kind, []).append(report)
-    evaluate_model(
-        Path(inputs.model[0]).parent,
-        Path(snakemake.output.json),
-        name=snakemake.wildcards.model,
-        resampled=Path(snakemake.output.resamples),
-        info={
-            "languages": list(params.languages),
-            "recipe": params.recipe,
-            "differences": differences(params.differences, params.tuned, trained["settings"]),
-            "unpinned": params.unpinned,
-            "decontaminated": decontaminated(params.decontaminate, filtered),
-            "data": {
-                "filter": filtered,
-                **({"rank": [read_json(file) for file in inputs.rank]} if inputs.rank else {}),
-                "dedupe": [read_json(file) for file in inputs.dedupe],
-                "mix": read_json(inputs.mix),
-                **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
-                **made,
-            },
-            **vocabulary,
-            "train": trained,
+    about = {"name": snakemake.wildcards.model, "resampled": Path(snakemake.output.resamples)}
+    info = {
+        "languages": list(params.languages),
+        "recipe": params.recipe,
+        "differences": differences(params.differences, params.tuned, trained["settings"]),
+        "unpinned": params.unpinned,
+        "decontaminated": decontaminated(params.decontaminate, filtered),
+        "data": {
+            "filter": filtered,
+            **({"rank": [read_json(file) for file in inputs.rank]} if inputs.rank else {}),
+            "dedupe": [read_json(file) for file in inputs.dedupe],
+            "mix": read_json(inputs.mix),
+            **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
+            **made,
         },
-        **tests(inputs, params),
-    )
+        **vocabulary,
+        "train": trained,
+    }
+    if inputs.tasks:
+        gather(out=Path(snakemake.output.json), info=info, **about, **gathered(inputs, params))
+    else:
+        folder = Path(inputs.model[0]).parent
+        evaluate_model(folder, Path(snakemake.output.json), info=info, **about, **tests(inputs, params))

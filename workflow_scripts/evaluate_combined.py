@@ -1,15 +1,14 @@
-"""Evaluate a combination of models on the test sets, beside its parts."""
+"""Put together the scores of a combination of models, beside those of its parts."""
 
 from pathlib import Path
 
-from psp.config.jobs import tests
+from psp.config.jobs import gathered
 from psp.core.logs import job
 from psp.evaluation.combined import Part, evaluate_combined
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     evaluate_combined(
-        Path(inputs.model[0]).parent,
         Path(snakemake.output.json),
         [
             Part(name, weight, Path(evaluation), Path(resamples))
@@ -19,5 +18,5 @@ with job(snakemake.log[0]):
         ],
         name=snakemake.wildcards.model,
         resampled=Path(snakemake.output.resamples),
-        **tests(inputs, params),
+        **gathered(inputs, params),
     )

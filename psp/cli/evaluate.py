@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation.tasks import make
     from psp.models.embedding_cache import default_folder
     from psp.models.registry import known_languages
+    from psp.models.scores import main_figures
     from psp.report import eval_table, task_table
 
     for name, entry in entries.items():
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
             "model": name,
             **evaluation.evaluate(scorer, languages=languages, sts=options.sts, tatoeba=tatoeba, **about),
         }
-        if not entries and not evaluation.main_figures(body):
+        if not entries and not main_figures(body):
             why = "; ".join(f"{one['set']}: {one['why']}" for one in body["skipped"])
             raise ConfigError(f"nothing was scored ({why}); give --languages, or other sets")
         tables.append(eval_table.table(body, options.format))

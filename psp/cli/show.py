@@ -32,6 +32,7 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.core.files import read_json
+    from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
     from psp.report import (
         compare_table,
@@ -55,6 +56,8 @@ def run(options: argparse.Namespace) -> None:
     paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
     # One task after another, the model before the systems beside it.
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
+    if "eval" in found:  # which has those of every model
+        tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in quoted.load(file)]
     if cited and "compare" not in found:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)

@@ -16,7 +16,7 @@ from typing import Any
 from psp.config import study_entries
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import Part, check_entry
-from psp.config.downloads import Downloads, at_home, read_pins
+from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
 from psp.config.model import EntryKind, Model, unspelled
@@ -175,20 +175,28 @@ class Config(Downloads, Written):
         )
         return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
 
-    def task(self, name: str, task: str) -> tasks.Task:
-        """One of a model's tasks.
+    def tasks_of(self, name: str, folder: str = FOLDER) -> dict[str, Mapping[str, Any]]:
+        """The settings of all tasks of a model by name, those of every model first; downloads lie in ``folder``.
+
+        Raises:
+            ConfigError: as :meth:`cleared`.
+        """
+        model = self.cleared(name)
+        return {**tasks.by_default(self.test_sources(model, folder)), **model["evaluate"]["tasks"]}
+
+    def task(self, name: str, task: str, folder: str = FOLDER) -> tasks.Task:
+        """One of a model's tasks; downloads lie in ``folder``.
 
         Raises:
             ConfigError: as :meth:`cleared`, or the model has no such task.
         """
-        model = self.cleared(name)
-        entries = model["evaluate"]["tasks"]
-        if task not in entries:
+        known = self.tasks_of(name, folder)
+        if task not in known:
             raise ConfigError(
-                f"models.{name}.evaluate.tasks: {task} is not one of them{closest(task, entries)}; "
-                f"there are {', '.join(entries) or 'none'}"
+                f"models.{name}.evaluate.tasks: {task} is not one of them{closest(task, known)}; "
+                f"there are {', '.join(known) or 'none'}"
             )
-        return tasks.make(entries[task], f"models.{name}.evaluate.tasks.{task}")
+        return tasks.make(known[task], f"models.{name}.evaluate.tasks.{task}")
 
     def of_lexicon(self, name: str) -> tuple[str, str]:
         """The languages of the two sides of the pairs that a model's lexicon is made from.
@@ -279,6 +287,10 @@ class Config(Downloads, Written):
             self.cleared(other)
         # Not where the config is read: a model's wrong task is nothing to the others.
         for task, chosen in model["evaluate"]["tasks"].items():
+            if task in {kind.kind for kind in tasks.of_every_model()}:
+                raise ConfigError(
+                    f"models.{name}.evaluate.tasks.{task}: is the name of a task that every model has; write another"
+                )
             tasks.make(chosen, f"models.{name}.evaluate.tasks.{task}")
         self._check_licences(model.parts, f"models.{name}")
         return model

@@ -15,7 +15,7 @@ from psp.corpora.kinds import CorpusKind, of_item, of_kind, registered
 from psp.corpora.opus import language_pair
 from psp.pairs import rank as ranking
 from psp.pairs.filters import for_text, problems
-from psp.pairs.filters.contract import Filter
+from psp.pairs.filters.base import Filter
 
 _ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt|parquet)$", re.IGNORECASE)
 

@@ -14,8 +14,12 @@ from psp.config.model import Model
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind, registered
+from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.text.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
+
+#: Where downloads lie.
+FOLDER = "results/downloads"
 
 
 class Downloads:
@@ -114,6 +118,18 @@ class Downloads:
             language: (f"{folder}/tatoeba.{code}-eng.{code}", f"{folder}/tatoeba.{code}-eng.eng")
             for language, code in codes.items()
         }
+
+    def test_sources(self, model: Model, folder: str) -> Sources:
+        """What there is for the tasks of every model; downloads lie in ``folder``."""
+        sts = self.sts_tests(model)
+        return Sources(
+            languages=model.languages,
+            sts=sts and f"{folder}/{sts}",
+            tatoeba={
+                language: [f"{folder}/{file}" for file in files] for language, files in self.tatoeba(model).items()
+            },
+            files=model["evaluate"]["files"],
+        )
 
     def sts_tests(self, model: Model) -> str | None:
         """The STS archive's name, if the model is evaluated on its sets in the model's languages."""

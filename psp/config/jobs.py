@@ -77,6 +77,21 @@ def tests(inputs: Any, params: Any) -> dict[str, Any]:
     }
 
 
+def gathered(inputs: Any, params: Any) -> dict[str, Any]:
+    """Arguments of :func:`psp.evaluation.evaluate.gathered_files`: what the jobs of tasks have written.
+
+    Args:
+        inputs: ``tasks``, the files of scores.
+        params: ``tasks`` (their names), ``skipped``, ``settings`` (the block ``evaluate``) and ``seed``.
+    """
+    return {
+        "files": {name: Path(file) for name, file in zip(params.tasks, inputs.tasks, strict=True)},
+        "resamples": params.settings["resamples"],
+        "seed": params.seed,
+        "skipped": params.skipped,
+    }
+
+
 def system(inputs: Any, params: Any) -> dict[str, Any]:
     """Arguments of :func:`psp.evaluation.system.scorer_of`: another system than the model.
 

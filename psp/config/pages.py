@@ -72,7 +72,7 @@ def _tasks() -> Iterator[str]:
     for kind in tasks():
         task = Task.classes[kind]
         yield from ("", f"### `evaluate.tasks.<name>` with `task: {kind}`", "", _sentence(task.help))
-        yield "Figures: " + "; ".join(f"`{figure}`, {help}" for figure, help in task.figures.items()) + "."
+        yield "Figures: " + "; ".join(f"`{figure}`, {help}" for figure, (help, *_) in task.metrics.items()) + "."
         yield ""
         yield from _table(task.declared)
 

@@ -270,6 +270,8 @@ def _allows(node: Mapping[str, Any], value: Any) -> bool:
     if isinstance(value, list | tuple):
         right = node.get("minItems", 0) <= len(value) and all(_allows(node["items"], item) for item in value)
         return "array" in kinds and right and not (node.get("uniqueItems") and len(value) != len(set(value)))
+    if isinstance(value, Mapping) and isinstance(node.get("additionalProperties"), Mapping):
+        return all(isinstance(key, str) and _allows(node["additionalProperties"], one) for key, one in value.items())
     if isinstance(value, Mapping) and "properties" in node:
         known = node["properties"]
         whole = set(node.get("required", ())) <= value.keys() <= known.keys()

@@ -18,7 +18,7 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
     """Yield each line of a file as a pair of the sentence with itself, unmodified.
 
     A pair of two equal sides goes through every stage as other pairs do; what compares the sides of pairs is not for
-    such a corpus (:attr:`psp.pairs.filters.contract.Filter.compares`).
+    such a corpus (:attr:`psp.pairs.filters.base.Filter.compares`).
 
     Args:
         path: the file; .gz, .zst or .zip (one member, .txt or .tsv), or else plain. A byte order mark is dropped.

@@ -12,9 +12,8 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.evaluation import resamples
-from psp.evaluation.evaluate import FORMAT, compared_figures, evaluate
-from psp.evaluation.scorers import EmbeddingScorer, Floats
-from psp.models.static import load
+from psp.evaluation.evaluate import FORMAT, gathered_files
+from psp.models.scores import compared_figures, tasks_of
 
 
 class Part(NamedTuple):
@@ -27,34 +26,31 @@ class Part(NamedTuple):
 
 
 def evaluate_combined(
-    model_dir: Path | str,
     out: Path | str,
     parts: Sequence[Part],
     *,
     name: str,
     resampled: Path | str,
-    **tests: Any,
+    **scored: Any,
 ) -> dict[str, Any]:
-    """Evaluate a combination and write eval.json.
+    """Put together the scores of a combination, and write eval.json.
 
     Args:
-        model_dir: the combination's folder.
         out: path of eval.json; written atomically.
         parts: its parts, evaluated on the same sets and resamples.
         name: its name in the config.
         resampled: path for its scores in each resample.
-        tests: as for :func:`psp.evaluation.evaluate.evaluate`.
+        scored: as for :func:`psp.evaluation.evaluate.gathered_files`.
 
     Returns:
         What was written: ``format``, ``model``; ``parts``, for each its ``model``, ``weight``, ``scores``
-        (:func:`psp.evaluation.evaluate.compared_figures`) and ``differences``, its scores minus the combination's with
+        (:func:`psp.models.scores.compared_figures`) and ``differences``, its scores minus the combination's with
         intervals by the paired bootstrap; ``between_parts``; and the body of an evaluation.
 
     Raises:
         DataError: a file is missing or damaged, or a part was evaluated on other sets or resamples.
     """
-    drawn: dict[str, Floats] = {}
-    body = evaluate(EmbeddingScorer(load(model_dir)), resampled=drawn, **tests)
+    body, drawn = gathered_files(**scored)
     figures = compared_figures(body)
     bodies, entries = {}, []
     for part in parts:
@@ -83,6 +79,11 @@ def evaluate_combined(
     return result
 
 
+def _pearson(figures: Mapping[str, Any]) -> float | None:
+    found = figures["pearson"]
+    return found["value"] if isinstance(found, Mapping) else found  # a number in format 1
+
+
 def between(bodies: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The mean absolute difference of Pearson x 100 between each two models, over the STS data sets of all years.
 
@@ -95,10 +96,10 @@ def between(bodies: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     correlations = {
         name: {
-            (year, key): figures["pearson"]
-            for year, found in body["sts"].items()
-            for key, figures in found.get("sets", {}).items()
-            if figures["pearson"] is not None
+            (year, key): value
+            for year, found in tasks_of(body).get("sts", {"parts": {}})["parts"].items()
+            for key, figures in found["further"].get("sets", {}).items()
+            if (value := _pearson(figures)) is not None
         }
         for name, body in bodies.items()
     }

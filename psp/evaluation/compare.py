@@ -13,14 +13,14 @@ from typing import Any
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.resamples import difference, differences, read
 from psp.evaluation.systems import TRAINED
 from psp.evaluation.task_files import same_draw, scored_task
+from psp.models.scores import compared_figures, is_of_every_model, tasks_of
 
-FORMAT = 3
+FORMAT = 4
 #: The entries of eval.json that are a system's scores.
-_BODY = ("conditions", "sts", "semeval2017", "stsb", "tatoeba", "files", "sets", "skipped")
+_BODY = ("conditions", "tasks", "sets", "skipped")
 
 
 def compare(
@@ -44,7 +44,7 @@ def compare(
     Returns:
         What was written: ``format``, ``model``; ``systems``, a body as in eval.json for each name, the model's own
         under ``trained``; ``differences``, for each other system its figures minus the model's
-        (:func:`psp.evaluation.evaluate.compared_figures`), each with the paired bootstrap's 95% interval; ``tasks``,
+        (:func:`psp.models.scores.compared_figures`), each with the paired bootstrap's 95% interval; ``tasks``,
         for each task and other system :func:`task_differences`.
 
     Raises:
@@ -76,7 +76,9 @@ def compare(
 def _body(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = read_json(path)
     schemas.check(found, "eval", path)
-    return {key: found[key] for key in _BODY}
+    kept = {key: found[key] for key in _BODY if key in found}
+    # The tasks that a config adds are compared from files of their own.
+    return {**kept, "tasks": {name: task for name, task in tasks_of(found).items() if is_of_every_model(task)}}
 
 
 def _task(evaluation: Path, task: str) -> Path:

@@ -1,44 +1,32 @@
-"""Evaluate any :class:`~psp.evaluation.scorers.Scorer` by the paper's STS and Tatoeba protocols.
+"""Evaluate any :class:`~psp.evaluation.scorers.Scorer` on the tasks of every model: the paper's, and the user's files.
 
-:func:`evaluate` returns the body shared by eval.json and compare.json; :func:`evaluate_model` writes eval.json for a
-trained model. Results are bitwise reproducible for the same scorer, data, seed and number of resamples.
+:func:`evaluate` scores a system on all of them; :func:`gather` puts together what jobs of their own have scored, for
+eval.json. Results are bitwise reproducible for the same scorer, data, seed and number of resamples.
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from psp.core.errors import DataError
 from psp.core.files import write_json
-from psp.evaluation import bootstrap, resamples, testsets
+from psp.evaluation import bootstrap
+from psp.evaluation import resamples as resample_files
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.settings import SECTION
-from psp.evaluation.tasks import sts as similarity
-from psp.evaluation.tasks import tatoeba as retrieval
+from psp.evaluation.task import evaluate_task
+from psp.evaluation.task_files import scored_task
+from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
+from psp.models.scores import name_of
 from psp.models.static import load
-from psp.text.keys import normalised_keys
-from psp.text.published_sets import checksum
 
-__all__ = [
-    "EmbeddingScorer",
-    "Scorer",
-    "compared_figures",
-    "evaluate",
-    "evaluate_model",
-    "evaluate_system",
-    "main_figures",
-]
+__all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
-log = logging.getLogger(__name__)
-
-FORMAT = 1
+FORMAT = 2
+#: What eval.json has of a task's file.
+_KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 
 
 def evaluate(
@@ -52,7 +40,7 @@ def evaluate(
     seed: int = 0,
     resampled: dict[str, Floats] | None = None,
 ) -> dict[str, Any]:
-    r"""Run every test set that the model's languages cover.
+    r"""Score a system on the tasks of every model, as far as the model's languages go.
 
     Args:
         scorer: the system.
@@ -60,81 +48,112 @@ def evaluate(
         sts: a zip archive or folder of STS sets.
         tatoeba: language -> its two files (language's side, English side).
         files: the user's own STS sets, name -> file of ``score \t sentence \t sentence``.
-        resamples, seed: number and seed of bootstrap resamples for the 95% intervals of correlations.
-        resampled: filled with each test's scores in each resample, float64 (resamples,), by the names of
-            :func:`compared_figures`. Systems share the same resamples, so differences can be taken per resample.
+        resamples, seed: number and seed of bootstrap resamples for the 95% intervals.
+        resampled: filled with each score in each resample, float64 (resamples,), by the names of
+            :func:`psp.models.scores.compared_figures`. Systems share the same resamples, so differences can be taken
+            per resample.
 
     Returns:
-        ``conditions``, ``sts`` (years, and ``average`` over them), ``semeval2017``, ``stsb``, ``tatoeba``, ``files``;
-        ``sets``, the checksum of each set (:mod:`psp.text.published_sets`); and ``skipped``: a list of ``set`` and
-        ``why``. Parts not requested are empty.
+        ``conditions``; ``tasks``, for each its ``parts`` and their scores; ``sets``, the checksum of each set
+        (:mod:`psp.text.published_sets`); and ``skipped``: a list of ``set`` and ``why``.
 
     Raises:
         DataError: a file is missing or malformed, or the archive holds no STS data at all.
     """
-    run = _Run(scorer, frozenset(languages), resamples, seed, {} if resampled is None else resampled)
-    body: dict[str, Any] = {
-        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
-        "sts": {},
-        "semeval2017": {},
-        "stsb": {},
-        "tatoeba": {},
-        "files": {},
-    }
-    if sts is not None:
-        with testsets.StsSource(sts) as source:
-            body["sts"] = run.years(source)
-            body["semeval2017"] = run.tracks(source)
-            body["stsb"] = run.benchmark(source)
-    elif not testsets.has_sts(languages):
-        run.skip("STS", f"no published set is in the languages of this model: {', '.join(languages)}")
-    if "en" not in languages and not tatoeba:
-        run.skip("Tatoeba", "its sets pair a language with English, which this model does not have")
-    for language, paths in (tatoeba or {}).items():
-        body["tatoeba"] |= run.tatoeba(language, paths)
-    if body["tatoeba"]:
-        run.resampled["tatoeba"] = np.mean([run.resampled[f"tatoeba/{iso3}"] for iso3 in body["tatoeba"]], axis=0)
-    for name, path in (files or {}).items():
-        body["files"][name] = run.correlation(testsets.read_file(path, name), f"files/{name}", f"files/{name}")
-    return body | {"sets": run.sets, "skipped": run.skipped}
+    sources = Sources(
+        languages=tuple(languages),
+        sts=None if sts is None else str(sts),
+        tatoeba={language: [str(path) for path in paths] for language, paths in (tatoeba or {}).items()},
+        files={name: str(path) for name, path in (files or {}).items()},
+    )
+    results: dict[str, dict[str, Any]] = {}
+    drawn: dict[str, dict[str, Floats]] = {}
+    for name, settings in by_default(sources).items():
+        drawn[name] = {}
+        results[name] = evaluate_task(
+            scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn[name]
+        )
+    conditions = {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed}
+    found = {} if resampled is None else resampled
+    return {"conditions": conditions, **gathered(results, drawn, not_scored(sources), found)}
 
 
-def main_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return one score per test from the body returned by :func:`evaluate`; None where it is undefined.
-
-    Names: ``sts`` (mean Pearson over the years), ``semeval2017/<track>``, ``stsb/<part>`` and ``files/<name>``
-    (Pearson), ``tatoeba/<direction>`` (error rate).
-    """
-    found = {"sts": body["sts"]["average"]["pearson_mean"]} if body["sts"] else {}
-    for part in ("semeval2017", "stsb", "files"):
-        found |= {f"{part}/{name}": figures["pearson"] for name, figures in body[part].items()}
-    for directions in body["tatoeba"].values():
-        found |= {f"tatoeba/{direction}": figures["error"] for direction, figures in directions.items()}
-    return found
+def not_scored(sources: Sources) -> list[dict[str, str]]:
+    """The sets that a model with these sources is not scored on, each with the reason: ``set`` and ``why``."""
+    return [{"set": name, "why": why} for kind in of_every_model() for name, why in kind.skipped(sources)]
 
 
-def compared_figures(body: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the scores by which systems are compared, by name; None where a correlation is undefined.
-
-    These are the scores of :func:`main_figures`; ``sts/spearman``, over all pairs of each year, and ``<test>/spearman``
-    of each other test of similarity; ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the
-    mean over languages.
+def gathered(
+    results: Mapping[str, Mapping[str, Any]],
+    drawn: Mapping[str, Mapping[str, Floats]],
+    skipped: Sequence[Mapping[str, str]],
+    resampled: dict[str, Floats],
+) -> dict[str, Any]:
+    """Put together what :func:`psp.evaluation.task.evaluate_task` found on each task.
 
     Args:
-        body: eval.json, or a system of compare.json.
+        results: by the task's name.
+        drawn: the scores of each in each resample, by ``<part>/<metric>``.
+        skipped: :func:`not_scored`.
+        resampled: filled as by :func:`evaluate`.
+
+    Returns:
+        ``tasks``, ``sets`` and ``skipped``, as :func:`evaluate`.
     """
-    found = main_figures(body)
-    if body["sts"]:
-        found["sts/spearman"] = body["sts"]["average"]["spearman_concatenated"]
-    for part in ("semeval2017", "stsb", "files"):
-        found |= {f"{part}/{name}/spearman": figures["spearman"] for name, figures in body[part].items()}
-    means = []
-    for language, directions in body["tatoeba"].items():
-        means.append(statistics.fmean(figures["error"] for figures in directions.values()))
-        found[f"tatoeba/{language}"] = round(means[-1], 4)
-    if means:
-        found["tatoeba"] = round(statistics.fmean(means), 4)
-    return found
+    tasks: dict[str, Any] = {}
+    missing, sets = list[dict[str, str]](), dict[str, str]()
+    for name, found in results.items():
+        paths = Task.classes[found["task"]].paths
+        settings = {key: value for key, value in found["settings"].items() if key not in paths}
+        tasks[name] = {"settings": settings, **{key: found[key] for key in _KEPT if key in found}}
+        missing += found.get("skipped", [])
+        sets |= found.get("sets", {})
+        for part, of in found["parts"].items():
+            for place, (metric, score) in enumerate(of["figures"].items()):
+                compared = "test" in of and not of.get("detail") and score.get("compared", True)
+                if compared and f"{part}/{metric}" in drawn[name]:
+                    resampled[name_of(name, part, metric if place else "")] = drawn[name][f"{part}/{metric}"]
+    return {"tasks": tasks, "sets": sets, "skipped": [*missing, *map(dict, skipped)]}
+
+
+def gather(
+    files: Mapping[str, Path],
+    out: Path | str,
+    *,
+    name: str,
+    resamples: int,
+    seed: int,
+    skipped: Sequence[Mapping[str, str]],
+    info: Mapping[str, Any] | None = None,
+    resampled: Path | str | None = None,
+) -> dict[str, Any]:
+    """Write eval.json from the files of its tasks, which jobs of their own have written.
+
+    Args:
+        files: tasks/<name>.json of each task, by its name; the resamples lie beside.
+        out, name, info, resampled: as of :func:`evaluate_system`.
+        resamples, seed: of all of them.
+        skipped: :func:`not_scored`.
+
+    Raises:
+        DataError: a file is missing or damaged, or of other resamples.
+    """
+    body, drawn = gathered_files(files, resamples=resamples, seed=seed, skipped=skipped)
+    return _write({"format": FORMAT, "model": name, **(info or {}), **body}, drawn, out, resampled)
+
+
+def gathered_files(
+    files: Mapping[str, Path], *, resamples: int, seed: int, skipped: Sequence[Mapping[str, str]]
+) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The body of :func:`evaluate` from files of tasks, and each score in each resample."""
+    conditions = {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed}
+    results, drawn = {}, {}
+    for task, path in files.items():
+        results[task], drawn[task] = scored_task(path)
+        if results[task]["conditions"] != conditions:
+            raise DataError("scored by other resamples; delete it and make it again", path)
+    found: dict[str, Floats] = {}
+    return {"conditions": conditions, **gathered(results, drawn, skipped, found)}, found
 
 
 def evaluate_model(
@@ -181,149 +200,16 @@ def evaluate_system(
     """
     drawn: dict[str, Floats] = {}
     result = {"format": FORMAT, "model": name, **(info or {}), **evaluate(scorer, resampled=drawn, **tests)}
+    return _write(result, drawn, out, resampled)
+
+
+def _write(
+    result: dict[str, Any], drawn: Mapping[str, Floats], out: Path | str, resampled: Path | str | None
+) -> dict[str, Any]:
     if resampled is not None:
-        resamples.write(resampled, drawn, result["conditions"])
+        resample_files.write(resampled, drawn, result["conditions"])
     write_json(out, result)
     return result
-
-
-class _Run:
-    """One evaluation: the system, its languages, what was skipped, and the resampled scores."""
-
-    def __init__(
-        self, scorer: Scorer, languages: frozenset[str], resamples: int, seed: int, resampled: dict[str, Floats]
-    ) -> None:
-        self.scorer, self.languages, self.resamples, self.seed = scorer, languages, resamples, seed
-        self.resampled = resampled
-        self.skipped: list[dict[str, str]] = []
-        self.sets: dict[str, str] = {}
-
-    def score(self, data: testsets.StsSet, name: str, figure: str) -> similarity.Scored:
-        log.info("%s: %d pairs", name, len(data))
-        self.sets[figure] = checksum(data.a, data.b, data.gold)
-        return similarity.score_set(self.scorer, data, name=name, resamples=self.resamples, seed=self.seed)
-
-    def correlation(self, data: testsets.StsSet, name: str, figure: str) -> dict[str, Any]:
-        """Score a set; ``name`` determines its resamples, ``figure`` is its key in :func:`main_figures`."""
-        return self.kept(self.score(data, name, figure), figure)
-
-    def kept(self, scored: similarity.Scored, figure: str) -> dict[str, Any]:
-        """A set's figures, whose resamples are kept under a name of :func:`main_figures`."""
-        self.resampled[figure] = 100 * scored.pearson
-        self.resampled[f"{figure}/spearman"] = 100 * scored.spearman
-        return scored.figures
-
-    def skip(self, what: str, why: str) -> None:
-        log.info("%s skipped: %s", what, why)
-        self.skipped.append({"set": what, "why": why})
-
-    def covers(self, what: str, *needed: str) -> bool:
-        if missing := sorted(set(needed) - self.languages):
-            self.skip(what, f"not a language of this model: {', '.join(missing)}")
-        return not missing
-
-    def years(self, source: testsets.StsSource) -> dict[str, Any]:
-        years: dict[str, similarity.Year] = {}
-        if not self.covers("STS 2012-2016", "en"):
-            return {}
-        for year, names in testsets.YEARS.items():
-            scored = []
-            if not source.has_folder(folder := f"STS{year[2:]}-en-test"):
-                self.skip(f"STS {year}", f"no folder {folder} in {source.path.name}")
-                continue
-            for name in names:
-                try:
-                    data = source.semeval(year, name)
-                    scored.append(self.score(data, f"{year}/{name}", f"sts/{year}/{name}"))
-                except testsets.MissingSetError as error:
-                    self.skip(f"STS {year} {name}", str(error))
-            if scored:
-                years[year] = similarity.score_year(year, scored)
-        if not years:
-            return {}
-        for figure, key in (("sts", "pearson_mean"), ("sts/spearman", "spearman_concatenated")):
-            means = [drawn for found in years.values() if (drawn := found.resampled[key]) is not None]
-            if len(means) == len(years):
-                self.resampled[figure] = 100 * np.mean(means, axis=0)
-        return {year: found.body for year, found in years.items()} | {"average": similarity.average(years)}
-
-    def tracks(self, source: testsets.StsSource) -> dict[str, Any]:
-        body: dict[str, Any] = {}
-        for track, languages in testsets.TRACKS.items():
-            if not self.covers(f"SemEval-2017 {track}", *languages):
-                continue
-            try:
-                body[track] = self.correlation(source.semeval("2017", track), f"2017/{track}", f"semeval2017/{track}")
-            except testsets.MissingSetError as error:
-                self.skip(f"SemEval-2017 {track}", str(error))
-                continue
-            if track == testsets.DEVELOPMENT_TRACK:
-                body[track]["development"] = True
-                body[track]["in_stsb"] = self.shared(source)
-        return body
-
-    def shared(self, source: testsets.StsSource) -> dict[str, int]:
-        """How many of SemEval-2017's English pairs each part of the STS Benchmark holds: half of them each."""
-        return {part: int(self.inside(source, data).sum()) for part, data in _benchmark(source).items()}
-
-    def inside(self, source: testsets.StsSource, data: testsets.StsSet) -> npt.NDArray[np.bool_]:
-        """Tell which pairs of a set are pairs of SemEval-2017's English track, bool (pairs,)."""
-        try:
-            track = source.semeval("2017", testsets.DEVELOPMENT_TRACK)
-        except testsets.MissingSetError:
-            return np.zeros(len(data), dtype=bool)
-        known = set(_pairs(track))
-        return np.fromiter((pair in known for pair in _pairs(data)), dtype=bool, count=len(data))
-
-    def benchmark(self, source: testsets.StsSource) -> dict[str, Any]:
-        body: dict[str, Any] = {}
-        if not self.covers("STS Benchmark", "en"):
-            return body
-        for part in testsets.BENCHMARK:
-            name = f"stsb/{part}"
-            try:
-                scored = self.score(source.benchmark(part), name, name)
-            except testsets.MissingSetError as error:
-                self.skip(f"STS Benchmark {part}", str(error))
-                continue
-            body[part] = self.kept(scored, name)
-            inside = self.inside(source, scored.data)
-            body[part]["in_semeval2017_en"] = int(inside.sum())
-            if inside.any() and not inside.all():
-                rest = similarity.without(scored, inside, name=f"{name}/rest", resamples=self.resamples, seed=self.seed)
-                body[part]["without_semeval2017_en"] = rest.figures
-        return body
-
-    def tatoeba(self, language: str, paths: tuple[Path, Path]) -> dict[str, Any]:
-        iso3 = testsets.tatoeba_code(language)
-        if iso3 is None:
-            self.skip(f"Tatoeba {language}", "Tatoeba has no set for this language")
-            return {}
-        if not self.covers(f"Tatoeba {iso3}-eng", language, "en"):
-            return {}
-        foreign, english = testsets.read_tatoeba(*paths)
-        log.info("Tatoeba %s-eng: %d pairs", iso3, len(foreign))
-        self.sets[f"tatoeba/{iso3}"] = checksum(foreign, english)
-        found = retrieval.search(self.scorer, foreign, english, iso3)
-        for direction, (_, wrong) in found.items():
-            name = f"tatoeba/{direction}"
-            counts = bootstrap.resample_counts(len(wrong), self.resamples, self.seed, name)
-            self.resampled[name] = 100 * (counts @ wrong.astype(np.float64)) / len(wrong)
-        self.resampled[f"tatoeba/{iso3}"] = np.mean([self.resampled[f"tatoeba/{one}"] for one in found], axis=0)
-        return {iso3: {direction: figures for direction, (figures, _) in found.items()}}
-
-
-def _benchmark(source: testsets.StsSource) -> dict[str, testsets.StsSet]:
-    found = {}
-    for part in testsets.BENCHMARK:
-        with contextlib.suppress(testsets.MissingSetError):
-            found[part] = source.benchmark(part)
-    return found
-
-
-def _pairs(data: testsets.StsSet) -> list[frozenset[str]]:
-    """Each pair as the keys of its sentences, in either order."""
-    return [frozenset(pair) for pair in zip(normalised_keys(data.a), normalised_keys(data.b), strict=True)]
 
 
 def decontaminated(settings: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

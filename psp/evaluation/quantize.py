@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.files import write_json
-from psp.evaluation.evaluate import FORMAT, evaluate, main_figures
+from psp.evaluation.evaluate import FORMAT, evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.combined import CombinedModel
+from psp.models.scores import main_figures
 from psp.models.static import StaticModel, load
 
 log = logging.getLogger(__name__)
@@ -98,9 +99,11 @@ def _described(model: StaticModel, body: Mapping[str, Any]) -> dict[str, Any]:
         "dim": model.dim,
         "scale": None if table is None or table.scale is None else "row" if table.by_row else "dimension",
         "bytes": model.nbytes,
+        # Without parts of parts: repeating all of eval.json for each would make a long file.
         "scores": {
-            # Only the mean over the years: repeating all of eval.json for each would make a long file.
-            "sts": {key: figures for key, figures in body["sts"].items() if key == "average"},
-            **{key: body[key] for key in ("semeval2017", "stsb", "tatoeba", "files")},
+            "tasks": {
+                name: {**task, "parts": {key: part for key, part in task["parts"].items() if not part.get("detail")}}
+                for name, task in body["tasks"].items()
+            }
         },
     }

@@ -1,4 +1,4 @@
-"""Score a trained model on one task of the config, for results/<model>/tasks/<task>.json.
+"""Score a trained model on one task, for results/<model>/tasks/<task>.json.
 
 Beside the file stands that of its resamples (:mod:`psp.evaluation.task_files`), from which two systems' differences can
 be taken later (:mod:`psp.evaluation.compare`).
@@ -23,7 +23,7 @@ from psp.text.languages import ISO3
 
 log = logging.getLogger(__name__)
 
-FORMAT = 2
+FORMAT = 3
 
 
 def evaluate_task(
@@ -48,8 +48,9 @@ def evaluate_task(
     Returns:
         ``task`` (its kind), ``settings`` (all of them), ``files`` (``name`` and ``sha256`` of each that was read),
         ``conditions``, and ``parts``: for each the number of ``items``, and each figure with ``value`` and 95%
-        ``interval``; ``unknown_languages``, those of the task that the model does not have. Where the system cannot do
-        the task, there are no parts, and ``why`` says so.
+        ``interval``; ``unknown_languages``, those of the task that the model does not have; ``sets`` and ``skipped``,
+        the checksums of published sets and what the files lack. Where the system cannot do the task, there are no
+        parts, and ``why`` says so.
 
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.
@@ -74,11 +75,16 @@ def _evaluate(scorer: Scorer, task: Task, draw: Draw, resampled: dict[str, Float
         log.warning("%s: %s", draw.name, error)
         return {**result, "parts": {}, "why": str(error)}
     for name, part in parts.items():
-        log.info("%s, %s: %s", draw.name, name, part.report)
+        shown = {key: metric.report["value"] for key, metric in part.metrics.items()}
+        log.info("%s, %s: %d items, %s", draw.name, name, part.items, shown)
         if not part.own_items:
-            found = {f"{name}/{key}": figure.resampled for key, figure in part.figures.items()}
+            found = {f"{name}/{key}": metric.resampled for key, metric in part.metrics.items()}
             resampled |= {key: drawn for key, drawn in found.items() if drawn is not None}
-    return {**result, "parts": {name: part.report for name, part in parts.items()}}
+    if task.sums:
+        result["sets"] = task.sums
+    if task.missing:
+        result["skipped"] = [{"set": name, "why": why} for name, why in task.missing]
+    return {**result, "parts": {name: part.described(task.metrics) for name, part in parts.items()}}
 
 
 def _unknown_languages(scorer: Scorer, task: Task) -> list[str]:

@@ -16,7 +16,7 @@ from psp.core import schemas
 from psp.core.files import read_json, write_json
 from psp.evaluation import resamples
 from psp.evaluation.scorers import Floats
-from psp.evaluation.tasks.contract import Task
+from psp.evaluation.tasks.base import Task
 
 #: Ending of the file of resamples beside that of the scores.
 RESAMPLES = ".safetensors"
@@ -31,7 +31,8 @@ def same_draw(result: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         result: the JSON of a task.
     """
-    settings = {key: value for key, value in result["settings"].items() if key not in Task.PATHS}
+    kind = Task.classes.get(result["task"], Task)
+    settings = {key: value for key, value in result["settings"].items() if key not in kind.paths}
     return {**{key: result[key] for key in ("name", "task", "files", "conditions")}, "settings": settings}
 
 

@@ -8,6 +8,7 @@ changes.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import math
@@ -24,6 +25,7 @@ import numpy.typing as npt
 from psp.core.damage import DAMAGE
 from psp.core.errors import ConfigError, DataError
 from psp.core.limits import limits
+from psp.text.keys import normalised_keys
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
 
@@ -384,3 +386,30 @@ def scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[
     if "en" in languages:
         for part in BENCHMARK:
             yield f"STS Benchmark {part}", functools.partial(source.benchmark, part)
+
+
+def benchmark(source: StsSource) -> dict[str, StsSet]:
+    """The parts of the STS Benchmark that a source has."""
+    found = {}
+    for part in BENCHMARK:
+        with contextlib.suppress(MissingSetError):
+            found[part] = source.benchmark(part)
+    return found
+
+
+def development_track(source: StsSource) -> StsSet | None:
+    """SemEval-2017's English track; None where a source lacks it."""
+    with contextlib.suppress(MissingSetError):
+        return source.semeval("2017", DEVELOPMENT_TRACK)
+    return None
+
+
+def shared(data: StsSet, other: StsSet | None) -> npt.NDArray[np.bool_]:
+    """Which pairs of a set are pairs of another, in either order, bool (pairs,)."""
+    known = set() if other is None else set(_keys(other))
+    return np.fromiter((pair in known for pair in _keys(data)), dtype=bool, count=len(data))
+
+
+def _keys(data: StsSet) -> list[frozenset[str]]:
+    """Each pair as the keys of its sentences."""
+    return [frozenset(pair) for pair in zip(normalised_keys(data.a), normalised_keys(data.b), strict=True)]

@@ -17,9 +17,9 @@ from psp.core.files import read_json, write_json
 from psp.core.machine import processor, usable_cores, versions
 from psp.core.version import __version__
 from psp.evaluation import resamples
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.scorers import Floats
 from psp.evaluation.seeds import summary
+from psp.models.scores import compared_figures
 from psp.text.csv_table import read_table
 
 FORMAT = 2

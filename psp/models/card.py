@@ -20,7 +20,7 @@ from psp.core.version import __version__
 from psp.models import licence as licences
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
-from psp.models.scores import METRICS, SPEARMAN, Score, model_index, scores
+from psp.models.scores import METRICS, Score, kind_of, model_index, shown
 from psp.models.static import unknown_alone
 from psp.text import markup
 from psp.text.languages import NAMES
@@ -210,8 +210,8 @@ def _front_matter(
         # Their own names, as OPUS has them; most are no data set of the Hub's, which shows them without a link.
         names = (re.sub(r"[^A-Za-z0-9._-]+", "-", corpus["corpus"]).strip("-.") for corpus in data["corpora"])
         front["datasets"] = list(dict.fromkeys(name for name in names if name))
-    if evaluation is not None and (found := list(scores(evaluation))):
-        front["metrics"] = list(dict.fromkeys(METRICS[score.kind] for score in found))
+    if evaluation is not None and (found := list(shown(evaluation))):
+        front["metrics"] = list(dict.fromkeys(METRICS[score.metric] for score in found))
     if base := base_model(config, release):
         front["base_model"] = base
         if config["quantized_from"]["dtype"] != config.get("dtype", "float32"):
@@ -435,21 +435,21 @@ def _making(config: Mapping[str, Any], release: Release | None, jointly: bool) -
 
 
 def _figures(evaluation: Mapping[str, Any]) -> str:
-    found = list(scores(evaluation))
+    found = list(shown(evaluation))
     if not found:
         return "## Scores\n\nIt was evaluated on no test set."
     body = [
         (
             markup.markdown(score.test),
-            score.kind,
-            f"{score.pairs:,}",
+            kind_of(score),
+            f"{score.items:,}",
             f"{score.value:.1f}",
             _interval(score.interval),
         )
         for score in found
     ]
     said = ["Correlations are times 100."]
-    if any(score.part == "sts" for score in found):
+    if any(score.task == "sts" for score in found):
         said.append(
             "STS 2012 to 2016: Pearson is the mean over a year's data sets, Spearman that of all their pairs together "
             "(2013 without SMT)."
@@ -466,9 +466,9 @@ def _figures_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> 
     if not (parts := evaluation.get("parts")):
         return ""
     body = [
-        (markup.markdown(score.test), score.kind, f"{score.value:.1f}", *(_beside(part, key) for part in parts))
-        for score in found
-        if (key := _key(score)) is not None and all(key in part["scores"] for part in parts)
+        (markup.markdown(one.test), kind_of(one), f"{one.value:.1f}", *(_beside(part, one.name) for part in parts))
+        for one in found
+        if one.compared and all(one.name in part["scores"] for part in parts)
     ]
     names = (markup.markdown(part["model"]) for part in parts)
     head = ("test", "figure", markup.markdown(evaluation["model"]), *names)
@@ -476,14 +476,6 @@ def _figures_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> 
         "\n\nBeside the models that it was made of, each with its difference and the 95% interval of that, by the "
         f"paired bootstrap; an interval that holds 0 separates nothing:\n\n{markup.rows(head, body)}"
     )
-
-
-def _key(score: Score) -> str | None:
-    """The name of a score in comparisons; None if models are not compared by it."""
-    if score.part == "sts" and score.set != "average":
-        return None
-    name = "sts" if score.part == "sts" else f"{score.part}/{score.set}"
-    return f"{name}/spearman" if score.kind == SPEARMAN else name
 
 
 def _beside(part: Mapping[str, Any], key: str) -> str:
@@ -497,7 +489,7 @@ def _beside(part: Mapping[str, Any], key: str) -> str:
     return f"{value:.1f} ({found['difference']:+.1f}: {low:+.1f} to {high:+.1f})"
 
 
-def _interval(ends: list[float] | None) -> str:
+def _interval(ends: Sequence[float] | None) -> str:
     return "-" if ends is None else f"{ends[0]:.1f} to {ends[1]:.1f}"
 
 

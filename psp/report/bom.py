@@ -16,7 +16,7 @@ from psp.core.version import __version__
 from psp.models.card import public_address, together
 from psp.models.files import is_transformer
 from psp.models.licence import NONE, normalised
-from psp.models.scores import METRICS, scores
+from psp.models.scores import METRICS, shown
 from psp.text.languages import NAMES
 from psp.text.markup import plain
 
@@ -120,11 +120,11 @@ def _model(
 
 def _metrics(evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
-    for score in scores(evaluation):
+    for score in shown(evaluation):
         metric: dict[str, Any] = {
-            "type": METRICS[score.kind],
+            "type": METRICS[score.metric],
             "value": f"{score.value:.2f}",
-            "slice": plain(f"{score.test}, {score.pairs} pairs"),
+            "slice": plain(f"{score.test}, {score.items} pairs"),
         }
         if score.interval is not None:
             low, high = score.interval

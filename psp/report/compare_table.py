@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.systems import TRAINED
+from psp.models.scores import compared_figures
 from psp.report.comparison import columns, difference
 from psp.report.layout import layout
 from psp.report.quoted import Quoted

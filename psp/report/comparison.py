@@ -28,13 +28,22 @@ COLUMNS = {
 }
 
 
+#: Those of which less is better.
+_ERRORS = ("tatoeba", "tatoeba/", "development/error")
+
+
+def is_error(name: str) -> bool:
+    """Whether less is better of a score of a comparison."""
+    return name.startswith(_ERRORS)
+
+
 def columns(
     names: Sequence[str], leave_out: Sequence[str] = (), *, means: bool = False, body: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[str, str, str]]:
     """Yield score, heading and format of each column; Tatoeba by language, or by direction if there is only one.
 
     Args:
-        names: the scores that there are, as in :func:`psp.evaluation.evaluate.compared_figures`.
+        names: the scores that there are, as in :func:`psp.models.scores.compared_figures`.
         leave_out: keys of :data:`COLUMNS` to leave out.
         means: of a single language, the mean of both directions as well.
         body: eval.json or a system of compare.json, which says whose sets are not the published ones; their columns

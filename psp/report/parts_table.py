@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.evaluation.evaluate import compared_figures
+from psp.models.scores import compared_figures
 from psp.report.comparison import columns, difference
 from psp.report.layout import layout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.evaluation.evaluate import main_figures
+from psp.models.scores import main_figures
 from psp.report.layout import layout
 
 _MB = 1e6

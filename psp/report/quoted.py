@@ -24,7 +24,7 @@ class Quoted:
 
     Attributes:
         name: what the source calls the system.
-        figures: by the names of :func:`psp.evaluation.evaluate.compared_figures` where ours has the same.
+        figures: by the names of :func:`psp.models.scores.compared_figures` where ours has the same.
         source, date: where they are from, and when that was published or computed.
         note: how they were measured.
     """

@@ -15,13 +15,13 @@ import yaml
 from markupsafe import Markup
 
 from psp.core.machine import versions
-from psp.evaluation.evaluate import compared_figures, main_figures
 from psp.evaluation.systems import BASELINES, TRAINED
-from psp.evaluation.tasks.contract import Task
+from psp.evaluation.tasks.base import CORRELATION, Measure, Task
 from psp.models.card import public_address
+from psp.models.scores import by_place, compared_figures, direction, foreign, main_figures, scores, tasks_of
 from psp.pairs import data_warnings
 from psp.report import charts, eval_table, page
-from psp.report.comparison import columns
+from psp.report.comparison import columns, is_error
 from psp.report.data import HEADINGS, STAGES
 from psp.report.quoted import Quoted
 from psp.report.quoted import load as load_quoted
@@ -107,34 +107,35 @@ def _scores(run: Run) -> dict[str, Any] | None:
         return None
     systems = _systems(run)
     # The mean over the years first: it is what models are known by.
-    rows = sorted(eval_table.scores(run["eval"]), key=lambda row: row.path != ("sts", "average"))
-    others = {name: run["compare"]["systems"][name] for name in systems}
+    rows = sorted(eval_table.scores(run["eval"]), key=lambda row: row.name != "sts")
+    others = {name: by_place(run["compare"]["systems"][name]) for name in systems}
     main: list[list[Any]] = []
     further: list[list[Any]] = []
     for row in rows:
-        cells: list[Any] = [row.short, row.figure, row.pairs, page.scored(row.value, row.interval)]
+        cells: list[Any] = [row.short, row.label, row.items, page.scored(row.value, row.interval)]
         for name in systems:
-            value, interval = eval_table.score_at(others[name], row.path, row.key)
+            score = others[name].get((row.task, row.part, row.metric))
             difference = run["compare"]["differences"][name].get(row.name)
-            cells += [page.scored(value, interval), _difference(difference, is_error=row.is_error)]
+            is_error = not row.higher_is_better
+            cells += [score and page.scored(score.value, score.interval), _difference(difference, is_error=is_error)]
         # By these systems are compared; the others are years, and sets without some of their pairs.
-        (main if row.name or row.path[0] == "train" else further).append(cells)
+        (main if row.compared else further).append(cells)
     head = ["test", "figure", "pairs", run.name]
     for name in systems:
         head += [name, f"{name} − {run.name}"]
+    of_each = [(run.name, by_place(run["eval"])), *others.items()][:SYSTEMS]
     drawn = [
         {
             "name": row.short,
             "system": name,
-            "value": value,
-            "low": interval and interval[0],
-            "high": interval and interval[1],
+            "value": score.value,
+            "low": score.interval and score.interval[0],
+            "high": score.interval and score.interval[1],
         }
         for row in rows
-        if row.is_whole and not row.is_error
-        for name, body in [(run.name, run["eval"]), *others.items()][:SYSTEMS]
-        for value, interval in [eval_table.score_at(body, row.path, row.key)]
-        if value is not None
+        if row.is_whole and row.higher_is_better
+        for name, known in of_each
+        if (score := known.get((row.task, row.part, row.metric))) is not None and score.value is not None
     ]
     picture = charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None
     conditions = run["eval"]["conditions"]
@@ -185,23 +186,23 @@ def _quoted(run: Run, quoted: Sequence[Quoted]) -> dict[str, Any] | None:
 
 def _retrieval(run: Run) -> dict[str, Any] | None:
     """Errors by language and direction; of other systems those without training are left out, which are near 90 %."""
-    tatoeba = run.found.get("eval", {}).get("tatoeba")
-    if not tatoeba:
+    found = [score for score in scores(run.found.get("eval", {})) if score.task == "tatoeba" and not score.mean]
+    if not found:
         return None
     rows, drawn = [], []
-    bodies = {run.name: run["eval"]}
-    bodies |= {name: run["compare"]["systems"][name] for name in _systems(run) if name not in BASELINES}
-    for iso3, directions in tatoeba.items():
-        for direction, figures in directions.items():
-            way = eval_table.direction(direction)
-            cells: list[Any] = [name_of_set(iso3), way, figures["pairs"]]
-            for name, body in bodies.items():
-                found = body["tatoeba"].get(iso3, {}).get(direction)
-                cells.append(found and page.scored(found["error"], found["interval"]))
-                if found:
-                    low, high = found["interval"]
-                    drawn.append({"name": way, "system": name, "value": found["error"], "low": low, "high": high})
-            rows.append([*cells, figures["duplicates"]])
+    bodies = {run.name: by_place(run["eval"])}
+    bodies |= {name: by_place(run["compare"]["systems"][name]) for name in _systems(run) if name not in BASELINES}
+    parts = tasks_of(run["eval"])["tatoeba"]["parts"]
+    for score in found:
+        way = direction(score.part)
+        cells: list[Any] = [name_of_set(foreign(score.part)), way, score.items]
+        for name, known in bodies.items():
+            one = known.get((score.task, score.part, score.metric))
+            cells.append(one and page.scored(one.value, one.interval))
+            if one and one.interval:
+                low, high = one.interval
+                drawn.append({"name": way, "system": name, "value": one.value, "low": low, "high": high})
+        rows.append([*cells, parts[score.part]["further"]["duplicates"]])
     head = ["language", "direction", "sentences", *(f"{name}, error %" for name in bodies), "found a twin"]
     return {
         "table": page.table(head, rows, numbers=range(2, len(head))),
@@ -218,7 +219,11 @@ def _tasks(run: Run) -> Markup | None:
     rows = []
     for result in run.tasks:
         kind = Task.classes.get(result["task"])
-        about, errors = (kind.figures, kind.lower_is_better) if kind else ({}, frozenset())
+        measures = kind.metrics if kind else {}
+
+        def errors(figure: str, measures: Mapping[str, Measure] = measures) -> bool:
+            return figure in measures and not measures[figure].higher_is_better
+
         shared = result.get("overlap")
         for part, found in result["parts"].items():
             for figure, score in found["figures"].items():
@@ -227,11 +232,16 @@ def _tasks(run: Run) -> Markup | None:
                         named(result),
                         part,
                         found["items"],
-                        about.get(figure, figure),
+                        _about(measures.get(figure), figure),
                         result["model"],
                         page.scored(score["value"], score["interval"]),
                         *(
-                            [_difference(difference_of(compared, result, part, figure), is_error=figure in errors)]
+                            [
+                                _difference(
+                                    difference_of(compared, result, part, figure),
+                                    is_error=errors(figure),
+                                )
+                            ]
                             if with_differences
                             else []
                         ),
@@ -241,6 +251,12 @@ def _tasks(run: Run) -> Markup | None:
     difference = [f"minus {run.name}"] if with_differences else []
     head = ["task", "part", "items", "figure", "system", "value", *difference, "its sentences in training"]
     return page.table(head, rows, numbers=(2, *range(5, len(head))))
+
+
+def _about(measure: Measure | None, figure: str) -> str:
+    if measure is None:
+        return figure
+    return f"{measure.help}, {'times 100' if measure.unit == CORRELATION else 'in %'}"
 
 
 def _parts(run: Run) -> Markup | None:
@@ -256,7 +272,7 @@ def _parts(run: Run) -> Markup | None:
         rows.append(
             [part["model"], f"{part['weight']:g}", *(page.scored(part["scores"].get(key)) for key, _, _ in shown)]
         )
-        lost = [_difference(part["differences"].get(key), is_error=key.startswith("tatoeba")) for key, _, _ in shown]
+        lost = [_difference(part["differences"].get(key), is_error=is_error(key)) for key, _, _ in shown]
         rows.append([f"{part['model']} − {run.name}", None, *lost])
     return page.table(head, rows, numbers=range(1, len(head)))
 
@@ -437,10 +453,7 @@ def _variants(run: Run) -> Markup | None:
 
 
 def _lost(differences: Mapping[str, Any], shown: Iterable[tuple[str, str, str]]) -> list[Any]:
-    return [
-        _difference(differences.get(key), is_error=key.startswith("tatoeba") or key.endswith("/error"))
-        for key, _, _ in shown
-    ]
+    return [_difference(differences.get(key), is_error=is_error(key)) for key, _, _ in shown]
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -470,7 +483,7 @@ def _examples(run: Run) -> dict[str, Any] | None:
         ]
         return page.table(head, cells, numbers=(3, 4)) if cells else None
 
-    def directed(direction: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
+    def directed(key: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
         wrong = [
             [
                 page.foreign(row["query"]),
@@ -486,7 +499,7 @@ def _examples(run: Run) -> dict[str, Any] | None:
             for row in rows["right"]
         ]
         return (
-            eval_table.direction(direction),
+            direction(key),
             page.table(["sentence", "found", "cosine", "translation", "cosine"], wrong, numbers=(2, 4))
             if wrong
             else None,
@@ -500,7 +513,7 @@ def _examples(run: Run) -> dict[str, Any] | None:
     return {
         "overrated": rated(found["overrated"]),
         "underrated": rated(found["underrated"]),
-        "retrieval": [directed(direction, rows) for direction, rows in found["retrieval"].items()],
+        "retrieval": [directed(key, rows) for key, rows in found["retrieval"].items()],
         "neighbours": page.table(["sentence", "nearest neighbour", "cosine"], neighbours, numbers=(2,))
         if neighbours
         else None,
@@ -551,15 +564,13 @@ def _size(run: Run) -> dict[str, Any] | None:
         scores, lost = main_figures(one["scores"]), one.get("differences", {})
         cells: list[Any] = []
         for name in names:
-            cells += [page.scored(scores[name]), _difference(lost.get(name), is_error=name.startswith("tatoeba"))]
+            cells += [page.scored(scores[name]), _difference(lost.get(name), is_error=is_error(name))]
         rows.append([one["dtype"], one["dim"], f"{one['bytes'] / _MB:,.1f}", *cells])
-        average = one["scores"]["sts"].get("average")
-        if average and average["pearson_mean"] is not None:
-            low, high = average["pearson_mean_interval"] or (None, None)
+        average = by_place(one["scores"]).get(("sts", "average", "pearson"))
+        if average and average.value is not None:
+            low, high = average.interval or (None, None)
             said = f"{one['dtype']}, {one['dim']}"
-            drawn.append(
-                {"name": said, "MB": one["bytes"] / _MB, "STS": average["pearson_mean"], "low": low, "high": high}
-            )
+            drawn.append({"name": said, "MB": one["bytes"] / _MB, "STS": average.value, "low": low, "high": high})
     head = ["numbers", "dimensions", "MB"]
     for name in names:
         head += [name, "difference"]

@@ -12,6 +12,7 @@ import numpy as np
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
+from psp.models.scores import is_of_every_model
 from psp.models.static import load as load_model
 from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table
@@ -95,9 +96,11 @@ class Run:
             name=next(iter(names), folder.resolve().name),
             folder=folder,
             found=found,
-            # One task after another, the model before the systems beside it.
+            # One task after another, the model before the systems beside it; those of every model are in eval.json.
             tasks=[
-                _checked(path, "task") for path in sorted(tasks, key=lambda path: (path.name, len(path.parts), path))
+                task
+                for path in sorted(tasks, key=lambda path: (path.name, len(path.parts), path))
+                if not is_of_every_model(task := _checked(path, "task"))
             ],
             metrics=read_table(folder / METRICS, ("pairs", "megabatch", "loss")) if there(folder / METRICS) else None,
             config=config,

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from psp.core.errors import DataError
-from psp.evaluation.evaluate import compared_figures
+from psp.models.scores import by_place, compared_figures
 from psp.report import charts, eval_table, page
 from psp.report.comparison import columns
 from psp.report.run import Run
@@ -60,27 +60,20 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
                 *(page.scored(figures.get(key) if label in having else None) for key, _, having in shown),
             ]
         )
-        by_test = sorted(
-            eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.path != ("sts", "average")
-        )
+        by_test = sorted(eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.name != "sts")
         for row in by_test:
             if row.is_whole and row.interval is not None:
-                together = is_published(evaluation, row.tested) or len(_having(evaluations, row.tested, label)) > 1
+                together = row.published or len(_having(evaluations, row.name, label)) > 1
                 if not together and len(evaluations) > 1:
                     alone.add(f"{row.short} ({label})")
                     continue
                 low, high = row.interval
                 one = {"name": row.short, "system": label, "value": row.value, "low": low, "high": high}
-                (errors if row.is_error else drawn).append(one)
-        average = evaluation.get("sts", {}).get("average")
-        if (
-            run.size is not None
-            and average
-            and average["pearson_mean"] is not None
-            and own_name(evaluation, "sts") is None
-        ):
-            ends = average["pearson_mean_interval"] or (None, None)
-            size = {"name": label, "MB": run.size / _MB, "STS": average["pearson_mean"]}
+                (drawn if row.higher_is_better else errors).append(one)
+        average = by_place(evaluation).get(("sts", "average", "pearson"))
+        if run.size is not None and average and average.value is not None and own_name(evaluation, "sts") is None:
+            ends = average.interval or (None, None)
+            size = {"name": label, "MB": run.size / _MB, "STS": average.value}
             sizes.append({**size, "low": ends[0], "high": ends[1]})
     return {
         "names": labels,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.systems import BASELINES, TRAINED
+from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
 from psp.report.page import scored
 from psp.report.run import Run
@@ -22,7 +22,7 @@ class Main:
     """The score that stands for a model.
 
     Attributes:
-        key: its name, as in :func:`psp.evaluation.evaluate.compared_figures`.
+        key: its name, as in :func:`psp.models.scores.compared_figures`.
         name: as people call it.
         value, interval: the score; correlations are times 100, errors in %.
         is_error: whether less is better.
@@ -42,26 +42,24 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
     the STS Benchmark's test set, or the user's first set; of retrieval the mean Tatoeba error of a single language, or
     of all, which has no interval here.
     """
+    known = {score.name: score for score in scores(evaluation)}
     found = []
-    if (average := evaluation["sts"].get("average")) and average["pearson_mean"] is not None:
-        name = f"STS {average['years'][0]}–{average['years'][-1]}" if len(average["years"]) > 1 else "STS"
-        name = own_name(evaluation, "sts") or name
-        found.append(Main("sts", f"mean Pearson on {name}", average["pearson_mean"], average["pearson_mean_interval"]))
+    average = known.get("sts")
+    if average is not None and average.value is not None:
+        years = tasks_of(evaluation)["sts"]["parts"]["average"]["further"].get("years", [""])
+        name = own_name(evaluation, "sts") or (f"STS {years[0]}–{years[-1]}" if len(years) > 1 else "STS")
+        found.append(Main("sts", f"mean Pearson on {name}", average.value, average.interval))
     else:
-        for part, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
-            for name, figures in evaluation[part].items():
-                if figures["pearson"] is not None and not figures.get("development") and not found:
-                    own = None if part == "files" else own_name(evaluation, f"{part}/{name}")
-                    about = f"Pearson on {own or title.format(name)}"
-                    found.append(Main(f"{part}/{name}", about, figures["pearson"], figures["pearson_interval"]))
-    languages = list(evaluation["tatoeba"])
-    if len(languages) == 1:
-        key = f"tatoeba/{languages[0]}"
-        about = f"error on {own_name(evaluation, key) or 'Tatoeba'} ({name_of_set(languages[0])})"
-        found.append(Main(key, about, compared_figures(evaluation)[key] or 0.0, None, True))
-    elif languages:
-        about = f"mean error on {own_name(evaluation, 'tatoeba') or 'Tatoeba'} ({len(languages)} languages)"
-        found.append(Main("tatoeba", about, compared_figures(evaluation)["tatoeba"] or 0.0, None, True))
+        fit = (one for one in known.values() if one.main and one.higher_is_better and not one.development)
+        if one := next((one for one in fit if one.value is not None), None):
+            found.append(Main(one.name, f"Pearson on {one.test}", one.value or 0.0, one.interval))
+    means = (one for one in known.values() if one.task == "tatoeba" and one.mean)
+    languages = [one.part for one in means if one.part != "mean"]
+    if languages:
+        one = known[f"tatoeba/{languages[0]}" if len(languages) == 1 else "tatoeba"]
+        of = name_of_set(languages[0]) if len(languages) == 1 else f"{len(languages)} languages"
+        about = f"{'mean ' * (len(languages) > 1)}error on {own_name(evaluation, one.name) or 'Tatoeba'} ({of})"
+        found.append(Main(one.name, about, one.value or 0.0, None, True))
     return found
 
 
@@ -147,7 +145,7 @@ def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
 
 def _careful(run: Run) -> str:
     said = list(_warnings(run))
-    if domain := same_domain(run.found.get("eval", {"tatoeba": {}})):
+    if domain := same_domain(run.found.get("eval", {})):
         said.append(domain[0].lower() + domain[1:].removesuffix("."))
     others = list(_others(run))
     if others:

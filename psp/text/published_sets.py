@@ -44,7 +44,7 @@ def sets(body: Mapping[str, Any], figure: str) -> dict[str, str]:
 
     Args:
         body: eval.json, or a system of compare.json.
-        figure: its name in :func:`psp.evaluation.evaluate.compared_figures`, or such as ``sts/2012``.
+        figure: its name in :func:`psp.models.scores.compared_figures`, or such as ``sts/2012``.
     """
     return below(figure, body.get("sets", {}))
 
@@ -83,7 +83,8 @@ def same_domain(evaluation: Mapping[str, Any]) -> str | None:
     """
     labels = (one["label"] for one in evaluation.get("data", {}).get("mix", {}).get("corpora", ()) if one.get("kept"))
     corpora = sorted({label.partition(".")[0] for label in labels if _TATOEBA.match(label)})
-    if not corpora or not evaluation["tatoeba"] or own_name(evaluation, "tatoeba"):
+    scored = evaluation.get("tatoeba") or evaluation.get("tasks", {}).get("tatoeba")  # in format 1, and in 2
+    if not corpora or not scored or own_name(evaluation, "tatoeba"):
         return None
     removed = evaluation.get("decontaminated", {}).get("enabled")
     tested = "those of the test sets were removed" if removed else "those of the test sets were not removed"

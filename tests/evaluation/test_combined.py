@@ -13,9 +13,12 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import resamples
 from psp.evaluation.combined import Part, between, evaluate_combined
-from psp.evaluation.evaluate import compared_figures, evaluate_model
+from psp.evaluation.evaluate import evaluate_model, not_scored
 from psp.evaluation.quantize import measure
+from psp.evaluation.task import evaluate_model_task
+from psp.evaluation.tasks import Sources, by_default
 from psp.models.combined import CombinedModel
+from psp.models.scores import compared_figures
 from psp.models.static import StaticModel
 from psp.report.parts_table import table
 
@@ -46,13 +49,24 @@ def listed(folder: Path) -> list[Part]:
     ]
 
 
+def scored(folder: Path, tests: dict) -> dict:
+    """The combination scored on each task, as jobs of their own do it."""
+    tatoeba = {language: [str(file) for file in files] for language, files in tests["tatoeba"].items()}
+    files = {name: str(file) for name, file in tests["files"].items()}
+    sources = Sources(tests["languages"], tatoeba=tatoeba, files=files)
+    about = {"resamples": tests.get("resamples", 1000), "seed": SEED}
+    found = {}
+    for name, settings in by_default(sources).items():
+        found[name] = folder / f"both/tasks/{name}.json"
+        evaluate_model_task(folder / "both/model", found[name], settings, model="both", name=name, **about)
+    return {"files": found, "skipped": not_scored(sources), **about}
+
+
 @pytest.fixture(scope="module")
 def evaluated(made, parts):
     out = parts / "both/eval.json"
     drawn = out.with_suffix(".safetensors")
-    return evaluate_combined(
-        parts / "both/model", out, listed(parts), name="both", resampled=drawn, seed=SEED, **made.tests
-    )
+    return evaluate_combined(out, listed(parts), name="both", resampled=drawn, **scored(parts, made.tests))
 
 
 def test_each_part_stands_beside_the_whole(evaluated, parts) -> None:
@@ -77,21 +91,25 @@ def test_parts_of_other_sets_or_resamples_are_refused(made, parts, tmp_path) -> 
     for changes in ({"resamples": 40}, {"files": {"other": made.tests["files"]["graded"]}}):
         with pytest.raises(DataError, match=r"first/eval\.json: scored on other sets or resamples than both"):
             evaluate_combined(
-                parts / "both/model", tmp_path / "eval.json", listed(parts), name="both",
-                resampled=tmp_path / "eval.safetensors", seed=SEED, **{**made.tests, **changes},
+                tmp_path / "eval.json", listed(parts), name="both", resampled=tmp_path / "eval.safetensors",
+                **scored(parts, {**made.tests, **changes}),
             )  # fmt: skip
         assert not list(tmp_path.iterdir())
 
 
 def test_the_mean_absolute_difference_is_over_the_sets_of_all_years() -> None:
     def body(**years: dict[str, float | None]) -> dict:
-        sets = {year: {"sets": {key: {"pearson": r} for key, r in found.items()}} for year, found in years.items()}
-        return {"sts": {**sets, "average": {"pearson_mean": 1.0}}}
+        sets = {
+            year: {"sets": {key: {"pearson": {"value": r}} for key, r in found.items()}}
+            for year, found in years.items()
+        }
+        years = {year: {"further": found} for year, found in sets.items()}
+        return {"tasks": {"sts": {"parts": {**years, "average": {"further": {}}}}}}
 
     bodies = {
         "a": body(y12={"x": 50.0, "y": 60.0}, y13={"x": 70.0, "z": None}),
         "b": body(y12={"x": 52.0, "y": 59.0}, y13={"x": 76.0, "z": 10.0}),
-        "c": {"sts": {}},
+        "c": {"tasks": {}},
     }
     found = between(bodies)
     assert found[0] == {"models": ["a", "b"], "sets": 3, "mean_absolute_difference": 3.0}

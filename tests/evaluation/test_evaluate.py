@@ -13,9 +13,10 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.evaluate import EmbeddingScorer, compared_figures, evaluate, evaluate_model, main_figures
+from psp.evaluation.evaluate import EmbeddingScorer, evaluate, evaluate_model
+from psp.models.scores import compared_figures, main_figures
 from psp.report.eval_table import table
-from tests.conftest import as_published
+from tests.conftest import as_published, parts
 
 RNG = np.random.default_rng(7)
 WORDS = [
@@ -90,16 +91,17 @@ def without(archive, tmp_path, unwanted):
 
 def test_everything_an_english_model_can_do(archive):
     body = run(sts=archive)
-    assert list(body["sts"]) == [*testsets.YEARS, "average"]
-    assert {year: list(body["sts"][year]["sets"]) for year in testsets.YEARS} == {
+    years = parts(body, "sts")
+    assert list(years) == [*testsets.YEARS, "average"]
+    assert {year: list(years[year]["further"]["sets"]) for year in testsets.YEARS} == {
         y: list(n) for y, n in testsets.YEARS.items()
     }
-    assert body["sts"]["average"]["pairs"] == 250
-    assert body["sts"]["average"]["pairs_concatenated"] == 240
-    assert list(body["semeval2017"]) == ["track5.en-en"]
-    assert body["semeval2017"]["track5.en-en"]["development"] is True
-    assert body["semeval2017"]["track5.en-en"]["pairs"] == 10
-    assert {part: found["pairs"] for part, found in body["stsb"].items()} == {"dev": 9, "test": 9}
+    assert years["average"]["items"] == 250
+    assert years["average"]["figures"]["spearman"]["items"] == 240
+    assert list(parts(body, "semeval2017")) == ["track5.en-en"]
+    assert parts(body, "semeval2017")["track5.en-en"]["development"] is True
+    assert parts(body, "semeval2017")["track5.en-en"]["items"] == 10
+    assert {part: found["items"] for part, found in parts(body, "stsb").items()} == {"dev": 9, "test": 9}
     assert {one["set"] for one in body["skipped"]} == {
         f"SemEval-2017 {track}" for track in testsets.TRACKS if track != "track5.en-en"
     }
@@ -122,36 +124,39 @@ def test_figures_are_resampled_under_their_names(archive, tmp_path):
     ]  # fmt: skip
     compared = compared_figures(body)
     assert set(resampled) == set(compared) > set(figures)
-    assert compared["sts/spearman"] == body["sts"]["average"]["spearman_concatenated"]
-    assert bootstrap.interval(resampled["sts/spearman"]) == body["sts"]["average"]["spearman_concatenated_interval"]
-    assert bootstrap.interval(resampled["stsb/test/spearman"]) == body["stsb"]["test"]["spearman_interval"]
-    both = [resampled[f"tatoeba/{direction}"] for direction in body["tatoeba"]["fra"]]
+    whole, test = parts(body, "sts")["average"]["figures"], parts(body, "stsb")["test"]["figures"]
+    assert compared["sts/spearman"] == whole["spearman"]["value"]
+    assert bootstrap.interval(resampled["sts/spearman"]) == whole["spearman"]["interval"]
+    assert bootstrap.interval(resampled["stsb/test/spearman"]) == test["spearman"]["interval"]
+    both = [resampled[f"tatoeba/{direction}"] for direction in ("fra-eng", "eng-fra")]
     np.testing.assert_allclose(resampled["tatoeba/fra"], np.mean(both, axis=0))
     np.testing.assert_array_equal(resampled["tatoeba"], resampled["tatoeba/fra"])
-    assert figures["sts"] == body["sts"]["average"]["pearson_mean"]
-    assert bootstrap.interval(resampled["sts"]) == body["sts"]["average"]["pearson_mean_interval"]
-    for part in ("semeval2017", "stsb", "files"):
-        for name, found in body[part].items():
-            assert figures[f"{part}/{name}"] == found["pearson"]
-            assert bootstrap.interval(resampled[f"{part}/{name}"]) == found["pearson_interval"]
-    for direction, found in body["tatoeba"]["fra"].items():
-        assert figures[f"tatoeba/{direction}"] == found["error"]
-        assert resampled[f"tatoeba/{direction}"].mean() == pytest.approx(found["error"], abs=1.5)
+    assert figures["sts"] == whole["pearson"]["value"]
+    assert bootstrap.interval(resampled["sts"]) == whole["pearson"]["interval"]
+    for task in ("semeval2017", "stsb", "files"):
+        for name, found in parts(body, task).items():
+            assert figures[f"{task}/{name}"] == found["figures"]["pearson"]["value"]
+            assert bootstrap.interval(resampled[f"{task}/{name}"]) == found["figures"]["pearson"]["interval"]
+    for direction in ("fra-eng", "eng-fra"):
+        found = parts(body, "tatoeba")[direction]["figures"]["error"]
+        assert figures[f"tatoeba/{direction}"] == found["value"]
+        assert resampled[f"tatoeba/{direction}"].mean() == pytest.approx(found["value"], abs=1.5)
+        assert not found["higher_is_better"] and found["unit"] == "%"
     assert main_figures(run(languages=["fr"])) == {}
 
 
 def test_tracks_need_both_languages(archive):
-    assert list(run(sts=archive, languages=["es", "ar"])["semeval2017"]) == ["track1.ar-ar", "track3.es-es"]
+    assert list(parts(run(sts=archive, languages=["es", "ar"]), "semeval2017")) == ["track1.ar-ar", "track3.es-es"]
     body = run(sts=archive, languages=["tr", "en"])
-    assert list(body["semeval2017"]) == ["track5.en-en", "track6.tr-en"]
-    assert "development" not in body["semeval2017"]["track6.tr-en"]
+    assert list(parts(body, "semeval2017")) == ["track5.en-en", "track6.tr-en"]
+    assert "development" not in parts(body, "semeval2017")["track6.tr-en"]
 
 
 def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
     (tmp_path / "fr").write_text("the cat\nthe dog\n")
     (tmp_path / "en").write_text("the cat\nthe dog\n")
     body = run(sts=archive, languages=["de", "fr"], tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")})
-    assert body["sts"] == body["stsb"] == body["semeval2017"] == body["tatoeba"] == {}
+    assert body["tasks"] == {}
     why = {one["set"]: one["why"] for one in body["skipped"]}
     assert why["STS 2012-2016"] == why["STS Benchmark"] == why["Tatoeba fra-eng"] == "not a language of this model: en"
     assert why["SemEval-2017 track2.ar-en"] == "not a language of this model: ar, en"
@@ -182,27 +187,27 @@ def test_a_missing_set_year_or_part_is_skipped_with_the_reason(archive, tmp_path
         "set": "STS 2012 MSRpar",
         "why": "no STS12-en-test/STS.gs.MSRpar.txt in less.zip",
     }
-    assert list(body["sts"]["2012"]["sets"]) == list(testsets.YEARS["2012"][1:])
+    assert list(parts(body, "sts")["2012"]["further"]["sets"]) == list(testsets.YEARS["2012"][1:])
     body = run(sts=without(archive, tmp_path, "STS14-en-test"))
     assert body["skipped"][0] == {"set": "STS 2014", "why": "no folder STS14-en-test in less.zip"}
-    assert body["sts"]["average"]["years"] == ["2012", "2013", "2015", "2016"]
+    assert parts(body, "sts")["average"]["further"]["years"] == ["2012", "2013", "2015", "2016"]
     body = run(sts=without(archive, tmp_path, "STSBenchmark/sts-dev"))
-    assert list(body["stsb"]) == ["test"]
+    assert list(parts(body, "stsb")) == ["test"]
     body = run(sts=without(archive, tmp_path, "-en-test"))
-    assert body["sts"] == {}
-    assert list(body["semeval2017"]) == ["track5.en-en"]
+    assert parts(body, "sts") == {}
+    assert list(parts(body, "semeval2017")) == ["track5.en-en"]
 
 
 def test_a_missing_set_changes_no_other_figure(archive, tmp_path):
-    whole = run(sts=archive)
-    less = run(sts=without(archive, tmp_path, "MSRpar"))
-    assert less["sts"]["2012"]["sets"]["MSRvid"] == whole["sts"]["2012"]["sets"]["MSRvid"]
-    assert less["sts"]["2015"] == whole["sts"]["2015"]
+    whole = parts(run(sts=archive), "sts")
+    less = parts(run(sts=without(archive, tmp_path, "MSRpar")), "sts")
+    assert less["2012"]["further"]["sets"]["MSRvid"] == whole["2012"]["further"]["sets"]["MSRvid"]
+    assert less["2015"] == whole["2015"]
 
 
 def test_the_same_bytes_for_the_same_seed(archive):
     assert json.dumps(run(sts=archive)) == json.dumps(run(sts=archive))
-    assert run(sts=archive)["stsb"] != run(sts=archive, seed=1)["stsb"]
+    assert parts(run(sts=archive), "stsb") != parts(run(sts=archive, seed=1), "stsb")
 
 
 def test_users_files_and_tatoeba(tmp_path):
@@ -213,9 +218,9 @@ def test_users_files_and_tatoeba(tmp_path):
         files={"mine": tmp_path / "mine.tsv"},
         tatoeba={"fr": (tmp_path / "fr", tmp_path / "en"), "xx": (tmp_path / "no", tmp_path / "no")},
     )
-    assert body["files"]["mine"]["pairs"] == 3
-    assert body["tatoeba"]["fra"]["fra-eng"]["errors"] == 0
-    assert list(body["tatoeba"]["fra"]) == ["fra-eng", "eng-fra"]
+    assert parts(body, "files")["mine"]["items"] == 3
+    assert parts(body, "tatoeba")["fra-eng"]["further"]["errors"] == 0
+    assert list(parts(body, "tatoeba")) == ["fra-eng", "eng-fra", "fra", "mean"]
     assert body["skipped"] == [{"set": "Tatoeba xx", "why": "Tatoeba has no set for this language"}]
     with pytest.raises(DataError, match=r"absent\.tsv: cannot be read"):
         run(files={"mine": tmp_path / "absent.tsv"})
@@ -254,11 +259,12 @@ def test_the_pairs_to_keep_out_of_training_are_those_that_are_scored(archive, tm
     counts = Counter(name for name, *_ in found)
     assert counts["files/mine"] == 4
     assert counts.get("Tatoeba fra-eng", 0) == (5 if languages == ["en", "fr"] else 0)
-    assert counts.get("STS Benchmark test", 0) == body["stsb"].get("test", {}).get("pairs", 0)
+    assert counts.get("STS Benchmark test", 0) == parts(body, "stsb").get("test", {}).get("items", 0)
     assert sum(counts[name] for name in counts if name.startswith("STS 20")) == (
-        body["sts"]["average"]["pairs"] if body["sts"] else 0
+        parts(body, "sts").get("average", {}).get("items", 0)
     )
-    assert {name for name in counts if name.startswith("SemEval")} == {f"SemEval-2017 {n}" for n in body["semeval2017"]}
+    tracks = {f"SemEval-2017 {track}" for track in parts(body, "semeval2017")}
+    assert {name for name in counts if name.startswith("SemEval")} == tracks
 
 
 def test_the_development_set_is_kept_out_of_training_whatever_the_languages(archive, tmp_path):
@@ -284,10 +290,10 @@ def test_the_table_shows_every_figure_with_interval_and_pairs(archive, tmp_path)
     assert "own set" not in text
     lines = text.split("\n")
     assert lines[0].split() == ["test", "figure", "pairs", "fr"]
-    year = body["sts"]["2013"]
-    low, high = year["pearson_mean_interval"]
+    year = parts(body, "sts")["2013"]["figures"]["pearson"]
+    low, high = year["interval"]
     row = next(line for line in lines if line.startswith("STS 2013") and "mean Pearson" in line)
-    assert row.endswith(f"{year['pearson_mean']:.1f} [{low:.1f}, {high:.1f}]")
+    assert row.endswith(f"{year['value']:.1f} [{low:.1f}, {high:.1f}]")
     assert " 40 " in row
     row = next(line for line in lines if line.startswith("STS 2013") and "Spearman" in line)
     assert " 30 " in row
@@ -309,15 +315,16 @@ def test_pairs_that_the_benchmark_shares_with_the_development_track_are_told_and
         lines = [f"x\tx\tx\t{n}\t{gold[n]}\t{pairs[n][0]}\t{pairs[n][1]}\n" for n in rows]
         (tmp_path / f"STSBenchmark/sts-{part}.csv").write_text("".join(lines))
     body = evaluate(WordOverlap(), languages=["en"], sts=tmp_path, resamples=100)
-    test, dev = body["stsb"]["test"], body["stsb"]["dev"]
-    assert (test["in_semeval2017_en"], dev["in_semeval2017_en"]) == (4, 0)
-    assert body["semeval2017"]["track5.en-en"]["in_stsb"] == {"dev": 0, "test": 4}
-    assert "without_semeval2017_en" not in dev
+    found = parts(body, "stsb")
+    assert [found[part]["further"]["in_semeval2017_en"] for part in ("test", "dev")] == [4, 0]
+    assert parts(body, "semeval2017")["track5.en-en"]["further"]["in_stsb"] == {"dev": 0, "test": 4}
+    assert list(found) == ["dev", "test", "test-without-semeval2017-en"]
     rest = tmp_path / "rest.tsv"
     rest.write_text("".join(f"{gold[n]}\t{pairs[n][0]}\t{pairs[n][1]}\n" for n in range(4, 12)))
-    expected = evaluate(WordOverlap(), languages=["en"], files={"rest": rest}, resamples=100)["files"]["rest"]
-    for figure in ("pearson", "spearman", "pairs"):
-        assert test["without_semeval2017_en"][figure] == expected[figure]
+    expected = parts(evaluate(WordOverlap(), languages=["en"], files={"rest": rest}, resamples=100), "files")["rest"]
+    assert found["test-without-semeval2017-en"]["items"] == expected["items"]
+    for metric, score in expected["figures"].items():
+        assert found["test-without-semeval2017-en"]["figures"][metric]["value"] == score["value"]
     shown = table({"model": "m", "train": {}, **as_published(body)})
     assert "STS Benchmark test, without SemEval-2017 en" in shown
     assert "STS Benchmark: 0 of dev and 4 of test are pairs of SemEval-2017's English track" in shown
@@ -325,9 +332,9 @@ def test_pairs_that_the_benchmark_shares_with_the_development_track_are_told_and
 
 def test_the_real_benchmark_holds_half_of_the_track_each(psp_data):
     body = evaluate(WordOverlap(), languages=["en"], sts=psp_data / "eval/sts", resamples=100)
-    assert body["semeval2017"]["track5.en-en"]["in_stsb"] == {"dev": 125, "test": 125}
-    assert {part: found["without_semeval2017_en"]["pairs"] for part, found in body["stsb"].items()} == {
-        "dev": 1375, "test": 1254,
+    assert parts(body, "semeval2017")["track5.en-en"]["further"]["in_stsb"] == {"dev": 125, "test": 125}
+    assert {part: found["items"] for part, found in parts(body, "stsb").items()} == {
+        "dev": 1500, "dev-without-semeval2017-en": 1375, "test": 1379, "test-without-semeval2017-en": 1254,
     }  # fmt: skip
 
 
@@ -336,10 +343,11 @@ def test_evaluate_model_writes_what_it_gives(made, tmp_path):
     result = evaluate_model(made.model, out, name="fr", info={"recipe": "psp", "differences": {}}, **made.tests)
     assert read_json(out) == json.loads(json.dumps(result))
     assert list(result)[:4] == ["format", "model", "recipe", "differences"]
-    assert result["format"] == 1
-    assert result["files"]["graded"]["pairs"] == 200
+    assert result["format"] == 2
+    assert parts(result, "files")["graded"]["items"] == 200
     # The same sentences on both sides, but for their case: a model that lower-cases finds all of them.
-    assert result["tatoeba"]["fra"]["fra-eng"]["errors"] - result["tatoeba"]["fra"]["fra-eng"]["duplicates"] == 0
+    found = parts(result, "tatoeba")["fra-eng"]["further"]
+    assert found["errors"] - found["duplicates"] == 0
     again = tmp_path / "again.json"
     evaluate_model(made.model, again, name="fr", info={"recipe": "psp", "differences": {}}, **made.tests)
     assert out.read_bytes() == again.read_bytes()

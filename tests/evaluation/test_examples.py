@@ -9,6 +9,7 @@ from psp.evaluation.evaluate import evaluate
 from psp.evaluation.examples import examples, examples_of_model
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.static import load
+from tests.conftest import parts
 
 
 class Lengths:
@@ -45,12 +46,13 @@ def test_the_worst_pairs_are_those_whose_ranks_differ_most(tmp_path):
 def test_errors_of_retrieval_are_those_that_are_counted(made):
     scorer = EmbeddingScorer(load(made.model))
     found = examples(scorer, languages=["en", "fr"], tatoeba=made.tests["tatoeba"], count=1000)["retrieval"]
-    scores = evaluate(scorer, **{**made.tests, "files": {}})["tatoeba"]["fra"]
+    scores = parts(evaluate(scorer, **{**made.tests, "files": {}}), "tatoeba")
     assert set(found) == {"fra-eng", "eng-fra"}
     for direction, given in found.items():
         counted = scores[direction]
-        assert len(given["wrong"]) == counted["errors"] - counted["duplicates"]
-        assert len(given["right"]) == counted["pairs"] - counted["errors"]
+        errors, duplicates = (counted["further"][key] for key in ("errors", "duplicates"))
+        assert len(given["wrong"]) == errors - duplicates
+        assert len(given["right"]) == counted["items"] - errors
         assert all(one["found_similarity"] >= one["similarity"] for one in given["wrong"])
         assert all(one["found"] != one["translation"] for one in given["wrong"])
 

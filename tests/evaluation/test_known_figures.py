@@ -2,9 +2,10 @@
 
 import pytest
 
-from psp.evaluation.evaluate import compared_figures, evaluate
+from psp.evaluation.evaluate import evaluate
 from psp.evaluation.system import scorer_of
 from psp.evaluation.testsets import tatoeba_files
+from psp.models.scores import compared_figures
 
 #: Of multilingual USE, version 3: Pearson x 100, and Tatoeba errors in %.
 KNOWN = {

@@ -12,8 +12,8 @@ from psp.cli.main import main
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import write_json
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.seeds import summary
+from psp.models.scores import compared_figures
 from psp.report.variants_table import table
 
 ROOT = Path(__file__).parent.parent.parent

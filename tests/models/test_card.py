@@ -110,13 +110,13 @@ def test_scores_and_data():
     assert rows[2:11] == [
         "| STS 2012 | Pearson | 3,108 | 65.0 | - |",
         "| STS 2012 | Spearman | 3,108 | 64.5 | 64.0 to 65.0 |",
-        "| STS 2012-2016, mean of the years | Pearson | 14,000 | 65.0 | - |",
-        "| STS 2012-2016, mean of the years | Spearman | 13,294 | 64.5 | 64.0 to 65.0 |",
+        "| STS 2012-2016, average | Pearson | 14,000 | 65.0 | - |",
+        "| STS 2012-2016, average | Spearman | 13,294 | 64.5 | 64.0 to 65.0 |",
         "| SemEval-2017 track5.en-en (dev) | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
         "| SemEval-2017 track5.en-en (dev) | Spearman | 1,379 | 70.6 | 69.0 to 71.5 |",
         "| STS Benchmark test | Pearson | 1,379 | 71.2 | 70.0 to 72.5 |",
         "| STS Benchmark test | Spearman | 1,379 | 70.6 | 69.0 to 71.5 |",
-        "| Tatoeba nob-eng | error, % | 1,000 | 6.2 | 4.9 to 7.9 |",
+        "| Tatoeba nob-eng (Norwegian Bokmål) | error, % | 1,000 | 6.2 | 4.9 to 7.9 |",
     ]
     assert rows[13:] == [
         "| Books | en-no | v1 | 12,345 | CC0-1.0 | https://example.org/en-no.zip |",
@@ -127,7 +127,7 @@ def test_scores_and_data():
     assert "evaluated on no test set" in card.card(CONFIG, evaluation=nothing)
     best = {"error": 12.5, "pairs_heldout": 1500}
     text = card.card(CONFIG, evaluation=nothing | {"train": {"best": best}})
-    assert "| pairs held out of the training data (dev) | error, % | 1,500 | 12.5 | - |" in text
+    assert "| held-out pairs (dev) | error, % | 1,500 | 12.5 | - |" in text
 
 
 def combination(**encoder):
@@ -161,9 +161,9 @@ def test_a_combination_has_its_parts_names_scores_and_data():
         "| 0 (one) | 1 | mean of the vectors of its sentencepiece pieces | 50,000 | 1,024 | float32 | en, no |",
         "| 1 (two) | 0.5 | mean of the vectors of its sentencepiece pieces | 50,000 | 512 | float32 | en, no |",
         "| test | figure | both | one | two |",
-        "| STS 2012-2016, mean of the years | Pearson | 65.0 | 64.0 (-1.0: -2.0 to +0.0) | 60.0 (-5.0: -6.0 to -4.0) |",
+        "| STS 2012-2016, average | Pearson | 65.0 | 64.0 (-1.0: -2.0 to +0.0) | 60.0 (-5.0: -6.0 to -4.0) |",
         "| STS Benchmark test | Pearson | 71.2 | - | - |",
-        "| Tatoeba nob-eng | error, % | 6.2 | 7.0 | 8.0 |",
+        "| Tatoeba nob-eng (Norwegian Bokmål) | error, % | 6.2 | 7.0 | 8.0 |",
     ):
         assert row in rows, row
     assert "- Part 1 (two): " in text and "2 models that were trained apart" in text

@@ -83,7 +83,10 @@ def test_other_sentences_in_a_published_sets_place_are_no_entry_and_have_their_o
     evaluation = EVALUATION | {"sets": dict.fromkeys(EVALUATION["sets"], "0" * 16)}
     assert entries(evaluation) == {}
     names = {(one["dataset"]["type"], one["dataset"]["name"]) for one in model_index("no", evaluation)[0]["results"]}
-    assert ("own.tatoeba.nob-eng", "own set nob-eng") in names and ("own.sts.2012", "own set 2012") in names
+    assert ("own.tatoeba.nob-eng", "own set nob-eng (Norwegian Bokmål)") in names and (
+        "own.sts.2012",
+        "own set 2012",
+    ) in names
     assert not [name for pair in names for name in pair if "Tatoeba" in name or "STS" in name or "mteb" in name]
 
 

@@ -87,4 +87,4 @@ def test_a_real_tasks_file_is_read_and_another_protocols_is_not(script: ModuleTy
 def test_its_columns_are_the_tasks_of_the_config(script: ModuleType) -> None:
     tasks = yaml.safe_load((ROOT / "config/polish.yaml").read_text())["evaluate"]["tasks"]
     for column in script.TABLE.columns:
-        assert column.figure in make(tasks[column.task]).figures
+        assert column.figure in make(tasks[column.task]).metrics

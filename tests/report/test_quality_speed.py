@@ -18,6 +18,7 @@ from psp.evaluation import testsets
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.speed.systems import OWN, Spec
 from psp.models.folder import save_model
+from psp.models.scores import main_figures
 from psp.models.static import StaticModel
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import train_sentencepiece
@@ -40,8 +41,9 @@ def rates(median):
 
 
 def scored(value):
-    average = {"pearson_mean": value, "pearson_mean_interval": [value and value - 0.5, value and value + 0.5]}
-    return {"sts": {"average": average}}
+    pearson = {"value": value, "interval": [value and value - 0.5, value and value + 0.5], "label": "", "unit": ""}
+    part = {"items": 10, "figures": {"pearson": {**pearson, "higher_is_better": True}}, "test": "STS", "further": {}}
+    return {"tasks": {"sts": {"parts": {"average": part}}}}
 
 
 def results(folder, value=70.0, cpu="A processor", **speeds):
@@ -169,8 +171,8 @@ def test_other_systems_are_scored_as_psp_is(script, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "peers.json").read_text()) == out
     assert [one["name"] for one in out["missing"]] == ["absent"]
     own = evaluate(EmbeddingScorer(StaticModel.load(tmp_path / "fr/model")), languages=["en"], sts=archive)
-    assert out["systems"]["copy"]["sts"] == own["sts"]
-    assert own["sts"]["average"]["pearson_mean"] is not None
+    assert out["systems"]["copy"]["tasks"]["sts"] == own["tasks"]["sts"]
+    assert main_figures(own)["sts"] is not None
 
 
 def test_the_systems_drawn_are_systems_that_are_measured(script):

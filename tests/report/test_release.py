@@ -170,7 +170,7 @@ def test_the_bill_of_materials_is_cyclonedx_1_6():
     assert set(document["dependencies"][0]["dependsOn"]) == parts.keys()
     metrics = model["modelCard"]["quantitativeAnalysis"]["performanceMetrics"]
     assert metrics[-1] == {
-        "type": "error_rate", "value": "6.20", "slice": "Tatoeba nob-eng, 1000 pairs",
+        "type": "error_rate", "value": "6.20", "slice": "Tatoeba nob-eng (Norwegian Bokmål), 1000 pairs",
         "confidenceInterval": {"lowerBound": "4.90", "upperBound": "7.90"},
     }  # fmt: skip
     # The validator would tell: it is no stand-in.

@@ -12,7 +12,7 @@ from psp.report import page
 from psp.report.quoted import Quoted
 from psp.report.report import view, without_paths, write
 from psp.report.run import Run
-from tests.conftest import as_published
+from tests.conftest import as_published, parts
 from tests.report.conftest import rewrite
 
 
@@ -68,13 +68,13 @@ def test_a_config_is_shown_without_absolute_paths(results, written, shown):
 def test_scores_and_differences_are_those_of_the_files(results):
     text = page_of(results)
     evaluation, compared = (read_json(results / f"{name}.json") for name in ("eval", "compare"))
-    found = evaluation["files"]["graded"]
-    low, high = found["pearson_interval"]
-    assert f"{found['pearson']:.1f} [{low:.1f}, {high:.1f}]" in text
+    found = parts(evaluation, "files")["graded"]["figures"]["pearson"]
+    low, high = found["interval"]
+    assert f"{found['value']:.1f} [{low:.1f}, {high:.1f}]" in text
     lost = compared["differences"]["word-overlap"]["files/graded"]["difference"]
     assert f"{lost:+.1f}".replace("-", "−") in text
-    for direction in evaluation["tatoeba"]["fra"].values():
-        assert f"{direction['error']:.1f} [" in text
+    for direction in ("fra-eng", "eng-fra"):
+        assert f"{parts(evaluation, 'tatoeba')[direction]['figures']['error']['value']:.1f} [" in text
 
 
 def test_differences_on_tasks_are_those_of_compare_json(results):

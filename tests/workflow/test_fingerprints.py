@@ -48,12 +48,12 @@ MAY_REACH = {
     "tenths_picture": STREAM | {"report"},
     "by_corpus_pairs": FILTER | {"evaluation"},
     "by_corpus": TRAIN | FILTER,
-    "evaluate_combined": EVALUATE,
+    "evaluate_combined": EVALUATE | PAIRS,  # of a task's overlap with the training pairs
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
     "system": EVALUATE | PAIRS,
     "compare": EVALUATE,
-    "quantize": EVALUATE,
+    "quantize": EVALUATE | PAIRS,
     "speed": EVALUATE | PAIRS | {"evaluation.speed", "models.exports", "report"},
     "lexicon": (EVALUATE - {"config"}) | PAIRS | {"pairs.lexicon", "inference", "inference.search"},  # mining is a task
     "translator_heldout": PAIRS,
@@ -121,7 +121,7 @@ def test_a_new_constant_in_a_page_or_a_figure_makes_no_model_anew(copy_of_finish
             file.write("\nADDED = 1\n")
     targets = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
     planned = copy_of_finished.planned(*targets)
-    assert planned == {"evaluate", "data", "card"}  # bootstrap is part of a figure's interval
+    assert planned == {"default_task", "evaluate", "data", "card"}  # bootstrap is part of a figure's interval
     for name in edited:  # one page alone
         if name != "evaluation/bootstrap.py":
             (psp / name).write_text((psp / name).read_text() + "ADDED_AGAIN = 1\n")

@@ -1,8 +1,11 @@
 """A step reruns exactly when what it depends on has changed."""
 
 import json
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 EVAL = "results/demo/eval.json"
 
@@ -13,8 +16,8 @@ def test_the_whole_road_ends_in_a_complete_evaluation(finished):
     assert evaluation["model"] == "demo"
     assert evaluation["recipe"] == "psp"
     assert evaluation["differences"]["train.dim"] == 16
-    assert evaluation["tatoeba"]["fra"]["fra-eng"]["pairs"] == 1000
-    assert evaluation["files"]["phrasebook"]["pairs"] == 1000
+    assert evaluation["tasks"]["tatoeba"]["parts"]["fra-eng"]["items"] == 1000
+    assert evaluation["tasks"]["files"]["parts"]["phrasebook"]["items"] == 1000
     assert "opus/Phrasebook/v1/en-fr.txt.zip" in evaluation["unpinned"]
     assert "lid/lid.176.ftz" not in evaluation["unpinned"]
     mixed = evaluation["data"]["mix"]
@@ -32,14 +35,14 @@ def test_a_second_run_does_nothing(finished):
 
 def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
     copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
-    assert copy_of_finished.planned(EVAL) == {"train", "evaluate"}
+    assert copy_of_finished.planned(EVAL) == {"train", "default_task", "evaluate"}
 
 
 def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
     text = (copy_of_finished.folder / "tiny.yaml").read_text()
     (copy_of_finished.folder / "tiny.yaml").write_text(text + "    filters: {length: {max: 60}}\n")
     planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "evaluate"}
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "default_task", "evaluate"}
 
 
 def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
@@ -47,7 +50,7 @@ def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
     text = (copy_of_finished.folder / name).read_text()
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "evaluate"}
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "default_task", "evaluate"}
 
 
 def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
@@ -55,6 +58,19 @@ def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_fini
     text = (copy_of_finished.folder / name).read_text()
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     assert copy_of_finished.planned(EVAL) == {"evaluate"}
+
+
+def test_a_new_kind_of_task_and_a_changed_one_score_that_task_alone(copy_of_finished):
+    folder = copy_of_finished.folder
+    (folder / "psp/evaluation/tasks/lengths.py").write_text((ROOT / "tests/workflow/kinds/lengths.py").read_text())
+    assert copy_of_finished.jobs("results/demo/card.md") == {"default_task": 1, "evaluate": 1, "card": 1}
+    with (folder / "psp/evaluation/tasks/tatoeba.py").open("a") as file:
+        file.write("\nCHANGED = True\n")
+    assert copy_of_finished.jobs(EVAL) == {"default_task": 2, "evaluate": 1}
+    copy_of_finished.run(EVAL)
+    found = json.loads((folder / EVAL).read_text())["tasks"]
+    assert list(found) == ["files", "tatoeba", "lengths"]
+    assert found["lengths"]["parts"]["phrasebook"]["figures"]["spearman"]["unit"] == "correlation x 100"
 
 
 def test_a_changed_comment_reruns_nothing(copy_of_finished):

@@ -11,8 +11,8 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
-from psp.evaluation.evaluate import compared_figures
 from psp.evaluation.variants import gather
+from psp.models.scores import compared_figures
 
 VARIANTS = "results/demo/variants.json"
 

@@ -1,20 +1,28 @@
-"""The evaluation tasks, one module each.
+"""The evaluation tasks, one module each, with one class of :class:`psp.evaluation.tasks.base.Task`.
 
-:mod:`psp.evaluation.tasks.sts` and :mod:`psp.evaluation.tasks.tatoeba` are the paper's; every model is scored by them.
-The others are what a config adds under ``evaluate.tasks``, each one class of
-:class:`psp.evaluation.tasks.contract.Task`. To add one, add a file here and run ``make settings``: every module of this
-folder but those two is loaded where the config is read, so it imports scipy and the like in its methods.
+Every model is scored on the paper's (STS 2012 to 2017, the STS Benchmark, Tatoeba) and on the user's own files: those
+have a ``by_default``. The others a config adds under ``evaluate.tasks``. To add one, add a file here and run ``make
+settings``: every module of this folder is loaded where the config is read, so it imports scipy and the like in its
+methods.
 """
 
 import importlib
 import pkgutil
 
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, Unsupported, make, names
-
-FIXED = ("sts", "tatoeba")
+from psp.evaluation.tasks.base import (
+    Draw,
+    Metric,
+    Part,
+    Sources,
+    Task,
+    Unsupported,
+    by_default,
+    make,
+    names,
+    of_every_model,
+)
 
 for _module in pkgutil.iter_modules(__path__):
-    if _module.name not in FIXED:
-        importlib.import_module(f"{__name__}.{_module.name}")
+    importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Draw", "Figure", "Part", "Task", "Unsupported", "make", "names"]
+__all__ = ["Draw", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "make", "names", "of_every_model"]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.settings import Setting, listing, text
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, embedded, sentence
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, embedded, sentence
 from psp.models.similarity import unit
 
 
@@ -36,10 +36,10 @@ class BitextMining(Task):
         ),
         "split": text("training", at_least=1, help="the part, as its files are named"),
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "f1": "harmonic mean of precision and recall, in %",
-        "precision": "share of mined pairs that are gold pairs, in %",
-        "recall": "share of gold pairs that are mined, in %",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "f1": Measure("harmonic mean of precision and recall", PERCENT),
+        "precision": Measure("share of mined pairs that are gold pairs", PERCENT),
+        "recall": Measure("share of gold pairs that are mined", PERCENT),
     }
 
     def files(self) -> list[Path]:
@@ -105,8 +105,8 @@ def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float 
         with np.errstate(invalid="ignore"):
             resampled = 100 * (counts @ both) / (counts @ below)
         if below.sum() == 0:
-            figures[name] = Figure(None, why="no pair is mined" if name == "precision" else "no gold pairs")
+            figures[name] = Metric(None, why="no pair is mined" if name == "precision" else "no gold pairs")
         else:
-            figures[name] = Figure(float(100 * both.sum() / below.sum()), resampled)
+            figures[name] = Metric(float(100 * both.sum() / below.sum()), resampled)
     chosen = {} if threshold is None else {"threshold": round(threshold, 4)}
     return Part(len(both), figures, {**chosen, "mined": mined}, own_items=True)

@@ -22,7 +22,7 @@ from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import Setting, choice, text, whole
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, lines, sentence
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, lines, sentence
 
 REGULARISATION = [2.0**t for t in range(-2, 4)]
 FOLDS = 10
@@ -67,10 +67,12 @@ class Classification(Task):
         ),
         "seed": whole(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "accuracy": "share of items with the right label, in %",
-        "f1": "F1 of the pairs labelled 1, in % (layout mrpc)",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "accuracy": Measure("share of items with the right label", PERCENT),
+        "f1": Measure("F1 of the pairs labelled 1 (layout mrpc)", PERCENT),
     }
+
+    paths = frozenset({"path", "train", "dev"})
 
     def files(self) -> list[Path]:
         if self.settings["layout"] == "polarity":
@@ -184,14 +186,14 @@ class Classification(Task):
         return {**found, "items_of_several_labels": splits.of_several_labels(test)}
 
 
-def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: Draw) -> Figure:
+def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: Draw) -> Metric:
     right, both = (found & gold).astype(np.float64), found.astype(np.float64) + gold
     counts = draw.counts(len(gold))
     if not both.any():
-        return Figure(None, why="no pair is labelled 1, nor predicted to be")
+        return Metric(None, why="no pair is labelled 1, nor predicted to be")
     total = counts @ both
     resampled = np.divide(200 * (counts @ right), total, out=np.full(len(total), np.nan), where=total > 0)
-    return Figure(200 * float(right.sum() / both.sum()), resampled)
+    return Metric(200 * float(right.sum() / both.sum()), resampled)
 
 
 def _cross_validated(vectors: Features, labels: Labels, folds: Any, each: Each) -> tuple[Labels, list[float]]:

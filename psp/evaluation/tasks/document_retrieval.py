@@ -17,7 +17,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.settings import Setting, text
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Part, Task, columns, lines
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task, columns, lines
 
 DEPTH = 10
 #: Documents compared at a time: with 1,000 queries 130 MB.
@@ -33,7 +33,9 @@ class DocumentRetrieval(Task):
         "path": text(at_least=1, help="a folder with corpus.jsonl, queries.jsonl and qrels/<split>.tsv"),
         "split": text("test", at_least=1, help="the part of the judgements"),
     }
-    figures: ClassVar[Mapping[str, str]] = {"ndcg@10": "normalised discounted cumulative gain of the first ten, in %"}
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "ndcg@10": Measure("normalised discounted cumulative gain of the first ten", PERCENT)
+    }
 
     def files(self) -> list[Path]:
         folder = self.path("path")

@@ -16,7 +16,7 @@ import numpy as np
 from psp.core.settings import Setting, choice, text, whole
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.contract import Draw, Part, Task
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task
 
 
 class MlpClassification(Task):
@@ -30,8 +30,8 @@ class MlpClassification(Task):
         "hidden": whole(50, at_least=1, help="hidden units"),
         "seeds": splits.SEEDS,
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "accuracy": "share of items with the right label, in %, mean over the seeds"
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "accuracy": Measure("share of items with the right label, mean over the seeds", PERCENT)
     }
 
     def files(self) -> list[Path]:

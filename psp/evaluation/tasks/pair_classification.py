@@ -18,7 +18,7 @@ from psp.core.errors import DataError
 from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, sentence
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, sentence
 
 
 class Layout(NamedTuple):
@@ -63,10 +63,12 @@ class PairClassification(Task):
         ),
         "train": text(None, null=True, help="a file of the same layout, on which the threshold is chosen"),
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "average_precision": "area under the precision-recall curve, in %",
-        "accuracy": "share of pairs on the right side of the threshold, in %",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "average_precision": Measure("area under the precision-recall curve", PERCENT),
+        "accuracy": Measure("share of pairs on the right side of the threshold", PERCENT),
     }
+
+    paths = frozenset({"path", "train"})
 
     def files(self) -> list[Path]:
         return [self.path(key) for key in ("path", "train") if self.settings[key]]
@@ -97,13 +99,13 @@ class PairClassification(Task):
         cosines = [np.asarray(scorer.pairwise(part.a, part.b), np.float64) for part in self.parts]
         label, x = self.parts[0].label, cosines[0]
         threshold = best_threshold(cosines[-1], self.parts[-1].label)
-        precision = Figure(
+        precision = Metric(
             100 * float(average_precisions(np.ones((1, len(x))), x, label)[0]),
             100 * average_precisions(draw.counts(len(x)), x, label),
         )
         figures = {"average_precision": precision, "accuracy": draw.mean(100.0 * ((x >= threshold) == label))}
         if np.ptp(x) <= 1e-12:
-            figures["average_precision"] = Figure(None, why="the system finds every pair equally similar")
+            figures["average_precision"] = Metric(None, why="the system finds every pair equally similar")
         chosen = "train" if len(self.parts) > 1 else "the scored set itself"
         return {"all": Part(len(x), figures, {"threshold": round(threshold, 4), "threshold_chosen_on": chosen})}
 

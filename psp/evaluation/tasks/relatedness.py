@@ -19,7 +19,7 @@ from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task
+from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task
 from psp.evaluation.testsets import read_score
 
 #: Soft labels have no others.
@@ -37,9 +37,9 @@ class Relatedness(Task):
         "layout": choice("pairs", _LAYOUTS, help=splits.layout_help(_LAYOUTS)),
         "seeds": splits.SEEDS,
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "spearman": "Spearman's correlation, times 100, mean over the seeds",
-        "pearson": "Pearson's correlation, times 100, mean over the seeds",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "spearman": Measure("Spearman's correlation, mean over the seeds", CORRELATION),
+        "pearson": Measure("Pearson's correlation, mean over the seeds", CORRELATION),
     }
 
     def files(self) -> list[Path]:
@@ -72,7 +72,7 @@ class Relatedness(Task):
         found = probes.relate(features, gold[:2], seeds=seeds)
         counts, predicted = draw.counts(len(test)), [one.scores for one in found]
         figures, values = {}, {}
-        for name in self.figures:
+        for name in self.metrics:
             figures[name], values[name] = _mean(name, predicted, test, counts)
         further = {
             "train_items": len(gold[0]),
@@ -90,17 +90,17 @@ class Relatedness(Task):
         return {"all": Part(len(test), figures, further)}
 
 
-def _mean(name: str, predicted: list[Floats], gold: Floats, counts: bootstrap.Counts) -> tuple[Figure, list[float]]:
+def _mean(name: str, predicted: list[Floats], gold: Floats, counts: bootstrap.Counts) -> tuple[Metric, list[float]]:
     """The mean over seeds of a correlation, with its resamples, and the value of each seed."""
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
     for scores in predicted:
         if (why := no_correlation(scores, gold)) is not None:
-            return Figure(None, why=why), []
+            return Metric(None, why=why), []
     if name == "spearman":
         values = [100 * float(stats.spearmanr(scores, gold).statistic) for scores in predicted]
         resampled = [100 * bootstrap.spearman(counts, scores, gold) for scores in predicted]
     else:
         values = [100 * float(stats.pearsonr(scores, gold).statistic) for scores in predicted]
         resampled = [100 * bootstrap.pearson(counts, scores, gold) for scores in predicted]
-    return Figure(float(np.mean(values)), np.mean(resampled, axis=0)), [round(value, 4) for value in values]
+    return Metric(float(np.mean(values)), np.mean(resampled, axis=0)), [round(value, 4) for value in values]

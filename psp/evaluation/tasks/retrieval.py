@@ -17,7 +17,7 @@ import numpy as np
 from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting, choice, listing, text
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Part, Task
+from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task
 from psp.evaluation.testsets import read_tatoeba
 from psp.text.languages import ISO3, TATOEBA
 
@@ -46,11 +46,12 @@ class Retrieval(Task):
         "source": text(None, null=True, help="plain: sentences in the first language, one per line"),
         "target": text(None, null=True, help="plain: their translations"),
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "error": "share of queries whose nearest neighbour is not their translation, in %",
-        "f1": "weighted F1 as MTEB reports it, in %",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "error": Measure("share of queries whose nearest neighbour is not their translation", PERCENT, False),
+        "f1": Measure("weighted F1 as MTEB reports it", PERCENT),
     }
-    lower_is_better = frozenset({"error"})
+
+    paths = frozenset({"path", "source", "target"})
 
     def files(self) -> list[Path]:
         settings = self.settings

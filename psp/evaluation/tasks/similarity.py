@@ -18,7 +18,7 @@ from psp.core.settings import Setting, choice, listing, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, columns, sentence
+from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task, columns, sentence
 from psp.evaluation.testsets import StsSet, read_score
 
 #: Columns of score and sentences, whether there is a header, and the range of scores.
@@ -49,9 +49,9 @@ class Similarity(Task):
             help="lowest and highest score, such as [0, 5]; others are an error; null: that of the layout",
         ),
     }
-    figures: ClassVar[Mapping[str, str]] = {
-        "pearson": "Pearson's correlation, times 100",
-        "spearman": "Spearman's correlation, times 100",
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "pearson": Measure("Pearson's correlation", CORRELATION, label="Pearson"),
+        "spearman": Measure("Spearman's correlation", CORRELATION, label="Spearman"),
     }
 
     def files(self) -> list[Path]:
@@ -99,26 +99,46 @@ class Similarity(Task):
 
 
 def _correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> Part:
+    return Part(len(x), correlations(x, gold, counts))
+
+
+def correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> dict[str, Metric]:
+    """Pearson's and Spearman's correlation of a system's similarities with gold scores, float64 (pairs,).
+
+    Args:
+        counts: resamples of the pairs.
+    """
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
     why = no_correlation(x, gold)
     if why is not None:
-        return Part(len(x), {name: Figure(None, why=why) for name in Similarity.figures}, {})
-    figures = {
-        "pearson": Figure(100 * float(stats.pearsonr(x, gold).statistic), 100 * bootstrap.pearson(counts, x, gold)),
-        "spearman": Figure(100 * float(stats.spearmanr(x, gold).statistic), 100 * bootstrap.spearman(counts, x, gold)),
+        return {name: Metric(None, why=why) for name in Similarity.metrics}
+    return {
+        "pearson": Metric(100 * float(stats.pearsonr(x, gold).statistic), 100 * bootstrap.pearson(counts, x, gold)),
+        "spearman": Metric(100 * float(stats.spearmanr(x, gold).statistic), 100 * bootstrap.spearman(counts, x, gold)),
     }
-    return Part(len(x), figures, {})
+
+
+def similarities(scorer: Scorer, data: StsSet) -> Floats:
+    """A system's similarity of each pair of a set, float64 (pairs,).
+
+    Raises:
+        ValueError: one is not finite.
+    """
+    found = np.asarray(scorer.pairwise(data.a, data.b), dtype=np.float64)
+    if found.shape != (len(data),) or not np.isfinite(found).all():
+        raise ValueError(f"a scorer must give {len(data)} finite numbers for {data.name}")
+    return found
 
 
 def _mean(parts: list[Part]) -> Part:
     figures = {}
-    for name in Similarity.figures:
-        found: list[Any] = [part.figures[name] for part in parts]
+    for name in Similarity.metrics:
+        found: list[Any] = [part.metrics[name] for part in parts]
         if any(one.value is None for one in found):
-            figures[name] = Figure(None, why="a data set has no correlation")
+            figures[name] = Metric(None, why="a data set has no correlation")
         else:
-            figures[name] = Figure(
+            figures[name] = Metric(
                 float(np.mean([one.value for one in found])), np.mean([one.resampled for one in found], axis=0)
             )
     return Part(sum(part.items for part in parts), figures, {})

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.settings import listing
 from psp.evaluation.scorers import Floats, Scorer, distinct
-from psp.evaluation.tasks.contract import columns, embedded, lines, sentence
+from psp.evaluation.tasks.base import columns, embedded, lines, sentence
 from psp.text.keys import normalised_keys
 
 #: The parts, in the order that all here has them.

@@ -1,151 +1,188 @@
-"""Semantic textual similarity: the paper's scores on the published sets (read by :mod:`psp.evaluation.testsets`).
-
-Every score is the correlation, times 100, of the system's similarities with human judgements, with the number of pairs
-and a 95% bootstrap interval.
-"""
+"""SemEval 2012 to 2016, by the paper's two scores of a year (read by :mod:`psp.evaluation.testsets`)."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy import stats
 
-from psp.evaluation import bootstrap
+from psp.core.settings import Setting, text
+from psp.evaluation import bootstrap, testsets
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.testsets import StsSet
+from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Sources, Task
+from psp.evaluation.tasks.similarity import correlations, similarities
+from psp.text.published_sets import checksum
 
 #: Excluded from 2013's concatenation (the paper's protocol); the published mean Pearson of 2013 includes it.
 SMT = ("2013", "SMT")
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A system's similarities on one set, and its resamples (uint16 counts, shape (resamples, pairs))."""
+class OfArchive(Task):
+    """A task whose sets are in the archive of STS sets; not a kind by itself."""
 
-    data: StsSet
+    kind = ""
+
+    def source(self) -> testsets.StsSource:
+        """The archive or folder."""
+        return testsets.StsSource(self.path("path"))
+
+    def files(self) -> list[Path]:
+        path = self.path("path")
+        if not path.is_dir():
+            return [path]
+        return sorted(file for file in path.rglob("*") if file.is_file() and file.parent.name in testsets.FOLDERS)
+
+    @abstractmethod
+    def named(self, source: testsets.StsSource) -> Iterator[tuple[str, testsets.StsSet]]:
+        """Its sets by name; those that are missing are noted."""
+
+    def sentences(self) -> Iterator[str]:
+        with self.source() as source:
+            for _, data in self.named(source):
+                yield from data.a
+                yield from data.b
+
+
+class Scored(NamedTuple):
+    """A system's similarities on one set, its resamples (uint16 counts, shape (resamples, pairs)), and its metrics."""
+
+    data: testsets.StsSet
     similarity: Floats
     counts: bootstrap.Counts
-    pearson: Floats  # in each resample
-
-    @functools.cached_property
-    def spearman(self) -> Floats:
-        """Spearman's correlation in each resample."""
-        return bootstrap.spearman(self.counts, self.similarity, self.data.gold)
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """``pearson``, ``spearman`` (times 100) with their intervals, and ``pairs``.
-
-        If a side is constant, the correlation is undefined: None, with the reason under ``why``.
-        """
-        x, gold = self.similarity, self.data.gold
-        why = no_correlation(x, gold)
-        if why is not None:
-            return {**_figure("pearson", None, None), **_figure("spearman", None, None), "pairs": len(x), "why": why}
-        return {
-            **_figure("pearson", float(stats.pearsonr(x, gold).statistic), self.pearson),
-            **_figure("spearman", _spearman(x, gold), self.spearman),
-            "pairs": len(x),
-        }
+    metrics: Mapping[str, Metric]
+    pearson: Floats  # in each resample, not times 100
 
 
-def score_set(scorer: Scorer, data: StsSet, *, name: str, resamples: int, seed: int) -> Scored:
-    """Score a set; ``name`` (unique among all sets) and ``seed`` determine its resamples."""
-    similarity = np.asarray(scorer.pairwise(data.a, data.b), dtype=np.float64)
-    if similarity.shape != (len(data),) or not np.isfinite(similarity).all():
-        raise ValueError(f"a scorer must give {len(data)} finite numbers for {name}")
-    counts = bootstrap.resample_counts(len(data), resamples, seed, name)
-    return Scored(data, similarity, counts, bootstrap.pearson(counts, similarity, data.gold))
+class Year(NamedTuple):
+    """A year's scores, and each in each resample, not times 100; None where undefined."""
+
+    part: Part
+    drawn: Mapping[str, Floats | None]
 
 
-def without(scored: Scored, rows: npt.NDArray[np.bool_], *, name: str, resamples: int, seed: int) -> Scored:
-    """The same similarities without some of the pairs; ``name`` and ``seed`` determine the resamples."""
-    kept, data = np.flatnonzero(~rows), scored.data
-    rest = StsSet(name, [data.a[row] for row in kept], [data.b[row] for row in kept], data.gold[kept])
-    counts = bootstrap.resample_counts(len(rest), resamples, seed, name)
-    similarity = scored.similarity[kept]
-    return Scored(rest, similarity, counts, bootstrap.pearson(counts, similarity, rest.gold))
+class Sts(OfArchive):
+    """The parts are the years and their ``average``.
 
-
-@dataclass(frozen=True)
-class Year:
-    """A year's report and, for the average over years, its scores in each resample (None where undefined)."""
-
-    body: dict[str, Any]
-    resampled: dict[str, Floats | None]
-
-
-def score_year(year: str, scored: Sequence[Scored]) -> Year:
-    """Compute the paper's two scores for a SemEval year, over the sets available.
-
-    ``pearson_mean`` is the mean over the data sets (2013: with SMT, as published, besides
-    ``pearson_mean_without_smt``); ``spearman_concatenated`` is over all pairs together, 2013 without SMT. Resamples are
-    drawn within each set.
+    ``pearson`` is the mean over the data sets of a year (2013: with SMT, as published, besides
+    ``pearson_without_smt``); ``spearman`` is over all its pairs together, 2013 without SMT. Resamples are drawn within
+    each set.
     """
-    rest = [one for one in scored if (year, one.data.name) != SMT]
-    sets = {one.data.name: one.figures for one in scored}
-    body: dict[str, Any] = {"sets": sets}
-    resampled: dict[str, Floats | None] = {}
-    for key, chosen in (("pearson_mean", list(scored)), ("pearson_mean_without_smt", rest)):
-        if key == "pearson_mean_without_smt" and year != SMT[0]:
-            resampled[key] = resampled["pearson_mean"]
-            continue
-        without = [one.data.name for one in chosen if sets[one.data.name]["pearson"] is None]
-        if without or not chosen:
-            why = f"no correlation on {', '.join(without)}" if without else "none of its data sets"
-            body |= _figure(key, None, None) | {f"{key}_why": why}
-            resampled[key] = None
-        else:
-            values = np.array([stats.pearsonr(one.similarity, one.data.gold).statistic for one in chosen])
-            resampled[key] = np.mean([one.pearson for one in chosen], axis=0)
-            body |= _figure(key, float(values.mean()), resampled[key])
-    key = "spearman_concatenated"
-    why_not: str | None = "none of its data sets"
-    if rest:
-        x = np.concatenate([one.similarity for one in rest])
-        gold = np.concatenate([one.data.gold for one in rest])
-        why_not = no_correlation(x, gold)
-    if why_not is not None:
-        body |= _figure(key, None, None) | {f"{key}_why": why_not}
-        resampled[key] = None
-    else:
-        resampled[key] = bootstrap.spearman(np.hstack([one.counts for one in rest]), x, gold)
-        body |= _figure(key, _spearman(x, gold), resampled[key])
-    body["pairs"] = sum(len(one.data) for one in scored)
-    body["pairs_concatenated"] = sum(len(one.data) for one in rest)
-    return Year(body, resampled)
 
-
-def average(years: Mapping[str, Year]) -> dict[str, Any]:
-    """Average each yearly score over the years; ``years`` names those included."""
-    body: dict[str, Any] = {"years": list(years)}
-    for key in ("pearson_mean", "pearson_mean_without_smt", "spearman_concatenated"):
-        without = [year for year, found in years.items() if found.resampled[key] is None]
-        if without:
-            body |= _figure(key, None, None) | {f"{key}_why": f"no figure for {', '.join(without)}"}
-            continue
-        # Only 2013 has SMT; in other years the two means are the same.
-        values = [found.body.get(key, found.body["pearson_mean"]) for found in years.values()]
-        resampled = [drawn for found in years.values() if (drawn := found.resampled[key]) is not None]
-        body |= _figure(key, float(np.mean(values)) / 100, np.mean(resampled, axis=0))
-    body["pairs"] = sum(found.body["pairs"] for found in years.values())
-    body["pairs_concatenated"] = sum(found.body["pairs_concatenated"] for found in years.values())
-    return body
-
-
-def _spearman(x: Floats, gold: Floats) -> float:
-    return float(stats.spearmanr(x, gold).statistic)
-
-
-def _figure(key: str, value: float | None, resampled: Floats | None) -> dict[str, Any]:
-    """Return a correlation and its interval, both times 100, rounded to hide rounding differences of BLAS libraries."""
-    return {
-        key: None if value is None else round(100 * value, 4),
-        f"{key}_interval": None if resampled is None else bootstrap.interval(100 * resampled),
+    kind = "sts"
+    order = 1
+    help = "semantic textual similarity in English, SemEval 2012 to 2016, by the paper's protocol"
+    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
+    metrics: ClassVar[Mapping[str, Measure]] = {
+        "pearson": Measure("mean of Pearson's correlations on the data sets", CORRELATION, label="mean Pearson"),
+        "pearson_without_smt": Measure(
+            "the same without the set SMT", CORRELATION, label="the same, no SMT", compared=False
+        ),
+        "spearman": Measure("Spearman's correlation over all pairs", CORRELATION, label="Spearman, all pairs"),
     }
+
+    @classmethod
+    def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
+        return {"path": sources.sts} if sources.sts is not None and "en" in sources.languages else None
+
+    @classmethod
+    def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:
+        if sources.sts is None and not testsets.has_sts(sources.languages):
+            yield "STS", f"no published set is in the languages of this model: {', '.join(sources.languages)}"
+        elif sources.sts is not None and "en" not in sources.languages:
+            yield "STS 2012-2016", "not a language of this model: en"
+
+    def named(self, source: testsets.StsSource) -> Iterator[tuple[str, testsets.StsSet]]:
+        for year, names in testsets.YEARS.items():
+            if not source.has_folder(folder := f"STS{year[2:]}-en-test"):
+                self.missing.append((f"STS {year}", f"no folder {folder} in {source.path.name}"))
+                continue
+            for name in names:
+                try:
+                    yield f"{year}/{name}", source.semeval(year, name)
+                except testsets.MissingSetError as error:
+                    self.missing.append((f"STS {year} {name}", str(error)))
+
+    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+        years: dict[str, list[Scored]] = {}
+        with self.source() as source:
+            for name, data in self.named(source):
+                self.sums[f"{self.kind}/{name}"] = checksum(data.a, data.b, data.gold)
+                similarity, counts = similarities(scorer, data), draw.counts_of_set(len(data), name)
+                metrics = correlations(similarity, data.gold, counts)
+                scored = Scored(data, similarity, counts, metrics, bootstrap.pearson(counts, similarity, data.gold))
+                years.setdefault(name.partition("/")[0], []).append(scored)
+        found = {year: _year(year, scored) for year, scored in years.items()}
+        return {**{year: one.part for year, one in found.items()}, "average": _average(found)} if found else {}
+
+
+def _year(year: str, scored: Sequence[Scored]) -> Year:
+    rest = [one for one in scored if (year, one.data.name) != SMT]
+    pairs_of_rest = sum(len(one.data) for one in rest)
+    mean = _mean_pearson(scored)
+    metrics, drawn = {"pearson": _metric(*mean)}, {"pearson": mean[1], "pearson_without_smt": mean[1]}
+    if year == SMT[0]:
+        without = _mean_pearson(rest)
+        metrics["pearson_without_smt"] = _metric(*without, items=pairs_of_rest)
+        drawn["pearson_without_smt"] = without[1]
+    x = np.concatenate([one.similarity for one in rest]) if rest else np.zeros(0)
+    gold = np.concatenate([one.data.gold for one in rest]) if rest else np.zeros(0)
+    why = no_correlation(x, gold) if rest else "none of its data sets"
+    drawn["spearman"] = None
+    value = None
+    if why is None:
+        from scipy import stats  # not at Snakemake's every start: it takes a second
+
+        value = float(stats.spearmanr(x, gold).statistic)
+        drawn["spearman"] = bootstrap.spearman(np.hstack([one.counts for one in rest]), x, gold)
+    metrics["spearman"] = _metric(value, drawn["spearman"], why, pairs_of_rest)
+    sets = {
+        one.data.name: {"items": len(one.data), **{key: metric.report for key, metric in one.metrics.items()}}
+        for one in scored
+    }
+    pairs = sum(len(one.data) for one in scored)
+    return Year(Part(pairs, metrics, {"sets": sets}, test=f"STS {year}", detail=True), drawn)
+
+
+def _metric(value: float | None, drawn: Floats | None, why: str | None, items: int | None = None) -> Metric:
+    """A metric from a correlation, which is not times 100."""
+    if value is None:
+        return Metric(None, why=why, items=items)
+    return Metric(100 * value, None if drawn is None else 100 * drawn, items=items)
+
+
+def _mean_pearson(scored: Sequence[Scored]) -> tuple[float | None, Floats | None, str | None]:
+    """The mean correlation on some sets, in each resample too; or why there is none."""
+    without = [one.data.name for one in scored if one.metrics["pearson"].value is None]
+    if without or not scored:
+        return None, None, f"no correlation on {', '.join(without)}" if without else "none of its data sets"
+    from scipy import stats
+
+    values = np.array([stats.pearsonr(one.similarity, one.data.gold).statistic for one in scored])
+    return float(values.mean()), np.mean([one.pearson for one in scored], axis=0), None
+
+
+def _average(years: Mapping[str, Year]) -> Part:
+    """Each yearly score averaged over the years."""
+    metrics = {}
+    for key in Sts.metrics:
+        # Only 2013 has SMT; in other years the two means are the same.
+        found = [year.part.metrics.get(key, year.part.metrics["pearson"]) for year in years.values()]
+        own = [
+            year.part.items if one.items is None else one.items for one, year in zip(found, years.values(), strict=True)
+        ]
+        items = None if key == "pearson" else sum(own)
+        without = [name for name, one in zip(years, found, strict=True) if one.value is None]
+        if without:
+            metrics[key] = Metric(None, why=f"no figure for {', '.join(without)}", items=items)
+            continue
+        # Of the rounded figures, as they are shown.
+        value = float(np.mean([round(one.value or 0.0, 4) for one in found]))
+        drawn = [resampled for year in years.values() if (resampled := year.drawn[key]) is not None]
+        metrics[key] = Metric(value, 100 * np.mean(drawn, axis=0), items=items)
+    names = list(years)
+    test = f"STS {names[0]}-{names[-1]}, average" if len(names) > 1 else f"STS {names[0]}, average"
+    return Part(sum(year.part.items for year in years.values()), metrics, {"years": names}, test=test)

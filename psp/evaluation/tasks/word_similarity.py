@@ -21,7 +21,7 @@ from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.contract import Draw, Figure, Part, Task, lines
+from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task, lines
 from psp.evaluation.testsets import read_score
 
 ALL, COVERED = "all", "covered"
@@ -61,7 +61,7 @@ class WordSimilarity(Task):
             "plain", [*LAYOUTS], help="; ".join(f"{name}: {layout.help}" for name, layout in LAYOUTS.items())
         ),
     }
-    figures: ClassVar[Mapping[str, str]] = {"spearman": "Spearman's correlation, times 100"}
+    metrics: ClassVar[Mapping[str, Measure]] = {"spearman": Measure("Spearman's correlation", CORRELATION)}
 
     def files(self) -> list[Path]:
         return [self.path("path")]
@@ -120,7 +120,7 @@ class WordSimilarity(Task):
         if covered.any():
             parts[COVERED] = _part(similarity[covered], gold[covered], draw)
         further = {"covered": int(covered.sum())}
-        return {name: Part(one.items, one.figures, further, own_items=name == COVERED) for name, one in parts.items()}
+        return {name: Part(one.items, one.metrics, further, own_items=name == COVERED) for name, one in parts.items()}
 
 
 def _with_header(cells: list[str]) -> str | None:
@@ -144,7 +144,7 @@ def _part(similarity: Floats, gold: Floats, draw: Draw) -> Part:
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
     if why := no_correlation(similarity, gold):
-        return Part(len(gold), {"spearman": Figure(None, why=why)}, {})
+        return Part(len(gold), {"spearman": Metric(None, why=why)}, {})
     counts = draw.counts(len(gold), ALL)  # the same for both parts of a system that covers all
     value = 100 * float(stats.spearmanr(similarity, gold).statistic)
-    return Part(len(gold), {"spearman": Figure(value, 100 * bootstrap.spearman(counts, similarity, gold))}, {})
+    return Part(len(gold), {"spearman": Metric(value, 100 * bootstrap.spearman(counts, similarity, gold))}, {})

@@ -1,6 +1,6 @@
 """Translators by one contract, and bitext turned into paraphrases with them."""
 
-from psp.inference.translation.contract import Hypothesis, Translator
+from psp.inference.translation.base import Hypothesis, Translator
 from psp.inference.translation.load import load_translator
 
 __all__ = ["Hypothesis", "Translator", "load_translator"]

@@ -24,7 +24,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.progress import Progress
-from psp.inference.translation.contract import Hypothesis, Translator, TranslatorError
+from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
 from psp.models.registry import Encoder
 from psp.models.similarity import text_cosines
 from psp.text.lines import read_lines

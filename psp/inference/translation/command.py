@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from psp.core.errors import ConfigError
-from psp.inference.translation.contract import Hypothesis, Translator, TranslatorError
+from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
 
 #: Characters of a line, or of what a command writes to stderr, in an error.
 SHOWN = 200

@@ -10,7 +10,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import sha256
-from psp.inference.translation.contract import Hypothesis, Translator, limit
+from psp.inference.translation.base import Hypothesis, Translator, limit
 from psp.text.sentencepiece import load_sentencepiece
 
 #: Names of sentencepiece models in a model's folder: of its sources, and of its translations.

@@ -8,8 +8,8 @@ from typing import Any
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
+from psp.inference.translation.base import Translator
 from psp.inference.translation.command import CommandTranslator
-from psp.inference.translation.contract import Translator
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
 from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 

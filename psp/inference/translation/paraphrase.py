@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from psp.core.errors import ConfigError, PspError
-from psp.inference.translation.contract import Translator
+from psp.inference.translation.base import Translator
 from psp.models.registry import Encoder
 from psp.models.similarity import text_cosines
 from psp.text.keys import normalised_key

@@ -1,6 +1,6 @@
 """Filters: decide which pairs to train on, and give a reason for each dropped pair.
 
-Each filter is one class in one file and implements the interface in :mod:`psp.pairs.filters.contract`;
+Each filter is one class in one file and implements the interface in :mod:`psp.pairs.filters.base`;
 :mod:`psp.pairs.filters.stage` runs them over a corpus and counts what they drop.
 
 To add a filter, add a file here and run ``make settings``. Every module of this folder is loaded, and the rule reruns
@@ -29,7 +29,7 @@ the files generated from them: docs/settings.md and the schema of the settings i
 import importlib
 import pkgutil
 
-from psp.pairs.filters.contract import Batch, Filter, RowError, build, for_text, names, problems, section
+from psp.pairs.filters.base import Batch, Filter, RowError, build, for_text, names, problems, section
 from psp.pairs.filters.stage import filter_corpus
 
 for _module in pkgutil.iter_modules(__path__):

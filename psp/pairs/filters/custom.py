@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
 from psp.core.settings import Setting, listing
-from psp.pairs.filters.contract import Batch, Filter, RowError
+from psp.pairs.filters.base import Batch, Filter, RowError
 from psp.text.words import clean
 
 Function = Callable[[str, str], Any]

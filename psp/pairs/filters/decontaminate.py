@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
 from psp.core.settings import Setting, choice, flag, listing
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import KeyFinder, normalised_keys
 
 

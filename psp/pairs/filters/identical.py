@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.settings import Setting, flag, number
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import normalised_key
 from psp.text.words import words
 

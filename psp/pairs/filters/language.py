@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import Setting, choice, flag, number, whole
-from psp.pairs.filters.contract import SIDES, Batch, Filter
+from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.languages import LID_LABELS, lid_label, varieties
 from psp.text.scripts import foreign, letters_by_script, may_be
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.settings import Setting, choice, flag, whole
-from psp.pairs.filters.contract import SIDES, Batch, Filter
+from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.words import word_count, words
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from psp.core.settings import Setting, flag
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 
 
 class NumbersFilter(Filter):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from psp.core.errors import PspError
 from psp.core.settings import Setting, choice, flag, number
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 from psp.text.words import trigram_overlap, words
 
 Tokenizer = Callable[[str], list[str]]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.settings import Setting, flag, number
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 from psp.text import characters
 from psp.text.characters import Characters
 

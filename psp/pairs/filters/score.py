@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from psp.core.errors import ConfigError
 from psp.core.settings import Setting, flag, number
 from psp.corpora.kinds import of_kind
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 
 
 class ScoreFilter(Filter):

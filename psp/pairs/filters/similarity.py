@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from psp.core.settings import Setting, flag, number, text, whole
 from psp.models.registry import Encoder, load_encoder, survives_fork
 from psp.models.similarity import cosines
-from psp.pairs.filters.contract import Batch, Filter
+from psp.pairs.filters.base import Batch, Filter
 
 BLOCK = 2000
 """Pairs embedded at a time: 16 MB at 1024 dimensions."""

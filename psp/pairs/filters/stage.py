@@ -19,7 +19,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic_text, write_json
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
-from psp.pairs.filters.contract import STAGE, Batch, Filter, RowError
+from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
 from psp.pairs.pair_file import join_pairs
 from psp.text.segment import Segmenter
 from psp.text.words import clean, clean_all

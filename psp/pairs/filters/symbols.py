@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.settings import Setting, choice, flag, number
-from psp.pairs.filters.contract import SIDES, Batch, Filter
+from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text import characters
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from psp.core.errors import PspError
 from psp.core.progress import Progress
-from psp.inference.translation.contract import limit
+from psp.inference.translation.base import limit
 from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest
 from psp.training.saving.csv_log import Table

@@ -33,11 +33,11 @@ def test_hidden_pairs_are_found_and_counted(bucc: dict[str, object]) -> None:
     task = make(bucc)
     parts = task.score(HASHED, DRAW)
     best, default = parts["best"], parts["default"]
-    assert best.figures["f1"].value > 90
-    assert best.figures["f1"].value >= default.figures["f1"].value
+    assert best.metrics["f1"].value > 90
+    assert best.metrics["f1"].value >= default.metrics["f1"].value
     for part in (best, default):
-        precision, recall = (part.figures[name].value / 100 for name in ("precision", "recall"))
-        assert part.figures["f1"].value == pytest.approx(200 * precision * recall / (precision + recall), abs=1e-9)
+        precision, recall = (part.metrics[name].value / 100 for name in ("precision", "recall"))
+        assert part.metrics["f1"].value == pytest.approx(200 * precision * recall / (precision + recall), abs=1e-9)
         low, high = part.report["figures"]["f1"]["interval"]
         assert low <= part.report["figures"]["f1"]["value"] <= high
     assert default.further["threshold"] == 1.25
@@ -49,11 +49,11 @@ def test_figures_are_those_of_sets(mined: int) -> None:
     right = np.array([True, True, False, True, False, False, True, False])
     part, hits = _part(right, mined, 6, 1.0, DRAW), int(right[:mined].sum())
     assert part.items == mined + 6 - hits
-    assert part.figures["recall"].value == pytest.approx(100 * hits / 6)
+    assert part.metrics["recall"].value == pytest.approx(100 * hits / 6)
     if mined:
-        assert part.figures["precision"].value == pytest.approx(100 * hits / mined)
+        assert part.metrics["precision"].value == pytest.approx(100 * hits / mined)
     else:
-        assert part.figures["precision"].why == "no pair is mined"
+        assert part.metrics["precision"].why == "no pair is mined"
 
 
 def test_bad_input_is_one_line(bucc: dict[str, object]) -> None:

@@ -60,7 +60,7 @@ def test_with_a_development_part_it_is_scikit_learns_classifier_on_the_vectors(t
         model = linear_model.LogisticRegression(C=c, max_iter=1000).fit(vectors(texts_of(train)), train.labels)
         return 100 * float((model.predict(vectors(texts_of(on))) == np.array(on.labels)).mean())
 
-    assert part.figures["accuracy"].value == pytest.approx(accuracy(c, test), abs=1e-6)
+    assert part.metrics["accuracy"].value == pytest.approx(accuracy(c, test), abs=1e-6)
     assert c == max(GRID["C"], key=lambda one: accuracy(one, dev))
     assert part.items == 80 and part.further["classes"] == 2
     assert make(entry).score(HASHED, DRAW)["all"].report == part.report
@@ -76,7 +76,7 @@ def test_without_one_the_training_part_is_cross_validated_as_scikit_learn_does(t
     found = search().fit(vectors(texts_of(train)), train.labels)
     assert part.further["regularisation"] == [found.best_params_["C"]]
     accuracy = 100 * found.score(vectors(texts_of(test)), test.labels)
-    assert part.figures["accuracy"].value == pytest.approx(accuracy, abs=1e-6)
+    assert part.metrics["accuracy"].value == pytest.approx(accuracy, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -88,10 +88,10 @@ def test_without_a_test_part_each_fold_is_held_out_once_as_scikit_learn_does(tmp
     (items,) = task.parts
     folds = model_selection.StratifiedKFold(10, shuffle=True, random_state=1111)
     x, y = vectors(texts_of(items)), np.array(items.labels)
-    assert part.figures["accuracy"].value == pytest.approx(
+    assert part.metrics["accuracy"].value == pytest.approx(
         100 * float((model_selection.cross_val_predict(search(), x, y, cv=folds) == y).mean()), abs=1e-6
     )
-    assert part.items == 90 and part.figures["accuracy"].value > 70
+    assert part.items == 90 and part.metrics["accuracy"].value > 70
     assert len(part.further["regularisation"]) == 10
 
 
@@ -117,8 +117,8 @@ def test_pairs_enter_as_difference_and_product_and_mrpc_has_an_f1(tmp_path: Path
 
     found = search().fit(features(train), train.labels).predict(features(test))
     gold = np.array(test.labels)
-    assert part.figures["accuracy"].value == pytest.approx(100 * float((found == gold).mean()), abs=1e-6)
-    f1 = part.figures["f1"]
+    assert part.metrics["accuracy"].value == pytest.approx(100 * float((found == gold).mean()), abs=1e-6)
+    f1 = part.metrics["f1"]
     assert f1.value == pytest.approx(100 * metrics.f1_score(gold, found, pos_label="1"), abs=1e-6)
     counts = DRAW.counts(60)
     of_resamples = [
@@ -210,8 +210,8 @@ def test_the_transfer_tasks_as_published(psp_data: Path, monkeypatch: pytest.Mon
     }
     assert len(set(made["trec"].parts[1].labels)) == 6
     trec = made["trec"].score(HASHED, DRAW)["all"]
-    assert trec.figures["accuracy"].value > 40 and trec.further["sentences_in_train"] == 11
+    assert trec.metrics["accuracy"].value > 40 and trec.further["sentences_in_train"] == 11
     cr = made["cr"].score(HASHED, DRAW)["all"]
-    assert cr.figures["accuracy"].value > 60 and cr.further["blank"] == 4
+    assert cr.metrics["accuracy"].value > 60 and cr.further["blank"] == 4
     sick = made["sick-e"].score(HASHED, DRAW)["all"]
-    assert sick.figures["accuracy"].value > 60 and sick.further["pairs_in_train"] == 81
+    assert sick.metrics["accuracy"].value > 60 and sick.further["pairs_in_train"] == 81

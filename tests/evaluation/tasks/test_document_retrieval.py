@@ -51,7 +51,7 @@ def test_ndcg_is_scikit_learns(beir: Path, monkeypatch: pytest.MonkeyPatch, bloc
         gold[row, list(of)] = list(of.values())
     similarity = scorer.cross(queries, documents)
     order = np.argsort(np.argsort(-similarity, axis=1, kind="stable"), axis=1)  # equal ones in the corpus's order
-    assert part.figures["ndcg@10"].value == pytest.approx(
+    assert part.metrics["ndcg@10"].value == pytest.approx(
         100 * metrics.ndcg_score(gold, -order.astype(float), k=10), abs=1e-6
     )
     assert part.items == 11 and part.further == {"documents": 70}

@@ -47,7 +47,7 @@ def test_it_is_the_mean_over_seeds_of_the_probe_on_the_vectors(texts: dict[str, 
     found = probes.classify(features, labels[:2], hidden=50, seeds=[1, 2])
     accuracies = [100 * float((one.labels == labels[2]).mean()) for one in found]
     assert part.further["accuracies"] == [round(one, 4) for one in accuracies]
-    assert part.figures["accuracy"].value == pytest.approx(np.mean(accuracies))
+    assert part.metrics["accuracy"].value == pytest.approx(np.mean(accuracies))
     assert part.further["l2"] == [one.l2 for one in found] and set(part.further["l2"]) <= set(probes.L2)
     assert part.further["epochs"] == [one.epochs for one in found]
     assert part.further["dev_accuracies"] == [round(100 * one.dev_accuracy, 4) for one in found]
@@ -57,9 +57,9 @@ def test_it_is_the_mean_over_seeds_of_the_probe_on_the_vectors(texts: dict[str, 
         80,
         40,
     )
-    assert part.figures["accuracy"].value > 70
-    low, high = part.figures["accuracy"].report["interval"]
-    assert low < part.figures["accuracy"].value < high
+    assert part.metrics["accuracy"].value > 70
+    low, high = part.metrics["accuracy"].report["interval"]
+    assert low < part.metrics["accuracy"].value < high
     assert make(texts).score(HASHED, DRAW)["all"].report == part.report
 
 
@@ -79,8 +79,8 @@ def test_pairs_enter_as_difference_and_product(tmp_path: Path) -> None:
         features.append(np.hstack([np.abs(a - b), a * b]))
     labels = [np.array([label == "3" for label in one.labels], np.intp) for one in task.parts]
     (found,) = probes.classify(features, labels[:2], hidden=8, seeds=[1])
-    assert part.figures["accuracy"].value == pytest.approx(100 * (found.labels == labels[2]).mean())
-    assert part.figures["accuracy"].value > 75 and part.further["pairs_in_train"] == 0
+    assert part.metrics["accuracy"].value == pytest.approx(100 * (found.labels == labels[2]).mean())
+    assert part.metrics["accuracy"].value > 75 and part.further["pairs_in_train"] == 0
     assert len(list(task.sentences())) == 100
 
 
@@ -92,7 +92,7 @@ def test_its_report_fits_the_schema(texts: dict[str, object]) -> None:
 
 def test_a_system_that_says_nothing_and_one_without_vectors(texts: dict[str, object]) -> None:
     part = make(texts).score(SAME, DRAW)["all"]
-    assert part.figures["accuracy"].value == 50
+    assert part.metrics["accuracy"].value == 50
     with pytest.raises(Unsupported, match="has no vectors"):
         make(texts).score(WordOverlap(), DRAW)
 

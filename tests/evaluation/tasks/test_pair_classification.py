@@ -60,8 +60,8 @@ def test_the_threshold_comes_from_the_training_part(tmp_path: Path) -> None:
         "the scored set itself",
         "train",
     )
-    assert alone.figures["accuracy"].value >= found.figures["accuracy"].value > 60
-    assert alone.figures["average_precision"].value == found.figures["average_precision"].value
+    assert alone.metrics["accuracy"].value >= found.metrics["accuracy"].value > 60
+    assert alone.metrics["average_precision"].value == found.metrics["average_precision"].value
     train = rows_of(60, 1)
     x = HASHED.pairwise([a for _, a, _ in train], [b for _, _, b in train])
     assert found.further["threshold"] == round(best_threshold(x, np.array([label for label, _, _ in train]) == 1), 4)
@@ -94,7 +94,7 @@ def test_mrpc_as_published(psp_data: Path) -> None:
     folder = psp_data / "eval/transfer/MRPC"
     entry = {"task": "pair_classification", "layout": "mrpc", "path": str(folder / "msr_paraphrase_test.txt")}
     part = make({**entry, "train": str(folder / "msr_paraphrase_train.txt")}).score(HASHED, DRAW)["all"]
-    assert part.items == 1725 and part.figures["accuracy"].value > 60
+    assert part.items == 1725 and part.metrics["accuracy"].value > 60
 
 
 def test_polish_sets_have_labels_of_three_kinds(tmp_path: Path) -> None:

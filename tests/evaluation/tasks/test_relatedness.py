@@ -50,11 +50,11 @@ def test_it_is_the_mean_over_seeds_of_scipys_correlations(entry: dict[str, objec
     found = probes.relate(features, scores[:2], seeds=[1, 2])
     spearmans = [100 * stats.spearmanr(one.scores, scores[2]).statistic for one in found]
     assert part.further["spearmans"] == [round(one, 4) for one in spearmans]
-    assert part.figures["spearman"].value == pytest.approx(np.mean(spearmans))
+    assert part.metrics["spearman"].value == pytest.approx(np.mean(spearmans))
     pearsons = [100 * stats.pearsonr(one.scores, scores[2]).statistic for one in found]
-    assert part.figures["pearson"].value == pytest.approx(np.mean(pearsons))
-    low, high = part.figures["spearman"].report["interval"]
-    assert 40 < low < part.figures["spearman"].value < high
+    assert part.metrics["pearson"].value == pytest.approx(np.mean(pearsons))
+    low, high = part.metrics["spearman"].report["interval"]
+    assert 40 < low < part.metrics["spearman"].value < high
     assert part.further["epochs"] == [one.epochs for one in found]
     assert make(entry).score(HASHED, DRAW)["all"].report == part.report
 

@@ -24,8 +24,8 @@ def test_f1_is_scikit_learns_weighted_one(matrix: np.ndarray) -> None:
     found, right = matrix.argmax(axis=1), np.arange(len(matrix))
     part = _part(matrix.astype(float), [str(row) for row in right], DRAW)
     expected = metrics.f1_score(right, found, average="weighted", zero_division=0)
-    assert part.figures["f1"].value == pytest.approx(100 * expected, abs=1e-6)
-    assert part.figures["error"].value == pytest.approx(100 * (found != right).mean(), abs=1e-9)
+    assert part.metrics["f1"].value == pytest.approx(100 * expected, abs=1e-6)
+    assert part.metrics["error"].value == pytest.approx(100 * (found != right).mean(), abs=1e-9)
 
 
 def test_both_directions_of_two_files(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_the_mean_of_data_sets_and_all_pairs_together_are_scipys(tmp_path: Path)
             np.mean(each),
             100 * function(np.concatenate(list(x.values())), np.concatenate(list(gold.values()))).statistic,
         ]
-        assert [part.figures[figure].value for part in parts.values()] == pytest.approx(expected, abs=1e-6)
+        assert [part.metrics[figure].value for part in parts.values()] == pytest.approx(expected, abs=1e-6)
     for part in parts.values():
         report = part.report["figures"]
         low, high = report["pearson"]["interval"]
@@ -85,4 +85,4 @@ def test_sick_as_published(psp_data: Path) -> None:
         {"task": "similarity", "layout": "sick", "path": str(psp_data / "eval/transfer/SICK/SICK_test_annotated.txt")}
     )
     part = task.score(HASHED, DRAW)["SICK_test_annotated"]
-    assert part.items == 4927 and 30 < part.figures["pearson"].value < 80
+    assert part.items == 4927 and 30 < part.metrics["pearson"].value < 80

@@ -62,7 +62,7 @@ def test_a_model_covers_the_words_of_its_vocabulary(tmp_path):
     found = given.score(EmbeddingScorer(model), DRAW)
     # Two unknown words share the row of unknown words: their cosine of 1 would say nothing.
     assert (found["all"].items, found["covered"].items) == (4, 2)
-    assert found["covered"].figures["spearman"].value == pytest.approx(100)
+    assert found["covered"].metrics["spearman"].value == pytest.approx(100)
     both = CombinedModel(
         [model, StaticModel(Table(np.ones((2, 2), np.float32)), WordTokenizer([("gnu", 1)], config), config)]
     )
@@ -71,7 +71,7 @@ def test_a_model_covers_the_words_of_its_vocabulary(tmp_path):
 
 def test_without_correlation_it_says_why(tmp_path):
     same = task(tmp_path / "set.tsv", LINES).score(SAME, DRAW)
-    assert same["all"].figures["spearman"].why == "the system finds every pair equally similar"
+    assert same["all"].metrics["spearman"].why == "the system finds every pair equally similar"
     nothing = Some(HASHED.model)
     few = task(tmp_path / "few.tsv", ["w1\tw2\t3", "w2\tw3\t1"]).score(nothing, DRAW)
     assert list(few) == ["all"] and few["all"].further == {"covered": 0}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError
 from psp.inference.translation import Hypothesis, load_translator
-from psp.inference.translation.contract import TranslatorError
+from psp.inference.translation.base import TranslatorError
 
 LINES = st.lists(st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zl", "Zp"])), max_size=5)
 

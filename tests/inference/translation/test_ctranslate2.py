@@ -11,7 +11,7 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError
 from psp.inference.translation import Hypothesis, load_translator
-from psp.inference.translation.contract import limit
+from psp.inference.translation.base import limit
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
 from tests.inference.translation.conftest import sentences
 

@@ -13,7 +13,7 @@ FILTER = '''
 """Drop pairs in capitals."""
 
 from psp.core.settings import choice, flag, whole
-from psp.pairs.filters.contract import SIDES, Batch, Filter
+from psp.pairs.filters.base import SIDES, Batch, Filter
 
 
 class ShoutingFilter(Filter):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.pairs.filters.contract import Batch
+from psp.pairs.filters.base import Batch
 from psp.pairs.filters.numbers import NumbersFilter, numbers
 
 

@@ -7,7 +7,7 @@ import torch
 
 from psp.core.errors import DataError
 from psp.inference.translation import load_translator
-from psp.inference.translation.contract import limit
+from psp.inference.translation.base import limit
 from psp.pairs.translator_heldout import read_heldout
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator import export

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation.tasks import Draw, Figure, Task, make, names
-from psp.evaluation.tasks.contract import columns
+from psp.evaluation.tasks import Draw, Metric, Task, make, names, of_every_model
+from psp.evaluation.tasks.base import CORRELATION, PERCENT, columns
 from psp.evaluation.testsets import read_score, read_tatoeba
 from tests.evaluation.tasks.conftest import write
 
@@ -17,13 +17,11 @@ DRAW = Draw(resamples=2000, seed=1, name="set")
 
 
 def test_every_task_tells_a_config_what_it_takes() -> None:
-    assert set(names()) == {
-        "similarity", "retrieval", "bitext_mining", "pair_classification", "classification", "document_retrieval",
-        "mlp_classification", "relatedness", "word_similarity",
-    }  # fmt: skip
+    assert [kind.kind for kind in of_every_model()] == ["sts", "semeval2017", "stsb", "files", "tatoeba"]
     for kind in names():
         task = Task.classes[kind]
-        assert task.help and task.figures and task.lower_is_better <= task.figures.keys()
+        assert task.help and task.metrics and task.paths <= task.declared.keys()
+        assert all(one.unit in (CORRELATION, PERCENT) and one.help for one in task.metrics.values())
         assert all(setting.help for setting in task.declared.values()), kind
 
 
@@ -59,7 +57,7 @@ def test_a_mean_has_the_interval_of_its_bootstrap() -> None:
     )
     assert DRAW.mean(values).report == report
     assert Draw(2000, 2, "set").mean(values).report != report
-    assert Figure(None, why="it is constant").report == {"value": None, "interval": None, "why": "it is constant"}
+    assert Metric(None, why="it is constant").report == {"value": None, "interval": None, "why": "it is constant"}
 
 
 def test_a_file_with_a_mark_carriage_returns_and_quotation_marks_is_read_as_it_is(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""The interface of the evaluation tasks that a config adds under ``evaluate.tasks``, and their registry.
+"""The interface of evaluation tasks, those of every model and those that a config adds, and their registry.
 
-A task reads one published test set (or the user's own files in that layout) and scores a system on it. Each figure has
+A task reads one published test set (or the user's own files in that layout) and scores a system on it. Each metric has
 a 95% interval from the bootstrap over the set's items: resamples depend only on the task's name and the seed, so two
 systems are compared on the same resamples. What tells a set from another is the task's kind, its settings but the
 paths, and its files.
@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO, ClassVar, NamedTuple
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256
@@ -22,28 +22,56 @@ from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
 from psp.text.lines import read_lines
 
+#: Units of metrics: a correlation, times 100; a share or an error rate, in %.
+CORRELATION, PERCENT = "correlation x 100", "%"
+
+
+class Measure(NamedTuple):
+    """What a metric is.
+
+    Attributes:
+        help: in a few words.
+        unit: :data:`CORRELATION` or :data:`PERCENT`.
+        higher_is_better: false for errors.
+        label: its name in tables; "" = its key.
+        compared: whether systems are compared by it; if not, it is only shown.
+    """
+
+    help: str
+    unit: str
+    higher_is_better: bool = True
+    label: str = ""
+    compared: bool = True
+
 
 @dataclass(frozen=True)
-class Figure:
+class Metric:
     """A score: its value, its value in each resample, and why it is undefined, if it is.
 
     Attributes:
-        value: in the unit that the task's ``figures`` gives; None if undefined.
+        value: in the unit of its measure; None if undefined.
         resampled: float64 (resamples,), NaN where undefined in a resample; None for no interval.
         why: the reason for None.
+        interval: its 95% interval, if that is not the percentiles of ``resampled``.
+        items: how many it is over, if not all of its part.
     """
 
     value: float | None
     resampled: Floats | None = None
     why: str | None = None
+    interval: list[float] | None = None
+    items: int | None = None
 
     @property
     def report(self) -> dict[str, Any]:
-        """``value`` and ``interval``, rounded, and ``why`` if the value is None."""
+        """``value`` and ``interval``, rounded, ``why`` if the value is None, and ``items`` if they are its own."""
+        own = {} if self.items is None else {"items": self.items}
         if self.value is None:
-            return {"value": None, "interval": None, "why": self.why}
-        interval = None if self.resampled is None else bootstrap.interval(self.resampled)
-        return {"value": round(self.value, 4), "interval": interval}
+            return {"value": None, "interval": None, "why": self.why, **own}
+        interval = self.interval
+        if interval is None and self.resampled is not None:
+            interval = bootstrap.interval(self.resampled)
+        return {"value": round(self.value, 4), "interval": interval, **own}
 
 
 @dataclass(frozen=True)
@@ -52,27 +80,54 @@ class Part:
 
     Attributes:
         items: how many the bootstrap draws from.
-        figures: by name.
+        metrics: by name.
         further: what else is worth knowing.
         own_items: whether the items depend on the system, as those of mining do: two systems' resamples are then not
             of the same items, and their differences have no interval.
+        test: what people call it; "" = the task's name and its own.
+        detail: whether it is a part of another part, shown beside it but not compared.
+        mean_of: the parts whose mean it is, if it is one.
+        development: whether models are chosen by it, so that it is no test.
     """
 
     items: int
-    figures: Mapping[str, Figure]
-    further: Mapping[str, Any]
+    metrics: Mapping[str, Metric]
+    further: Mapping[str, Any] = field(default_factory=dict)
     own_items: bool = False
+    test: str = ""
+    detail: bool = False
+    mean_of: Sequence[str] = ()
+    development: bool = False
 
     @property
     def report(self) -> dict[str, Any]:
-        """``items``, ``figures``, and ``further``: what else is worth knowing (a threshold, a count)."""
-        figures = {name: one.report for name, one in self.figures.items()}
+        """``items``, ``figures`` and ``further``."""
+        figures = {name: metric.report for name, metric in self.metrics.items()}
         return {"items": self.items, "figures": figures, "further": dict(self.further)}
+
+    def described(self, measures: Mapping[str, Measure]) -> dict[str, Any]:
+        """As :attr:`report`, with what each metric is, and what else is said of the part."""
+        said = {
+            "test": self.test, "detail": self.detail, "mean_of": list(self.mean_of), "development": self.development,
+        }  # fmt: skip
+        report = self.report
+        for name, figure in report["figures"].items():
+            measure = measures[name]
+            figure["label"], figure["unit"] = measure.label or name, measure.unit
+            figure["higher_is_better"] = measure.higher_is_better
+            if not measure.compared:
+                figure["compared"] = False
+        return report | {key: value for key, value in said.items() if value}
 
 
 @dataclass(frozen=True)
 class Draw:
-    """The bootstrap's settings: how many resamples, their seed, and the name that tells sets apart."""
+    """The bootstrap's settings.
+
+    Attributes:
+        resamples, seed: how many, and from which random numbers.
+        name: the task's, which tells its draws from those of others.
+    """
 
     resamples: int
     seed: int
@@ -82,9 +137,30 @@ class Draw:
         """How often each item occurs in each resample: uint16 (resamples, items)."""
         return bootstrap.resample_counts(items, self.resamples, self.seed, f"tasks/{self.name}/{part}")
 
-    def mean(self, values: Floats, part: str = "") -> Figure:
+    def counts_of_set(self, items: int, name: str) -> bootstrap.Counts:
+        """As :meth:`counts`, of a set that every model is scored on: whatever the task is called."""
+        return bootstrap.resample_counts(items, self.resamples, self.seed, name)
+
+    def mean(self, values: Floats, part: str = "") -> Metric:
         """The mean of a value per item, float64 (items,), and its resamples."""
-        return Figure(float(values.mean()), self.counts(len(values), part) @ values / len(values))
+        return Metric(float(values.mean()), self.counts(len(values), part) @ values / len(values))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What there is for the tasks of every model.
+
+    Attributes:
+        languages: the model's.
+        sts: the archive or folder of STS sets; None where it is not wanted, or has none in these languages.
+        tatoeba: by language its two files (its side, the English side).
+        files: the user's own STS sets, by name.
+    """
+
+    languages: Sequence[str]
+    sts: str | None = None
+    tatoeba: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 class Task(ABC):
@@ -104,20 +180,24 @@ class Task(ABC):
     """What it measures, in a few words."""
     declared: ClassVar[Mapping[str, Setting]]
     """The keys of an entry, ``task`` aside."""
-    figures: ClassVar[Mapping[str, str]]
-    """Each figure and what it is; the first is the main one. Errors are in %, and so is all that is a share;
-    correlations are times 100."""
-    lower_is_better: ClassVar[frozenset[str]] = frozenset()
-    """The figures of which less is better."""
-    PATHS: ClassVar[frozenset[str]] = frozenset({"path", "train", "dev", "source", "target"})
-    """The keys that are paths, in every task that has them: they tell where a set lies, not which one it is."""
+    metrics: ClassVar[Mapping[str, Measure]]
+    """Each metric and what it is; the first is the main one."""
+    paths: ClassVar[frozenset[str]] = frozenset({"path"})
+    """The keys that are paths: they tell where a set lies, not which one it is."""
+    order: ClassVar[int] = 100
+    """Where it stands among the tasks of a model."""
     classes: ClassVar[dict[str, type[Task]]] = {}
 
     def __init_subclass__(cls) -> None:
-        Task.classes[cls.kind] = cls
+        if cls.kind:  # not what several tasks share
+            Task.classes[cls.kind] = cls
 
     def __init__(self, settings: Mapping[str, Any], place: str = "task") -> None:
         self.place = place
+        #: Filled by scoring: the checksums of sets that may be published ones (:mod:`psp.text.published_sets`), and
+        #: the sets that its files lack, each with the reason.
+        self.sums: dict[str, str] = {}
+        self.missing: list[tuple[str, str]] = []
         for key in settings:
             if key not in self.declared and key != "task":
                 raise ConfigError(f"{place}.{key}: unknown key; {self.kind} has {', '.join(self.declared)}")
@@ -130,9 +210,19 @@ class Task(ABC):
                 raise ConfigError(f"{place}.{key}: {value!r} must be {setting.allowed}")
 
     def path(self, key: str) -> Path:
-        """A setting that is a path, one of :data:`PATHS`, with ``~/`` and ``${VARIABLE}`` expanded."""
-        assert key in self.PATHS, key
+        """A setting that is a path, one of :attr:`paths`, with ``~/`` and ``${VARIABLE}`` expanded."""
+        assert key in self.paths, key
         return Path(os.path.expandvars(self.settings[key])).expanduser()
+
+    @classmethod
+    def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
+        """The settings by which every model is scored on it, under its kind's name, if these sources have its sets."""
+        return None
+
+    @classmethod
+    def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:
+        """Sets of :meth:`by_default` that these sources cannot be scored on, each with the reason."""
+        return iter(())
 
     @abstractmethod
     def files(self) -> list[Path]:
@@ -177,6 +267,21 @@ class Unsupported(Exception):
 def names() -> list[str]:
     """The kinds of tasks, sorted."""
     return sorted(Task.classes)
+
+
+def of_every_model() -> list[type[Task]]:
+    """The kinds of tasks that every model is scored on, in their order."""
+    found = [kind for kind in Task.classes.values() if kind.by_default.__func__ is not Task.by_default.__func__]  # type: ignore[attr-defined]
+    return sorted(found, key=lambda kind: (kind.order, kind.kind))
+
+
+def by_default(sources: Sources) -> dict[str, Mapping[str, Any]]:
+    """The settings of the tasks that every model with these sources is scored on, by name, in their order."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for task in of_every_model():
+        if (settings := task.by_default(sources)) is not None:
+            found[task.kind] = {"task": task.kind, **settings}
+    return found
 
 
 def make(settings: Mapping[str, Any], place: str = "task") -> Task:

@@ -1,0 +1,89 @@
+"""Evaluations of format 1, before each test set was a task, as those of format 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from psp.text.languages import name_of_set
+
+
+def of_format_1(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts of each task, from the keys ``sts``, ``semeval2017``, ``stsb``, ``files`` and ``tatoeba``."""
+    parts: dict[str, dict[str, Any]] = {"sts": {year: _year(year, found) for year, found in body["sts"].items()}}
+    for task, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
+        parts[task] = {}
+        for name, found in body[task].items():
+            test = title.replace("{}", name)
+            further = {key: found[key] for key in ("in_stsb", "in_semeval2017_en") if key in found}
+            development = bool(found.get("development"))
+            parts[task][name] = {
+                "items": found.get("pairs", 0), "figures": _pair(found), "further": further, "development": development,
+                "test": test + " (dev)" * development,
+            }  # fmt: skip
+            if rest := found.get("without_semeval2017_en"):
+                parts[task][f"{name}-without-semeval2017-en"] = {
+                    "items": rest.get("pairs", 0), "figures": _pair(rest), "further": {}, "detail": True,
+                    "test": f"{test}, without SemEval-2017 en",
+                }  # fmt: skip
+    parts["tatoeba"] = _tatoeba(body["tatoeba"])
+    return parts
+
+
+def _figure(found: Mapping[str, Any], key: str, label: str, **own: Any) -> dict[str, Any]:
+    error = key == "error"
+    why = {"why": found.get(f"{key}_why", found.get("why"))} if found.get(key) is None else {}
+    interval = found.get("interval" if error else f"{key}_interval")
+    unit = "%" if error else "correlation x 100"
+    return {
+        "value": found.get(key), "interval": interval, **why, **own, "label": label, "unit": unit,
+        "higher_is_better": not error,
+    }  # fmt: skip
+
+
+def _pair(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {"pearson": _figure(found, "pearson", "Pearson"), "spearman": _figure(found, "spearman", "Spearman")}
+
+
+def _year(year: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {"items": found.get("pairs_concatenated", 0)}
+    figures = {"pearson": _figure(found, "pearson_mean", "mean Pearson")}
+    if "pearson_mean_without_smt" in found:
+        figures["pearson_without_smt"] = _figure(
+            found, "pearson_mean_without_smt", "the same, no SMT", compared=False, **rest
+        )
+    figures["spearman"] = _figure(found, "spearman_concatenated", "Spearman, all pairs", **rest)
+    further = {key: found[key] for key in ("sets", "years") if key in found}
+    whole = year == "average"
+    years = found.get("years") or ["2012", "2016"]
+    test = f"STS {'-'.join(dict.fromkeys([years[0], years[-1]]))}, average" if whole else f"STS {year}"
+    return {"items": found.get("pairs", 0), "figures": figures, "further": further, "test": test, "detail": not whole}
+
+
+def _tatoeba(languages: Mapping[str, Any]) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    means: dict[str, float] = {}
+
+    def mean(values: Sequence[float], of: Sequence[str], test: str) -> float:
+        value = sum(values) / len(values)
+        found = {"error": round(value, 4), "interval": None}
+        items = sum(parts[part]["items"] for part in of)
+        figures = {"error": _figure(found, "error", "error %")}
+        parts[of_part] = {"items": items, "figures": figures, "mean_of": list(of), "test": test, "further": {}}
+        return value
+
+    for iso3, directions in languages.items():
+        for direction, found in directions.items():
+            parts[direction] = {
+                "items": found.get("pairs", 0), "figures": {"error": _figure(found, "error", "error %")},
+                "further": {key: found.get(key, 0) for key in ("errors", "duplicates")},
+                "test": f"Tatoeba {direction} ({name_of_set(iso3)})",
+            }  # fmt: skip
+    for iso3, directions in languages.items():
+        of_part = iso3
+        errors = [found["error"] for found in directions.values()]
+        means[iso3] = mean(errors, list(directions), f"Tatoeba, {name_of_set(iso3)}, both directions")
+    if means:
+        of_part = "mean"
+        mean(list(means.values()), list(means), "Tatoeba, mean of the languages")
+    return parts
