@@ -56,7 +56,7 @@ rule system:
 
 
 # Params that are not given are inherited.
-use rule task as system_task with:
+use rule added_task as system_task with:
     input:
         unpack(encoder_inputs),
         files=lambda wildcards: [str(file) for file in task(wildcards).files()],

@@ -1,4 +1,4 @@
-# Score the model on one task of evaluate.tasks; and on those that every model has, before these.
+# Score the model on one task: of those that every model has, and then of those that the config adds.
 def task(wildcards):
     """Return a model's task; report a wrong name, or files that are not there, in one line."""
     try:
@@ -21,7 +21,8 @@ rule task:
     benchmark:
         "results/{model}/benchmarks/tasks/{task}.tsv"
     wildcard_constraints:
-        task=rf"(?!{one_of(DEFAULT_TASKS)}\.)[A-Za-z0-9][A-Za-z0-9._-]*",
+        task=one_of(DEFAULT_TASKS),
+    priority: 1
     threads: 2
     resources:
         mem_mb=mem_mb(4000),
@@ -48,7 +49,16 @@ rule task:
         "../workflow_scripts/task.py"
 
 
-use rule task as default_task with:
+use rule task as added_task with:
+    output:
+        json="results/{model}/tasks/{task}.json",
+        resamples="results/{model}/tasks/{task}.safetensors",
+    log:
+        "results/{model}/logs/tasks/{task}.log",
+    benchmark:
+        "results/{model}/benchmarks/tasks/{task}.tsv"
     wildcard_constraints:
-        task=one_of(DEFAULT_TASKS),
-    priority: 1
+        task=rf"(?!{one_of(DEFAULT_TASKS)}\.)[A-Za-z0-9][A-Za-z0-9._-]*",
+    priority: 0
+    message:
+        "Scoring {wildcards.model} on {wildcards.task}, which the config adds"

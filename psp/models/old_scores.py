@@ -10,10 +10,12 @@ from psp.text.languages import name_of_set
 
 def of_format_1(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The parts of each task, from the keys ``sts``, ``semeval2017``, ``stsb``, ``files`` and ``tatoeba``."""
-    parts: dict[str, dict[str, Any]] = {"sts": {year: _year(year, found) for year, found in body["sts"].items()}}
+    parts: dict[str, dict[str, Any]] = {
+        "sts": {year: _year(year, found) for year, found in body.get("sts", {}).items()}
+    }
     for task, title in (("semeval2017", "SemEval-2017 {}"), ("stsb", "STS Benchmark {}"), ("files", "{}")):
         parts[task] = {}
-        for name, found in body[task].items():
+        for name, found in body.get(task, {}).items():
             test = title.replace("{}", name)
             further = {key: found[key] for key in ("in_stsb", "in_semeval2017_en") if key in found}
             development = bool(found.get("development"))
@@ -26,7 +28,7 @@ def of_format_1(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                     "items": rest.get("pairs", 0), "figures": _pair(rest), "further": {}, "detail": True,
                     "test": f"{test}, without SemEval-2017 en",
                 }  # fmt: skip
-    parts["tatoeba"] = _tatoeba(body["tatoeba"])
+    parts["tatoeba"] = _tatoeba(body.get("tatoeba", {}))
     return parts
 
 

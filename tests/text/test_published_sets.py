@@ -43,7 +43,9 @@ def test_another_sentence_order_or_score_is_one(a, b, data):
 
 
 def test_a_figure_is_over_the_published_sets_only_with_all_of_them():
-    body = as_published({"sts": {"2012": 0, "2013": 0}, "semeval2017": {}, "stsb": {}, "tatoeba": {"fra": 0, "deu": 0}})
+    body = as_published(
+        {"tasks": {"sts": {"parts": {"2012": 0, "2013": 0}}, "tatoeba": {"parts": {"fra": 0, "deu": 0}}}}
+    )
     for figure in ("sts/2012", "sts/2013/spearman", "tatoeba/fra-eng", "tatoeba/eng-fra", "tatoeba/fra", "tatoeba"):
         assert is_published(body, figure) and own_name(body, figure) is None, figure
     assert not is_published(body, "sts") and own_name(body, "sts") is None  # years are missing, none is another
@@ -58,12 +60,12 @@ def test_a_figure_is_over_the_published_sets_only_with_all_of_them():
 
 def test_a_model_trained_on_tatoebas_own_domain_says_so():
     def said(label, kept=9, **other):
-        body = {"sts": {}, "semeval2017": {}, "stsb": {}, "tatoeba": {"fra": 0}, "files": {}, "model": "fr"}
+        body = {"tasks": {"tatoeba": {"parts": {"fra": 0}}}, "model": "fr"}
         data = {"mix": {"corpora": [{"label": "XNLI.en-fr", "kept": 5}, {"label": label, "kept": kept}]}}
         return same_domain(as_published(body) | {"data": data} | other)
 
     assert "trained on TatoebaAnki, " in said("TatoebaAnki.en-fr") and "were not removed" in said("Tatoeba.en-fr")
     assert "(those of the test sets were removed)" in said("Tatoeba.en-fr", decontaminated={"enabled": True})
     assert said("tatoeba-challenge.en-fr") is said("Europarl.en-fr") is said("Tatoeba.en-fr", kept=0) is None
-    assert said("Tatoeba.en-fr", tatoeba={}) is said("Tatoeba.en-fr", sets={"tatoeba/fra": "0" * 16}) is None
+    assert said("Tatoeba.en-fr", tasks={}) is said("Tatoeba.en-fr", sets={"tatoeba/fra": "0" * 16}) is None
     assert same_domain({"tatoeba": {}}) is None

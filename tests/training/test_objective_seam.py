@@ -161,7 +161,7 @@ def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     kind: str,
 ) -> None:
     monkeypatch.setattr(trainer_module, "CATCH_UP_EVERY", 5)
-    monkeypatch.setitem(kinds.ENCODERS, "projected", projected)
+    monkeypatch.setitem(kinds.ENCODERS, "projected", kinds.EncoderKind(projected))
     run(tmp_path / "whole", made, Stopping(made, None), kind, **changes)
     with pytest.raises(Stopped):
         run(tmp_path / "stopped", made, Stopping(made, 2), kind, **changes)
@@ -246,7 +246,7 @@ def projected(
 def test_an_encoder_says_how_it_is_scored_and_saved(
     tmp_path: Path, made: Made, ended: list[Trainer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(kinds.ENCODERS, "projected", projected)
+    monkeypatch.setitem(kinds.ENCODERS, "projected", kinds.EncoderKind(projected))
     report = run(tmp_path, made, Development(None, made.unseen), "projected", objective="infonce", epochs=8)
     assert report["best"]["error"] == error(tmp_path / "model", made) < 20
     (trainer,) = ended
@@ -261,7 +261,9 @@ def test_no_encoder_is_taken_for_a_plain_mean(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, scored: bool
 ) -> None:
     monkeypatch.setitem(
-        kinds.ENCODERS, "unfinished", lambda table, train, own: projected(table, train, own, Unfinished)
+        kinds.ENCODERS,
+        "unfinished",
+        kinds.EncoderKind(lambda table, train, own: projected(table, train, own, Unfinished)),
     )
     development = Development(None, made.unseen) if scored else None
     with pytest.raises(TypeError, match=r"further weights \(projection\) is no plain mean"):

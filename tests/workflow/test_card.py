@@ -12,9 +12,10 @@ def test_the_card_has_scores_and_data_and_stands_in_the_models_folder(finished):
     results = finished.folder / "results/demo"
     text = (results / "card.md").read_text()
     assert is_generated(text) and (results / "model/README.md").read_text() == text
-    (part,) = read_json(results / "eval.json")["tatoeba"].values()
-    for direction, figures in part.items():
-        assert f"| own set {direction} | error, % | {figures['pairs']:,} | {figures['error']:.1f} |" in text
+    parts = read_json(results / "eval.json")["tasks"]["tatoeba"]["parts"]
+    for direction in ("fra-eng", "eng-fra"):
+        items, error = parts[direction]["items"], parts[direction]["figures"]["error"]["value"]
+        assert f"| own set {direction} (French) | error, % | {items:,} | {error:.1f} |" in text
     for corpus in read_json(results / "data.json")["corpora"]:
         assert f"| {corpus['corpus']} | en-fr | {corpus['version']} | {corpus['kept']:,} |" in text
 

@@ -121,7 +121,7 @@ def test_a_new_constant_in_a_page_or_a_figure_makes_no_model_anew(copy_of_finish
             file.write("\nADDED = 1\n")
     targets = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
     planned = copy_of_finished.planned(*targets)
-    assert planned == {"default_task", "evaluate", "data", "card"}  # bootstrap is part of a figure's interval
+    assert planned == {"task", "evaluate", "data", "card"}  # bootstrap is part of a figure's interval
     for name in edited:  # one page alone
         if name != "evaluation/bootstrap.py":
             (psp / name).write_text((psp / name).read_text() + "ADDED_AGAIN = 1\n")

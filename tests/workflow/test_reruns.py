@@ -35,14 +35,14 @@ def test_a_second_run_does_nothing(finished):
 
 def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
     copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
-    assert copy_of_finished.planned(EVAL) == {"train", "default_task", "evaluate"}
+    assert copy_of_finished.planned(EVAL) == {"train", "task", "evaluate"}
 
 
 def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
     text = (copy_of_finished.folder / "tiny.yaml").read_text()
     (copy_of_finished.folder / "tiny.yaml").write_text(text + "    filters: {length: {max: 60}}\n")
     planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "default_task", "evaluate"}
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
 
 
 def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
@@ -50,7 +50,7 @@ def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
     text = (copy_of_finished.folder / name).read_text()
     (copy_of_finished.folder / name).write_text(text + "\nCHANGED = True\n")
     planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "default_task", "evaluate"}
+    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
 
 
 def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
@@ -63,10 +63,10 @@ def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_fini
 def test_a_new_kind_of_task_and_a_changed_one_score_that_task_alone(copy_of_finished):
     folder = copy_of_finished.folder
     (folder / "psp/evaluation/tasks/lengths.py").write_text((ROOT / "tests/workflow/kinds/lengths.py").read_text())
-    assert copy_of_finished.jobs("results/demo/card.md") == {"default_task": 1, "evaluate": 1, "card": 1}
+    assert copy_of_finished.jobs("results/demo/card.md") == {"task": 1, "evaluate": 1, "card": 1}
     with (folder / "psp/evaluation/tasks/tatoeba.py").open("a") as file:
         file.write("\nCHANGED = True\n")
-    assert copy_of_finished.jobs(EVAL) == {"default_task": 2, "evaluate": 1}
+    assert copy_of_finished.jobs(EVAL) == {"task": 2, "evaluate": 1}
     copy_of_finished.run(EVAL)
     found = json.loads((folder / EVAL).read_text())["tasks"]
     assert list(found) == ["files", "tatoeba", "lengths"]
@@ -132,7 +132,7 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
         "    own: {task: similarity, path: results/phrasebook/sts/phrasebook-test.tsv, range: [0, 5]}\n"
     )
     configs = ("config/demo.yaml", "tiny.yaml", "task.yaml")
-    assert copy_of_finished.planned("results/demo/tasks/own.json", configs=configs) == {"task"}
+    assert copy_of_finished.planned("results/demo/tasks/own.json", configs=configs) == {"added_task"}
     assert "would make it anew" not in copy_of_finished.run("results/demo/tasks/own.json", configs=configs).output
     # Allowed, it is made, and its files are noted.
     assert copy_of_finished.run(EVAL, "--config", "remake=demo", configs=("config/demo.yaml", "other.yaml"))

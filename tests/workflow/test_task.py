@@ -20,7 +20,7 @@ def with_task(copy_of_finished):
 def test_a_task_reruns_nothing_and_a_wrong_one_is_told_first(with_task):
     everything = [f"results/demo/{name}.json" for name in ("eval", "data")]
     assert with_task.planned(*everything, "results/demo/card.md") == set()
-    assert with_task.planned(TASK) == {"task"}
+    assert with_task.planned(TASK) == {"added_task"}
     result = with_task.run("--dry-run", TASK.replace("mine", "mime"), check=False)
     assert "models.demo.evaluate.tasks: mime is not one of them; did you mean mine?" in result.output
     (with_task.folder / "a.en").rename(with_task.folder / "b.en")
@@ -36,4 +36,4 @@ def test_it_is_scored(with_task):
     assert found["parts"]["en-fr"]["items"] == 3
     assert with_task.planned(TASK) == set()
     (with_task.folder / "a.fr").write_text("une voiture\nen retard\nla gare\n")
-    assert with_task.planned(TASK) == {"task"}
+    assert with_task.planned(TASK) == {"added_task"}

@@ -96,9 +96,9 @@ def test_a_filter_that_no_config_could_switch_on_is_an_error():
             declared: ClassVar = {"min": whole(1, help="a number")}
 
 
-def test_every_file_but_the_contract_and_the_stage_holds_a_filter():
+def test_every_file_but_the_base_and_the_stage_holds_a_filter():
     folder = Path(psp.pairs.filters.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "contract", "stage"}
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "base", "stage"}
     assert {cls.__module__.rpartition(".")[2] for cls in Filter.classes.values()} == files
 
 
