@@ -61,7 +61,7 @@ def test_pairs_that_the_model_is_scored_on_are_dropped_and_counted(copy_of_finis
     settings = {"enabled": True, "mode": "side", "sets": ["sts", "tatoeba", "files", "development"]}
     assert evaluation["decontaminated"] == {**settings, "pairs": sum(found)}
     assert sum(found) >= 20
-    assert evaluation["files"]["own"]["pairs"] == len(chosen)
+    assert evaluation["tasks"]["files"]["parts"]["own"]["items"] == len(chosen)
 
     # The same sentences as a task remain, and are counted beside its scores; and they go where the config asks for it.
     task = json.loads((results / "demo-task/tasks/own.json").read_text())

@@ -10,6 +10,7 @@ import psp
 from psp.cli.main import main
 from psp.core import schemas
 from psp.core.files import read_json
+from psp.models.scores import compared_figures
 from psp.pairs.store import Store
 from psp.text.tokenizer_kinds import as_tokenizer
 
@@ -113,7 +114,7 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
     assert evaluation["differences"]["encoder"] == kind
     assert evaluation["train"]["settings"]["init_spelling"] == (0.6 if kind == "word" else 0)
     assert not [key for key in evaluation["differences"] if key.startswith(("subword", "train.init_spelling"))]
-    assert evaluation["files"]["phrasebook"]["pearson"] > 10
+    assert compared_figures(evaluation)["files/phrasebook"] > 10
     systems = read_json(folder / "compare.json")["systems"]
     assert {"untrained", "untrained+sif", "word-overlap"} <= set(systems)
 
@@ -144,7 +145,7 @@ def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
     assert 0 < evaluation["train"]["initialised_from"]["taken_over"] < 8  # all but the word that no text has
     differences = {key: value for key, value in evaluation["differences"].items() if key.startswith(("enc", "lstm"))}
     assert differences == {"encoder": "blstm", "lstm.width": 12, "lstm.combine": "concat"}
-    assert evaluation["files"]["phrasebook"]["pearson"] > 10
+    assert compared_figures(evaluation)["files/phrasebook"] > 10
     assert {table["dim"] for table in read_json(folder / "quantized.json")["smaller"]} == {24}
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert "the mean of the states of a bidirectional LSTM that reads the vectors of its words: 24 dimensions" in card
@@ -208,11 +209,11 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
 
     evaluation = read_json(folder / "eval.json")
     assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
-    own = read_json(workflow.folder / "results/trigrams/eval.json")["files"]["phrasebook"]["pearson"]
+    own = compared_figures(read_json(workflow.folder / "results/trigrams/eval.json"))["files/phrasebook"]
     part = evaluation["parts"][1]
     assert part["scores"]["files/phrasebook"] == own
     difference = part["differences"]["files/phrasebook"]
-    assert difference["difference"] == pytest.approx(own - evaluation["files"]["phrasebook"]["pearson"], abs=1e-3)
+    assert difference["difference"] == pytest.approx(own - compared_figures(evaluation)["files/phrasebook"], abs=1e-3)
     assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
     task = "    evaluate: {tasks: {dev: {task: similarity, path: results/phrasebook/sts/phrasebook-dev.tsv}}}\n"
     workflow.edit("tiny.yaml", "both: {", "both:\n" + task + "    encoder: {")
@@ -260,7 +261,7 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
             schemas.check(read_json(folder / file), schemas.at(f"{name}/{file}"))
         schemas.check(read_json(folder / "train/train.json"), "train")
         evaluation = read_json(folder / "eval.json")
-        assert evaluation["files"]["phrasebook"]["pearson"] > 10
+        assert compared_figures(evaluation)["files/phrasebook"] > 10
         assert [part["weight"] for part in evaluation["parts"]] == [1, 1]
         assert psp.load_model(folder / "model").dim == dim
         card = (folder / "card.md").read_text(encoding="utf-8")

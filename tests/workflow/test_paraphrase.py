@@ -87,15 +87,15 @@ def test_paraphrases_and_a_file_of_ones_own_become_models(project, wordings):
 
     evaluation = json.loads((results / "english/eval.json").read_text())
     assert evaluation["languages"] == ["en"]
-    assert evaluation["tatoeba"] == {}
-    assert evaluation["files"]["phrasebook"]["pairs"] == 1000
+    assert list(evaluation["tasks"]) == ["files"]
+    assert evaluation["tasks"]["files"]["parts"]["phrasebook"]["items"] == 1000
     assert evaluation["differences"]["corpora.Sayings.filters.score.enabled"] is True
     assert evaluation["train"]["settings"]["negatives"] == "auto"
     assert evaluation["train"]["best"]["pairs_heldout"] == 100
 
     evaluation = json.loads((results / "both/eval.json").read_text())
     assert [part["label"] for part in evaluation["data"]["mix"]["corpora"]] == ["Sayings.en-en", "Own-pairs.en-fr"]
-    assert set(evaluation["tatoeba"]) == {"fra"}
+    assert set(evaluation["tasks"]["tatoeba"]["parts"]) == {"fra-eng", "eng-fra", "fra", "mean"}
     with Store(results / "both/store.h5") as store:
         assert store.corpus_languages == [["en", "en"], ["en", "fr"]]
         block = store.read(0, len(store))

@@ -64,9 +64,10 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
             assert body["train"] == read_json(place / "train/train.json")
             assert body["conditions"]["seed"] == 1  # the same resamples for all
         expected = {
-            "files/phrasebook": [body["files"]["phrasebook"]["pearson"] for body in bodies],
-            "tatoeba/fra-eng": [body["tatoeba"]["fra"]["fra-eng"]["error"] for body in bodies],
-            "tatoeba": [statistics.mean(way["error"] for way in body["tatoeba"]["fra"].values()) for body in bodies],
+            **{
+                name: [compared_figures(body)[name] for body in bodies]
+                for name in ("files/phrasebook", "tatoeba/fra-eng", "tatoeba")
+            },
             "development/score": [body["train"]["best"]["score"] for body in bodies],
             "development/pearson": [body["train"]["best"]["pearson"] for body in bodies],
             "development/error": [body["train"]["best"]["error"] for body in bodies],
