@@ -26,6 +26,7 @@ from psp.pairs.filters import custom
 from psp.core.fingerprint import fingerprint
 from psp.evaluation import evaluate, systems, tasks
 from psp.report.settings import PARTS
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import those
 from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
@@ -453,8 +454,8 @@ def runtime(minutes):
 
 def subword_mb(wildcards, input):
     """Estimate sentencepiece's memory, which grows with its sample."""
-    entry = model(wildcards)
-    return entry.tokenizer.making(entry.settings, float("inf")).megabytes
+    settings = model(wildcards).settings
+    return SentencepieceTokenizer.making(settings, float("inf")).megabytes
 
 
 def train_mb(wildcards, input):

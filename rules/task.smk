@@ -11,7 +11,7 @@ def task(wildcards):
 rule task:
     input:
         model=trained,
-        store=stored,
+        store=[],
         files=lambda wildcards: [str(file) for file in task(wildcards).files()],
     output:
         json="results/{model}/tasks/{task}.json",
@@ -49,7 +49,12 @@ rule task:
         "../workflow_scripts/task.py"
 
 
+# What the training pairs share with such a set is counted too; those of every model are kept clear of them.
 use rule task as added_task with:
+    input:
+        model=trained,
+        store=lambda wildcards: [] if model(wildcards).of.joins else stored(wildcards),
+        files=lambda wildcards: [str(file) for file in task(wildcards).files()],
     output:
         json="results/{model}/tasks/{task}.json",
         resamples="results/{model}/tasks/{task}.safetensors",

@@ -35,7 +35,7 @@ def test_another_system_is_scored_alone_and_trains_nothing(compared, tmp_path):
         "1\tthe house\tla maison\n2\tthe\thouse\n3\tla\tthe\n4\tred\tla\n5\tred\tred\n0\tla maison\tcar\n"
     )
     configs = ("config/demo.yaml", "tiny.yaml", "more.yaml")
-    assert copy.planned(COMPARE, configs=configs) == {"system", "task", "system_task", "compare"}
+    assert copy.planned(COMPARE, configs=configs) == {"system", "added_task", "system_task", "compare"}
     tasks = [f"results/demo/systems/{name}/tasks/own.json" for name in ("words", "untrained")]
     copy.run(COMPARE, configs=configs)
     found = json.loads((copy.folder / COMPARE).read_text())
