@@ -223,7 +223,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
         "encoder: {concat: [demo, trigrams], weights: [1, 0.5]}",
     )
     scores = ["results/both/tasks/dev.json", "results/both/systems/word-overlap/tasks/dev.json"]
-    assert workflow.jobs("--", *scores) == {"task": 1, "system_task": 1}
+    assert workflow.jobs("--", *scores) == {"added_task": 1, "system_task": 1}
     workflow.run("--", *scores)
     for name in scores:
         schemas.check(read_json(workflow.folder / name), "task")

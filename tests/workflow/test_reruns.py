@@ -1,6 +1,7 @@
 """A step reruns exactly when what it depends on has changed."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,20 @@ def test_a_failing_task_does_not_keep_the_evaluation_back(copy_of_finished):
     ended = copy_of_finished.run("--cores", "1", *targets, configs=configs, check=False)
     assert ended.returncode == 1 and "bad.tsv, line 1" in ended.output
     assert json.loads((folder / EVAL).read_text())["model"] == "demo"
+
+
+def test_one_command_keeps_results_of_before(copy_of_finished):
+    """Code has changed in every stage, and the evaluation is one of before each test set was a task."""
+    folder = copy_of_finished.folder
+    changed = ("core/files", "text/words", "pairs/store", "training/trainer", "evaluation/task", "models/scores")
+    for name in changed:
+        with (folder / f"psp/{name}.py").open("a") as file:
+            file.write("\nCHANGED = True\n")
+    shutil.rmtree(folder / "results/demo/tasks")
+    old = (ROOT / "tests/held/fixtures/results/eval.json").read_bytes()
+    (folder / EVAL).write_bytes(old)
+    everything = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
+    assert "train" in copy_of_finished.planned(*everything)
+    copy_of_finished.run("--touch", *everything)
+    assert copy_of_finished.planned(*everything) == set()
+    assert (folder / EVAL).read_bytes() == old and not (folder / "results/demo/tasks").exists()
