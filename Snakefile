@@ -53,6 +53,7 @@ include: "rules/card.smk"
 include: "rules/release.smk"
 include: "rules/variants.smk"
 include: "rules/report.smk"
+include: "rules/summary.smk"
 
 
 failures.outputs += [str(file) for rule in workflow.rules for file in rule.output]

@@ -12,8 +12,9 @@ from psp.core.version import __version__
 
 if TYPE_CHECKING:
     from psp.models.model import Model, load_model
+    from psp.models.summary import results
 
-__all__ = ["Model", "__version__", "load_model"]
+__all__ = ["Model", "__version__", "load_model", "results"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +22,8 @@ def __getattr__(name: str) -> Any:
         from psp.models import model
 
         return getattr(model, name)
+    if name == "results":
+        from psp.models.summary import results
+
+        return results
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

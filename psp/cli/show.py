@@ -1,4 +1,4 @@
-"""``psp show``: a model's scores as tables."""
+"""``psp show``: the scores of models as tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add(command: Any) -> None:
         "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its tenths; or "
         "of a translator.",
     )
-    added.add_argument("results", type=Path, help="its results, such as results/fr")
+    added.add_argument("results", type=Path, nargs="+", help="results of a model, such as results/fr, or of several")
     added.add_argument(
         "--quoted",
         nargs="*",
@@ -26,11 +26,42 @@ def add(command: Any) -> None:
         metavar="FILE",
         help="beside the systems of compare.json, show figures that others published, from psp's list or from FILEs",
     )
-    added.add_argument("--format", choices=("text", "markdown"), default="text", help="default: %(default)s")
+    added.add_argument(
+        "--format",
+        choices=("text", "markdown", "csv", "json"),
+        default="text",
+        help="tables for people; or csv or json: a row for each score of the models, their systems and their variants "
+        "(default: %(default)s)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
+    if options.format in ("csv", "json"):
+        _print_records(options)
+        return
+    several = len(options.results) > 1
+    for place, folder in enumerate(options.results):
+        if several:
+            heading = f"## {folder}" if options.format == "markdown" else f"{folder}\n{'=' * len(str(folder))}"
+            print("\n" * (place > 0) + heading + "\n")
+        _print_tables(folder, options)
+
+
+def _print_records(options: argparse.Namespace) -> None:
+    import dataclasses
+    import json
+
+    from psp.models.summary import frame, records
+
+    found = [record for folder in options.results for record in records(check_results(folder))]
+    if options.format == "csv":
+        print(frame(found).to_csv(index=False), end="")
+    else:
+        print(json.dumps([dataclasses.asdict(record) for record in found], ensure_ascii=False, indent=1))
+
+
+def _print_tables(results: Path, options: argparse.Namespace) -> None:
     from psp.core.files import read_json
     from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
@@ -46,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
         variants_table,
     )
 
-    folder: Path = check_results(options.results)
+    folder = check_results(results)
     files = {
         name: path
         for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus", "translator")

@@ -70,6 +70,7 @@ MAY_REACH = {
     # Pages show figures by the names that the evaluation has for them, and pairs from the store.
     "report": EVALUATE | PAIRS | {"corpora", "report", "inference", "inference.search"},
     "report_several": EVALUATE | PAIRS | {"corpora", "report", "inference", "inference.search"},
+    "summary": STREAM | {"models"},
     "release": MODEL | PAIRS | {"corpora", "report"},  # it saves smaller forms of a model
 }
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.

@@ -209,7 +209,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     (tmp_path / "english.tsv").write_text("".join(f"{speaker.say(one)}\t{speaker.say(one)}\n" for one in meanings))
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 30
+    assert len(commands) == 31
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -50,3 +50,11 @@ def test_pages_are_made_and_made_again_for_what_they_show(compared, tmp_path):
     with (copy.folder / "psp/report/templates/page.css").open("a") as file:
         file.write("h1 { color: red; }\n")
     assert copy.planned(PAGE) == {"report"}
+
+
+def test_the_summary_has_the_scores_of_all_that_is_evaluated(copy_of_finished):
+    copy_of_finished.run("results/summary.csv")
+    lines = (copy_of_finished.folder / "results/summary.csv").read_text().splitlines()
+    assert lines[0].startswith("model,system,variant,seed,task,part,metric,unit,")
+    assert any(line.startswith("demo,,,1,files,phrasebook,pearson,") for line in lines) and len(lines) == 7
+    assert copy_of_finished.planned("results/summary.csv") == set()

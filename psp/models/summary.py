@@ -1,0 +1,151 @@
+"""All scores under ``results/`` as records, and as one table.
+
+A record is a metric of a part of a task, of a model, of a system beside it or of a variant. Whatever shows scores to
+people, or takes them elsewhere, is a view of these.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psp.core.errors import DataError, PspError
+from psp.core.files import atomic_text, read_json
+from psp.models.scores import is_of_every_model, tasks_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Record:
+    """One score.
+
+    Attributes:
+        model: the model's name.
+        system: the other system that was scored beside it; None = the model itself.
+        variant, seed: of a training with other settings, or another seed; None = the model's own.
+        task: the task's name, such as ``stsb``.
+        part: the part of it: a year, a track, a language or a direction.
+        metric: its key, such as ``pearson``.
+        unit: ``correlation x 100`` or ``%``; None in files written before scores had one.
+        higher_is_better: false for errors; None likewise.
+        value: the score; None where it is undefined.
+        low, high: its 95% interval; None without one.
+        items: pairs, queries or texts.
+    """
+
+    model: str
+    system: str | None
+    variant: str | None
+    seed: int | None
+    task: str
+    part: str
+    metric: str
+    unit: str | None
+    higher_is_better: bool | None
+    value: float | None
+    low: float | None
+    high: float | None
+    items: int
+
+
+def results(folder: Path | str) -> pandas.DataFrame:
+    """The scores of a model, or of all models of a folder, as a table with a row for each.
+
+    Args:
+        folder: such as ``results/fr``, or ``results``.
+
+    Returns:
+        A frame with the attributes of :class:`Record` as its columns; integers may be missing (``Int64``).
+
+    Raises:
+        DataError: there are no scores; or a file is damaged.
+        PspError: pandas is not installed.
+    """
+    return frame(list(records(folder)))
+
+
+def frame(found: list[Record]) -> pandas.DataFrame:
+    """Records as a table.
+
+    Raises:
+        PspError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise PspError("a table of results needs pandas: pip install 'paraphrastic[workflow]'") from None
+    columns = [field.name for field in dataclasses.fields(Record)]
+    table = pandas.DataFrame([dataclasses.astuple(record) for record in found], columns=columns)
+    types = {"seed": "Int64", "items": "Int64", "higher_is_better": "boolean", "system": "string", "variant": "string"}
+    return table.astype({**types, "value": float, "low": float, "high": float})
+
+
+def write(folders: Sequence[Path | str], out: Path | str) -> None:
+    """Write the scores of several models as CSV, whole or not at all.
+
+    Raises:
+        DataError: one has no scores, or a file is damaged.
+        PspError: pandas is not installed.
+    """
+    table = frame([record for folder in folders for record in records(folder)])
+    with atomic_text(out) as file:
+        file.write(table.to_csv(index=False))
+
+
+def records(folder: Path | str) -> Iterator[Record]:
+    """The scores of a model, or of all models of a folder: of the models, systems beside them, and variants, by name.
+
+    Raises:
+        DataError: there are none; or a file is damaged.
+    """
+    folder = Path(folder)
+    models = [folder] if _has_scores(folder) else sorted(path for path in folder.glob("*") if _has_scores(path))
+    if not models:
+        raise DataError("has no eval.json or tasks/, nor has a folder in it; make one with snakemake first", folder)
+    for model in models:
+        yield from _of_model(model)
+
+
+def _has_scores(folder: Path) -> bool:
+    return (folder / "eval.json").is_file() or any((folder / "tasks").glob("*.json"))
+
+
+def _of_model(folder: Path) -> Iterator[Record]:
+    name, seed = folder.resolve().name, None
+    if (folder / "eval.json").is_file():
+        evaluation = read_json(folder / "eval.json")
+        name, seed = evaluation.get("model", name), _seed(evaluation)
+    yield from _scored(folder, name, None, None, seed)
+    for system in sorted(path for path in folder.glob("systems/*") if path.is_dir()):
+        yield from _scored(system, name, system.name, None, None)
+    for path in sorted(folder.glob("variants/*/*/eval.json"), key=lambda path: (path.parts[-3], int(path.parts[-2]))):
+        yield from _scored(path.parent, name, None, path.parts[-3], int(path.parts[-2]))
+
+
+def _seed(evaluation: Mapping[str, Any]) -> int | None:
+    found = evaluation.get("train", {}).get("settings", {}).get("seed")
+    return None if found is None else int(found)
+
+
+def _scored(folder: Path, model: str, system: str | None, variant: str | None, seed: int | None) -> Iterator[Record]:
+    """The scores of a folder with eval.json, tasks/ or both; what eval.json has gathered comes from there."""
+    found: dict[str, Mapping[str, Any]] = {}
+    if (folder / "eval.json").is_file():
+        found = dict(tasks_of(read_json(folder / "eval.json")))
+    for path in sorted((folder / "tasks").glob("*.json")):
+        task = read_json(path)
+        if not (found and is_of_every_model(task)):
+            found[path.stem] = task
+    for task, scores in found.items():
+        for part, of in scores["parts"].items():
+            for metric, score in of["figures"].items():
+                low, high = score["interval"] or (None, None)
+                yield Record(
+                    model, system, variant, seed, task, part, metric, score.get("unit"), score.get("higher_is_better"),
+                    score["value"], low, high, score.get("items", of["items"]),
+                )  # fmt: skip

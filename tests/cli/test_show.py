@@ -1,0 +1,36 @@
+"""``psp show``: tables for people, and rows for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from psp.cli.main import main
+
+RESULTS = str(Path(__file__).parents[1] / "held/fixtures/results")
+
+
+def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    main(["show", RESULTS, *arguments])
+    return capsys.readouterr().out
+
+
+def test_rows_are_the_same_as_csv_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = json.loads(shown(capsys, "--format", "json"))
+    rows = list(csv.DictReader(io.StringIO(shown(capsys, "--format", "csv"))))
+    assert [row["metric"] for row in rows] == [one["metric"] for one in listed] and len(rows) == 6
+    assert float(rows[0]["value"]) == listed[0]["value"] and rows[0]["system"] == ""
+    both = list(csv.DictReader(io.StringIO(shown(capsys, RESULTS, "--format", "csv"))))
+    assert both == [*rows, *rows]
+
+
+def test_several_models_stand_below_one_another(capsys: pytest.CaptureFixture[str]) -> None:
+    one = shown(capsys)
+    assert "phrasebook" in one and RESULTS not in one
+    text = shown(capsys, RESULTS)
+    assert text.count(RESULTS) == 2 and text.count(one.strip()) == 2
+    assert shown(capsys, RESULTS, "--format", "markdown").count(f"## {RESULTS}") == 2
