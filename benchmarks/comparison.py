@@ -65,7 +65,7 @@ def section(folder: Path, quoted: bool) -> str:
     seconds = {path.stem: _seconds(path) for path in sorted((folder / "benchmarks/systems").glob("*.tsv"))}
     seconds = {"the model itself": _seconds(folder / "benchmarks/evaluate.tsv"), **seconds}
     said = ", ".join(f"{name} {value:.0f}" for name, value in seconds.items() if value is not None)
-    shown = table(result, load() if quoted else (), "markdown", read_json(folder / "eval.json"))
+    shown = table(result, load() if quoted else (), read_json(folder / "eval.json")).write("markdown")
     return f"### {result['model']}\n\n{shown}- Seconds to score: {said}.\n"
 
 

@@ -72,7 +72,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def page(results: Sequence[Mapping[str, Any]], command: Sequence[str]) -> str:
     """The command and a table for each model, as Markdown."""
-    tables = [f"### {result['model']}\n\n{table(result, 'markdown')}" for result in results]
+    tables = [f"### {result['model']}\n\n{table(result).write('markdown')}" for result in results]
     return "\n".join([f"```sh\n{shlex.join(command)}\n```\n", *tables])
 
 

@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         if not entries and not main_figures(body):
             why = "; ".join(f"{one['set']}: {one['why']}" for one in body["skipped"])
             raise ConfigError(f"nothing was scored ({why}); give --languages, or other sets")
-        tables.append(eval_table.table(body, options.format))
+        tables.append(eval_table.table(body).write(options.format))
         if options.out:
             write_json(options.out / "eval.json", body)
     found = []
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> None:
         if options.out:
             write(options.out / f"tasks/{task}.json", found[-1], drawn)
     if found:
-        tables.append(task_table.table(found, options.format))
+        tables.append(task_table.table(found).write(options.format))
     print("\n".join(tables), end="")
 
 

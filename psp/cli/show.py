@@ -102,17 +102,17 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if "eval" in found:
         if said := data_warnings.page(folder, found["eval"], options.format):
             tables.append(said)
-        tables.append(eval_table.table(found["eval"], options.format))
+        tables.append(eval_table.table(found["eval"]).write(options.format))
         if "parts" in found["eval"]:
-            tables.append(parts_table.table(found["eval"], options.format))
+            tables.append(parts_table.table(found["eval"]).write(options.format))
     if "compare" in found:
-        tables.append(compare_table.table(found["compare"], cited, options.format, found.get("eval")))
+        tables.append(compare_table.table(found["compare"], cited, found.get("eval")).write(options.format))
     if tasks:
-        tables.append(task_table.table(tasks, options.format, found.get("compare")))
+        tables.append(task_table.table(tasks, found.get("compare")).write(options.format))
     if "variants" in found:
-        tables.append(variants_table.table(found["variants"], options.format))
+        tables.append(variants_table.table(found["variants"]).write(options.format))
     if "quantized" in found:
-        tables.append(quantize_table.table(found["quantized"], options.format))
+        tables.append(quantize_table.table(found["quantized"]).write(options.format))
     if "tenths" in found:
         tables.append(tenths_table.tenths(found["tenths"], options.format))
     if "by_corpus" in found:

@@ -7,40 +7,36 @@ from typing import Any
 
 from psp.evaluation.systems import TRAINED
 from psp.models.scores import compared_figures
-from psp.report.comparison import columns, difference
-from psp.report.layout import layout
+from psp.report.comparison import columns, difference, is_error
 from psp.report.quoted import Quoted
+from psp.report.table import Cell, Number, Table
 from psp.text.published_sets import is_published, same_domain
 
-_WRITTEN = "{:.1f}"
 #: Training is not compared here, and the mean over one language says the same again.
 _LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
 
 
 def table(
-    result: Mapping[str, Any],
-    quoted: Sequence[Quoted] = (),
-    form: str = "text",
-    evaluation: Mapping[str, Any] | None = None,
-) -> str:
-    """Lay out compare.json, in one of :data:`psp.report.layout.FORMS`, with notes.
+    result: Mapping[str, Any], quoted: Sequence[Quoted] = (), evaluation: Mapping[str, Any] | None = None
+) -> Table:
+    """compare.json as a table.
 
     Args:
         result: compare.json.
         quoted: figures of others; systems without one of the columns are left out.
-        form: the layout.
         evaluation: the model's eval.json, which knows its corpora.
     """
     figures = {name: compared_figures(body) for name, body in result["systems"].items()}
     own = result["model"]
     body = result["systems"][TRAINED]
     shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True, body=body))
-    rows = [["system", *(head for _, head, _ in shown)]]
+    rows: list[list[Cell]] = []
     for name, found in figures.items():
-        rows.append([own if name == TRAINED else name, *(_cell(found.get(key)) for key, _, _ in shown)])
+        rows.append([own if name == TRAINED else name, *(Number(found.get(key)) for key, _, _ in shown)])
         if name != TRAINED:
             lost = result["differences"][name]
-            rows.append([f"{name} - {own}", *(difference(lost.get(key), _WRITTEN) for key, _, _ in shown)])
+            cells = (difference(lost.get(key), is_error=is_error(key)) for key, _, _ in shown)
+            rows.append([f"{name} - {own}", *cells])
     notes = [
         f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
         "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
@@ -52,15 +48,12 @@ def table(
     for one in quoted:
         if known & one.figures.keys():
             number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
-            cells = (_cell(one.figures[key] if key in known and key in one.figures else None) for key, _, _ in shown)
-            rows.append([f"{one.name} (quoted, {number})", *cells])
+            cited = (Number(one.figures.get(key) if key in known else None) for key, _, _ in shown)
+            rows.append([f"{one.name} (quoted, {number})", *cited])
     if sources:
         notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
         notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
     elif quoted:
         notes.append("Nothing is quoted: no figure here is over a whole published set that others were scored on.")
-    return f"{layout(rows, form)}\n" + "".join(f"{'- ' if form == 'markdown' else ''}{note}\n" for note in notes)
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else _WRITTEN.format(value)
+    head = ["system", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), notes)

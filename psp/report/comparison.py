@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from psp.report.table import Number
 from psp.text.languages import name_of_set
 from psp.text.published_sets import own_name
 
@@ -73,13 +74,20 @@ def _columns(names: Sequence[str], leave_out: Sequence[str], *, means: bool) -> 
             yield name, head, written
 
 
-def difference(found: Mapping[str, Any] | None, written: str = "{:.2f}") -> str:
-    """Write a difference with its interval, such as ``-5.31 [-6.20, -4.40]``; ``-`` if there is none."""
-    if found is None or found["difference"] is None:
-        return "-"
-    signed = written.replace(":", ":+")
-    value = signed.format(found["difference"])
-    if found["interval"] is None:
-        return value
-    low, high = (signed.format(end) for end in found["interval"])
-    return f"{value} [{low}, {high}]"
+def difference(found: Mapping[str, Any] | None, written: str = "{:.1f}", *, is_error: bool) -> Number:
+    """A difference with its interval, such as ``-5.3 [-6.2, -4.4]``, and whether it is for the better."""
+    if found is None:
+        return Number(None)
+    better = judged(found, is_error=is_error)
+    return Number(found["difference"], found["interval"], None, written, better, sign=True)
+
+
+def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
+    """Whether a system is better (1) or worse (-1) than the model by its interval; 0 if that holds 0 or is unknown."""
+    if (
+        difference is None
+        or difference["interval"] is None
+        or difference["interval"][0] <= 0 <= difference["interval"][1]
+    ):
+        return 0
+    return -1 if (difference["interval"][0] > 0) == is_error else 1

@@ -7,24 +7,25 @@ from typing import Any
 
 from psp.models.scores import Score, heldout, tasks_of
 from psp.models.scores import scores as models_scores
-from psp.report.layout import layout
+from psp.report.table import Cell, Number, Table
 from psp.text.published_sets import own_name, same_domain
 
 Body = Mapping[str, Any]
 
 
-def table(evaluation: Body, form: str = "text") -> str:
-    """Lay out eval.json.
+def table(evaluation: Body) -> Table:
+    """eval.json as a table.
 
     Each score has its 95% interval and the number of pairs; a missing score is ``-``. Data for model selection is
     marked ``dev``: the English track of SemEval-2017, and the retrieval error on the held-out pairs of the training
     corpora (mean of both directions, without an interval). Skipped sets are listed below.
     """
-    rows = [["test", "figure", "pairs", str(evaluation.get("model", "model"))]]
-    rows += [[row.test, row.label, f"{row.items:,}", _cell(row)] for row in scores(evaluation)]
-    if len(rows) == 1:
-        return "no scores: no test set was given, or none is in the model's languages\n" + _notes(evaluation)
-    return layout(rows, form, right=(2,)) + _notes(evaluation)
+    rows: list[list[Cell]] = [
+        [row.test, row.label, row.items, Number(row.value, row.interval)] for row in scores(evaluation)
+    ]
+    none = [] if rows else ["no scores: no test set was given, or none is in the model's languages"]
+    head = ["test", "figure", "pairs", str(evaluation.get("model", "model"))]
+    return Table(head, rows, (2,), [*none, *_notes(evaluation)])
 
 
 def scores(evaluation: Body) -> Iterator[Score]:
@@ -34,20 +35,9 @@ def scores(evaluation: Body) -> Iterator[Score]:
         yield dev
 
 
-def _cell(row: Score) -> str:
-    if row.value is None:
-        return "-"
-    return (
-        f"{row.value:.1f}"
-        if row.interval is None
-        else f"{row.value:.1f} [{row.interval[0]:.1f}, {row.interval[1]:.1f}]"
-    )
-
-
-def _notes(body: Body) -> str:
+def _notes(body: Body) -> list[str]:
     conditions = body["conditions"]
     lines = [
-        "",
         "Correlations x 100. In brackets: 95% intervals (correlations: bootstrap over pairs, "
         f"{conditions['resamples']:,} resamples; errors: Wilson).",
     ]
@@ -69,5 +59,4 @@ def _notes(body: Body) -> str:
         lines.append("own set: in the place of a published test set, but with other sentences.")
     if said := same_domain(body):
         lines.append(said)
-    lines += [f"skipped: {one['set']}: {one['why']}" for one in body["skipped"]]
-    return "\n".join(lines) + "\n"
+    return [*lines, *(f"skipped: {one['set']}: {one['why']}" for one in body["skipped"])]

@@ -22,6 +22,7 @@ from markupsafe import Markup
 
 from psp.core.files import atomic_text
 from psp.core.version import __version__
+from psp.report.table import Number, Table
 
 #: Characters of a text shown in a table of texts.
 SHOWN_CHARACTERS = 500
@@ -129,6 +130,22 @@ def scored(value: float | None, interval: Sequence[float] | None = None, *, digi
     if interval is None:
         return said
     return f"{said} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
+
+
+def of(what: Table) -> Markup:
+    """A table as HTML, without its notes."""
+    rows = [[number(cell) if isinstance(cell, Number) else cell for cell in row] for row in what.rows]
+    return table([head.replace(" - ", " − ") for head in what.head], rows, numbers=what.numbers)
+
+
+def number(figure: Number) -> str | Markup | None:
+    """A figure of a table as HTML; a difference in colour where it is known to be better or worse."""
+    if figure.value is None:
+        return None
+    text = str(figure).replace("-", "−")
+    if not figure.better:
+        return text
+    return Markup('<span class="{}">{}</span>').format("good" if figure.better > 0 else "bad", text)
 
 
 def share(part: int, whole: int) -> str:

@@ -6,22 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.models.scores import compared_figures
-from psp.report.comparison import columns, difference
-from psp.report.layout import layout
-
-_WRITTEN = "{:.1f}"
+from psp.report.comparison import columns, difference, is_error
+from psp.report.table import Cell, Number, Table
 
 
-def table(evaluation: Mapping[str, Any], form: str = "text") -> str:
-    """Lay out ``parts`` and ``between_parts`` of a combination's eval.json, in a form of :mod:`psp.report.layout`."""
+def table(evaluation: Mapping[str, Any]) -> Table:
+    """``parts`` and ``between_parts`` of a combination's eval.json as a table."""
     own, figures = evaluation["model"], compared_figures(evaluation)
-    shown = list(columns(list(figures), means=True))
-    rows = [["model", "weight", *(head for _, head, _ in shown)]]
-    rows.append([own, "", *(_cell(figures[key]) for key, _, _ in shown)])
+    shown = list(columns(list(figures), means=True, body=evaluation))
+    rows: list[list[Cell]] = [[own, "", *(Number(figures[key]) for key, _, _ in shown)]]
     for part in evaluation["parts"]:
-        rows.append([part["model"], f"{part['weight']:g}", *(_cell(part["scores"][key]) for key, _, _ in shown)])
-        lost = part["differences"]
-        rows.append([f"{part['model']} - {own}", "", *(difference(lost.get(key), _WRITTEN) for key, _, _ in shown)])
+        rows.append([part["model"], f"{part['weight']:g}", *(Number(part["scores"].get(key)) for key, _, _ in shown)])
+        lost = (difference(part["differences"].get(key), is_error=is_error(key)) for key, _, _ in shown)
+        rows.append([f"{part['model']} - {own}", "", *lost])
     notes = [
         f"Correlations x 100, errors in %. Below each part its figures minus those of {own}, with the 95% interval of "
         "the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
@@ -32,8 +29,5 @@ def table(evaluation: Mapping[str, Any], form: str = "text") -> str:
         for one in evaluation["between_parts"]
         if one["mean_absolute_difference"] is not None
     ]
-    return f"{layout(rows, form)}\n" + "".join(f"{'- ' if form == 'markdown' else ''}{note}\n" for note in notes)
-
-
-def _cell(value: float | None) -> str:
-    return "-" if value is None else _WRITTEN.format(value)
+    head = ["model", "weight", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), notes)

@@ -6,30 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.models.scores import main_figures
-from psp.report.layout import layout
+from psp.report.comparison import difference, is_error
+from psp.report.table import Cell, Number, Table
 
 _MB = 1e6
 
 
-def table(result: Mapping[str, Any], form: str = "text") -> str:
-    """Lay out quantized.json, in one of :data:`psp.report.layout.FORMS`: one line per model."""
+def table(result: Mapping[str, Any]) -> Table:
+    """quantized.json as a table: one line per model, and after each score its difference from the first line."""
     whole, smaller = result["whole"], result["smaller"]
-    own = main_figures(whole["scores"])
-    names = [name for name in own if not name.startswith("semeval2017/")]  # the English one is for model selection
-    rows = [["numbers", "dimensions", "MB", *names]]
+    names = [name for name in main_figures(whole["scores"]) if not name.startswith("semeval2017/")]  # en is development
+    rows = []
     for one in (whole, *smaller):
-        scores, lost = main_figures(one["scores"]), one.get("differences")
-        cells = [_cell(scores[name], None if lost is None else lost[name]) for name in names]
-        rows.append([one["dtype"], f"{one['dim']:,}", f"{one['bytes'] / _MB:,.1f}", *cells])
-    return (
-        f"{layout(rows, form, right=(1, 2))}\n"
+        scores, lost = main_figures(one["scores"]), one.get("differences", {})
+        cells: list[Cell] = [one["dtype"], one["dim"], f"{one['bytes'] / _MB:,.1f}"]
+        for name in names:
+            cells += [
+                Number(scores[name], written="{:.2f}"),
+                difference(lost.get(name), "{:.2f}", is_error=is_error(name)),
+            ]
+        rows.append(cells)
+    head = ["numbers", "dimensions", "MB", *(word for name in names for word in (name, "difference"))]
+    note = (
         "Correlations x 100 (Pearson), tatoeba: error in %. In brackets: 95% interval of the difference from the first "
-        "line (paired bootstrap).\n"
+        "line (paired bootstrap)."
     )
-
-
-def _cell(score: float | None, lost: Mapping[str, Any] | None) -> str:
-    if score is None:
-        return "-"
-    interval = None if lost is None else lost["interval"]
-    return f"{score:.2f}" + ("" if interval is None else f" [{interval[0]:+.2f}, {interval[1]:+.2f}]")
+    return Table(head, rows, range(1, len(head)), [note])

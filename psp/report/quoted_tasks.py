@@ -121,7 +121,7 @@ class QuotedTable:
             if name != own:
                 found = [self._mean_difference(folders[own], folder) for _ in average]
                 found += [self._difference(folders[own], folder, column) for column in self.columns]
-                lines.append([f"{name} - {own}", *(comparison.difference(one, "{:.1f}") for one in found)])
+                lines.append([f"{name} - {own}", *(str(comparison.difference(one, is_error=False)) for one in found)])
         return layout(lines, form, right=range(1, len(lines[0])))
 
     def _difference(self, own: Path, other: Path, column: Column) -> Mapping[str, Any] | None:

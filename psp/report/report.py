@@ -7,7 +7,7 @@ give the same bytes. What is not there yet is named, and how it is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,16 @@ from markupsafe import Markup
 
 from psp.core.machine import versions
 from psp.evaluation.systems import BASELINES, TRAINED
-from psp.evaluation.tasks.base import CORRELATION, Measure, Task
 from psp.models.card import public_address
-from psp.models.scores import by_place, compared_figures, direction, foreign, main_figures, scores, tasks_of
+from psp.models.scores import by_place, compared_figures, direction, foreign, scores, tasks_of
 from psp.pairs import data_warnings
-from psp.report import charts, eval_table, page
-from psp.report.comparison import columns, is_error
+from psp.report import charts, eval_table, page, parts_table, quantize_table, task_table, variants_table
+from psp.report.comparison import columns, difference
 from psp.report.data import HEADINGS, STAGES
 from psp.report.quoted import Quoted
 from psp.report.quoted import load as load_quoted
 from psp.report.run import STORE, Run, kept_pairs
-from psp.report.task_table import difference_of, named
-from psp.report.verdict import judged, verdict
+from psp.report.verdict import verdict
 from psp.text.languages import NAMES, name_of_set
 from psp.text.published_sets import is_published, same_domain
 
@@ -115,9 +113,11 @@ def _scores(run: Run) -> dict[str, Any] | None:
         cells: list[Any] = [row.short, row.label, row.items, page.scored(row.value, row.interval)]
         for name in systems:
             score = others[name].get((row.task, row.part, row.metric))
-            difference = run["compare"]["differences"][name].get(row.name)
-            is_error = not row.higher_is_better
-            cells += [score and page.scored(score.value, score.interval), _difference(difference, is_error=is_error)]
+            lost = run["compare"]["differences"][name].get(row.name)
+            cells += [
+                score and page.scored(score.value, score.interval),
+                page.number(difference(lost, is_error=not row.higher_is_better)),
+            ]
         # By these systems are compared; the others are years, and sets without some of their pairs.
         (main if row.compared else further).append(cells)
     head = ["test", "figure", "pairs", run.name]
@@ -146,15 +146,6 @@ def _scores(run: Run) -> dict[str, Any] | None:
         "compared": bool(systems),
         "resamples": conditions["resamples"],
     }
-
-
-def _difference(found: Mapping[str, Any] | None, *, is_error: bool) -> Any:
-    """A difference, in colour where its interval leaves out 0."""
-    if found is None or found["difference"] is None:
-        return None
-    text = page.scored(found["difference"], found["interval"], sign=True)
-    better = judged(found, is_error=is_error)
-    return Markup('<span class="{}">{}</span>').format("good" if better > 0 else "bad", text) if better else text
 
 
 def _quoted(run: Run, quoted: Sequence[Quoted]) -> dict[str, Any] | None:
@@ -212,69 +203,13 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
 
 
 def _tasks(run: Run) -> Markup | None:
-    if not run.tasks:
-        return None
-    compared = run.found.get("compare")
-    with_differences = bool(compared and compared["tasks"])
-    rows = []
-    for result in run.tasks:
-        kind = Task.classes.get(result["task"])
-        measures = kind.metrics if kind else {}
-
-        def errors(figure: str, measures: Mapping[str, Measure] = measures) -> bool:
-            return figure in measures and not measures[figure].higher_is_better
-
-        shared = result.get("overlap")
-        for part, found in result["parts"].items():
-            for figure, score in found["figures"].items():
-                rows.append(
-                    [
-                        named(result),
-                        part,
-                        found["items"],
-                        _about(measures.get(figure), figure),
-                        result["model"],
-                        page.scored(score["value"], score["interval"]),
-                        *(
-                            [
-                                _difference(
-                                    difference_of(compared, result, part, figure),
-                                    is_error=errors(figure),
-                                )
-                            ]
-                            if with_differences
-                            else []
-                        ),
-                        shared and f"{shared['in_training']:,} of {shared['sentences']:,}",
-                    ]
-                )
-    difference = [f"minus {run.name}"] if with_differences else []
-    head = ["task", "part", "items", "figure", "system", "value", *difference, "its sentences in training"]
-    return page.table(head, rows, numbers=(2, *range(5, len(head))))
-
-
-def _about(measure: Measure | None, figure: str) -> str:
-    if measure is None:
-        return figure
-    return f"{measure.help}, {'times 100' if measure.unit == CORRELATION else 'in %'}"
+    return page.of(task_table.table(run.tasks, run.found.get("compare"))) if run.tasks else None
 
 
 def _parts(run: Run) -> Markup | None:
     """The parts of a combination beside the whole."""
     evaluation = run.found.get("eval", {})
-    if "parts" not in evaluation:
-        return None
-    own = compared_figures(evaluation)
-    shown = list(columns(list(own), means=True, body=evaluation))
-    head = ["model", "weight", *(name for _, name, _ in shown)]
-    rows: list[list[Any]] = [[run.name, None, *(page.scored(own[key]) for key, _, _ in shown)]]
-    for part in evaluation["parts"]:
-        rows.append(
-            [part["model"], f"{part['weight']:g}", *(page.scored(part["scores"].get(key)) for key, _, _ in shown)]
-        )
-        lost = [_difference(part["differences"].get(key), is_error=is_error(key)) for key, _, _ in shown]
-        rows.append([f"{part['model']} − {run.name}", None, *lost])
-    return page.table(head, rows, numbers=range(1, len(head)))
+    return page.of(parts_table.table(evaluation)) if "parts" in evaluation else None
 
 
 # --------------------------------------------------------------------------------------------------------------- data
@@ -422,38 +357,7 @@ def _training(run: Run) -> dict[str, Any] | None:
 
 
 def _variants(run: Run) -> Markup | None:
-    if "variants" not in run:
-        return None
-    variants, systems = run["variants"]["variants"], run["variants"]["systems"]
-    names = list(dict.fromkeys(name for one in variants for name in one["figures"]))
-    shown = list(columns(names, leave_out=["semeval2017/", "stsb/test/spearman", "sts/spearman"]))
-    own = variants[0]["name"]
-    head = ["variant", "seeds", *(name for _, name, _ in shown)]
-    rows: list[list[Any]] = []
-    for one in variants:
-        cells: list[Any] = []
-        for key, _, written in shown:
-            figure = one["figures"].get(key)
-            if figure is None or figure["mean"] is None:
-                cells.append(None)
-            else:
-                spread = f" ± {written.format(figure['deviation'])}" if figure["deviation"] else ""
-                cells.append(f"{written.format(figure['mean'])}{spread}")
-        rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
-        rows.append([f"{one['name']} − {own}", None, *_lost(one["differences"], shown)])
-    for name, one in systems.items():
-        values = [one["figures"].get(key) for key, _, _ in shown]
-        cells = [
-            value if value is None else form.format(value) for value, (_, _, form) in zip(values, shown, strict=True)
-        ]
-        rows.append([name, None, *cells])
-        rows.append([f"{name} − {own}", None, *_lost(one["differences"], shown)])
-    rows = [row for row in rows if any(cell is not None for cell in row[2:])]
-    return page.table(head, rows, numbers=range(2, len(head)))
-
-
-def _lost(differences: Mapping[str, Any], shown: Iterable[tuple[str, str, str]]) -> list[Any]:
-    return [_difference(differences.get(key), is_error=is_error(key)) for key, _, _ in shown]
+    return page.of(variants_table.table(run["variants"])) if "variants" in run else None
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -557,24 +461,14 @@ def _size(run: Run) -> dict[str, Any] | None:
     if "quantized" not in run:
         return None
     result = run["quantized"]
-    every = [result["whole"], *result["smaller"]]
-    names = [name for name in main_figures(result["whole"]["scores"]) if not name.startswith("semeval2017/")]
-    rows, drawn = [], []
-    for one in every:
-        scores, lost = main_figures(one["scores"]), one.get("differences", {})
-        cells: list[Any] = []
-        for name in names:
-            cells += [page.scored(scores[name]), _difference(lost.get(name), is_error=is_error(name))]
-        rows.append([one["dtype"], one["dim"], f"{one['bytes'] / _MB:,.1f}", *cells])
+    drawn = []
+    for one in (result["whole"], *result["smaller"]):
         average = by_place(one["scores"]).get(("sts", "average", "pearson"))
         if average and average.value is not None:
             low, high = average.interval or (None, None)
             said = f"{one['dtype']}, {one['dim']}"
             drawn.append({"name": said, "MB": one["bytes"] / _MB, "STS": average.value, "low": low, "high": high})
-    head = ["numbers", "dimensions", "MB"]
-    for name in names:
-        head += [name, "difference"]
     return {
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
-        "table": page.table(head, rows, numbers=range(1, len(head))),
+        "table": page.of(quantize_table.table(result)),
     }

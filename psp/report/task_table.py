@@ -6,22 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.report.comparison import difference
-from psp.report.layout import layout
+from psp.report.table import Cell, Number, Table
 
 
-def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Mapping[str, Any] | None = None) -> str:
-    """Lay out the scores on tasks, in one of :data:`psp.report.layout.FORMS`: one line per part, figure and system.
+def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None = None) -> Table:
+    """The scores on tasks as a table: one line per part, metric and system.
 
     Args:
         results: files of tasks, of a model and of systems beside it; those of one task one after another.
-        form: the layout.
         compared: compare.json; where it has tasks, there is a column of the systems' differences.
     """
-    tasks = (compared or {}).get("tasks", {})
-    head = ["task", "kind", "part", "items", "figure", "system", "value", "95% interval", "in training"]
-    rows = [[*head[:-1], f"minus {compared['model']}", head[-1]] if compared and tasks else head]
-    notes = []
-    if tasks:
+    with_differences = bool(compared and compared["tasks"])
+    minus = [f"minus {compared['model']}"] if compared and with_differences else []
+    head = ["task", "kind", "part", "items", "figure", "system", "value", *minus, "in training"]
+    rows: list[list[Cell]] = []
+    notes = [
+        "Correlations x 100; all others in %. In training: sentences of the set that are a side of a training pair "
+        "(the same letters and digits, ignoring case)."
+    ]
+    if minus:
         notes.append(
             "Differences have the 95% interval of the paired bootstrap over the items; one that holds 0 separates "
             "nothing."
@@ -29,16 +32,18 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Ma
     for result in results:
         for part, found in result["parts"].items():
             for figure, score in found["figures"].items():
+                higher = score.get("higher_is_better", figure != "error")  # not in files of before
+                lost = difference(difference_of(compared, result, part, figure), is_error=not higher)
                 rows.append(
                     [
                         named(result),
                         result["task"],
                         part,
-                        f"{found['items']:,}",
+                        found["items"],
                         figure,
                         result["model"],
-                        *_cells(score),
-                        *([difference(difference_of(compared, result, part, figure), "{:.1f}")] if tasks else []),
+                        Number(score["value"], score["interval"]),
+                        *([lost] if minus else []),
                         _shared(result),
                     ]
                 )
@@ -49,12 +54,7 @@ def table(results: Sequence[Mapping[str, Any]], form: str = "text", compared: Ma
             notes += [f"{result['name']}: {note}" for note in _published(found["further"])]
         if "why" in result:
             notes.append(f"{result['name']}, {result['model']}: {result['why']}")
-    said = "".join(f"{note}\n" for note in dict.fromkeys(notes))
-    about = (
-        "Correlations x 100; all others in %. In training: sentences of the set that are a side of a training pair "
-        "(the same letters and digits, ignoring case).\n"
-    )
-    return f"{layout(rows, form, right=(3, 6))}\n{about}{said}"
+    return Table(head, rows, (3, *range(6, len(head) - 1)), list(dict.fromkeys(notes)))
 
 
 def named(result: Mapping[str, Any]) -> str:
@@ -89,16 +89,9 @@ def _published(further: Mapping[str, Any]) -> Iterator[str]:
         yield f"trained as published, though {count} are below 1, whose soft labels do not sum to one"
 
 
-def _shared(result: Mapping[str, Any]) -> str:
+def _shared(result: Mapping[str, Any]) -> str | None:
     """How many of the set's sentences are in training pairs."""
     if "overlap" not in result:
-        return "-"
+        return None
     found = result["overlap"]
     return f"{found['in_training']:,} of {found['sentences']:,}"
-
-
-def _cells(score: Mapping[str, Any]) -> list[str]:
-    if score["value"] is None:
-        return ["-", "-"]
-    interval = score["interval"]
-    return [f"{score['value']:.1f}", "-" if interval is None else f"{interval[0]:.1f} to {interval[1]:.1f}"]

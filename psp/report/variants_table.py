@@ -5,45 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from psp.report.comparison import columns, difference
-from psp.report.layout import layout
+from psp.report.comparison import columns, difference, is_error
+from psp.report.table import Cell, Number, Table
 
 
-def table(result: Mapping[str, Any], form: str = "text") -> str:
-    """Lay out variants.json, in one of :data:`psp.report.layout.FORMS`, with notes."""
+def table(result: Mapping[str, Any]) -> Table:
+    """variants.json as a table."""
     variants, systems = result["variants"], result["systems"]
     there = [name for one in variants for name in one["figures"]]
     shown = list(columns(list(dict.fromkeys(there)), leave_out=["semeval2017/", "stsb/test/spearman"]))
-    rows = [["variant", "seeds", *(head for _, head, _ in shown)]]
     own = variants[0]["name"]
+    rows: list[list[Cell]] = []
 
     def lost(name: str, found: Mapping[str, Any]) -> None:
-        cells = [difference(found.get(figure), written) for figure, _, written in shown]
-        if any(cell != "-" for cell in cells):
+        cells = [difference(found.get(key), written, is_error=is_error(key)) for key, _, written in shown]
+        if any(cell.value is not None for cell in cells):
             rows.append([f"{name} - {own}", "", *cells])
 
     for one in variants:
-        found = (one["figures"].get(name) for name, _, _ in shown)
-        cells = [_cell(figure, written) for figure, (_, _, written) in zip(found, shown, strict=True)]
+        found = [(one["figures"].get(key) or {"mean": None, "deviation": None}, written) for key, _, written in shown]
+        cells = [Number(figure["mean"], None, figure["deviation"], written) for figure, written in found]
         rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
         lost(one["name"], one["differences"])
     for system, one in systems.items():
-        values = (one["figures"].get(name) for name, _, _ in shown)
-        cells = [
-            "-" if value is None else written.format(value)
-            for value, (_, _, written) in zip(values, shown, strict=True)
-        ]
-        rows.append([system, "-", *cells])
+        cells = [Number(one["figures"].get(key), written=written) for key, _, written in shown]
+        rows.append([system, None, *cells])
         lost(system, one["differences"])
-    notes = "".join(f"{'- ' if form == 'markdown' else ''}{line}\n" for line in _notes(result))
-    return f"{layout(rows, form)}\n{notes}"
-
-
-def _cell(figure: Mapping[str, Any] | None, written: str) -> str:
-    if figure is None or figure["mean"] is None:
-        return "-"
-    mean = written.format(figure["mean"])
-    return f"{mean} ± {written.format(figure['deviation'])}" if figure["deviation"] else mean
+    head = ["variant", "seeds", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(2, len(head)), list(_notes(result)))
 
 
 def _notes(result: Mapping[str, Any]) -> Iterator[str]:

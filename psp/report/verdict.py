@@ -9,6 +9,7 @@ from typing import Any
 from psp.evaluation.systems import BASELINES, TRAINED
 from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
+from psp.report.comparison import judged
 from psp.report.page import scored
 from psp.report.run import Run
 from psp.text.languages import NAMES, name_of_set
@@ -66,17 +67,6 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
 def verdict(run: Run) -> list[str]:
     """Three sentences, each as far as the run's files can say it."""
     return [_what(run), _how_good(run), _careful(run)]
-
-
-def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
-    """Whether a system is better (1) or worse (-1) than the model by its interval; 0 if that holds 0 or is unknown."""
-    if (
-        difference is None
-        or difference["interval"] is None
-        or difference["interval"][0] <= 0 <= difference["interval"][1]
-    ):
-        return 0
-    return -1 if (difference["interval"][0] > 0) == is_error else 1
 
 
 def _what(run: Run) -> str:

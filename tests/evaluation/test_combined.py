@@ -82,7 +82,7 @@ def test_each_part_stands_beside_the_whole(evaluated, parts) -> None:
             assert found["difference"] == pytest.approx(theirs[name] - figures[name], abs=1e-4)
             drawn = [b - a for a, b in zip(own[name], other[name], strict=True)]
             assert found["interval"] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=1e-4)
-    shown = table(evaluated)
+    shown = table(evaluated).write()
     assert "second - both" in shown and "[" in shown
     assert any(line.split()[:2] == ["second", "0.5"] for line in shown.splitlines())
 

@@ -95,10 +95,10 @@ def test_the_table_has_two_lines_a_system_and_marks_what_is_quoted(compared):
         Quoted("LaBSE", {"tatoeba/fra-eng": 4.0}, "A results repository", "2026-08-20", "By accuracy."),
         Quoted("USE", {"polish/ppc": 72.7}, "Another", "2022", ""),
     ]
-    own = table(compared, quoted, "markdown")
+    own = table(compared, quoted).write("markdown")
     assert "| own set fra" in own and "LaBSE" not in own and "Nothing is quoted" in own
     compared = compared | {"systems": {name: as_published(body) for name, body in compared["systems"].items()}}
-    text = table(compared, quoted, "markdown")
+    text = table(compared, quoted).write("markdown")
     rows = {
         row[0]: row[1:] for line in text.split("\n") if line.startswith("|") for row in [line.strip("| ").split(" | ")]
     }
@@ -112,4 +112,4 @@ def test_the_table_has_two_lines_a_system_and_marks_what_is_quoted(compared):
     assert rows["LaBSE (quoted, 1)"] == ["-", "-", "4.0", "-"]
     assert "- (1) A results repository; 2026-08-20. By accuracy.\n" in text and "Another" not in text
     assert "**" not in text
-    assert "quoted" not in table(compared).lower()
+    assert "quoted" not in table(compared).write().lower()

@@ -148,8 +148,14 @@ def test_nothing_is_written_when_a_test_set_is_bad(made, tmp_path):
 
 
 def test_the_table_has_a_line_for_each_smaller_table(written):
-    lines = quantize_table.table(written).split("\n")
-    assert lines[0].split() == ["numbers", "dimensions", "MB", "files/graded", "tatoeba/fra-eng", "tatoeba/eng-fra"]
+    lines = quantize_table.table(written).write().split("\n")
+    names = ["files/graded", "tatoeba/fra-eng", "tatoeba/eng-fra"]
+    assert lines[0].split() == [
+        "numbers",
+        "dimensions",
+        "MB",
+        *(word for name in names for word in (name, "difference")),
+    ]
     assert len(lines[2 : lines.index("")]) == 1 + len(written["smaller"])
     assert lines[2].split()[:2] == ["float32", str(DIM)]
     for line, one in zip(lines[3:], written["smaller"], strict=False):
@@ -157,5 +163,7 @@ def test_the_table_has_a_line_for_each_smaller_table(written):
         figures = main_figures(one["scores"])
         pearson = figures["files/graded"]  # none with the 8 dimensions that tell nothing apart
         assert line.split()[3] == ("-" if pearson is None else f"{pearson:.2f}")
-        low, high = one["differences"]["tatoeba/fra-eng"]["interval"]
-        assert f" {figures['tatoeba/fra-eng']:.2f} [{low:+.2f}, {high:+.2f}]" in line
+        lost = one["differences"]["tatoeba/fra-eng"]
+        low, high = lost["interval"]
+        assert f" {figures['tatoeba/fra-eng']:.2f} " in line
+        assert f" {lost['difference']:+.2f} [{low:+.2f}, {high:+.2f}] " in line

@@ -119,7 +119,7 @@ def cells(text):
 def test_the_table_has_a_line_for_each_variant_and_system():
     result = made_up()
     schemas.check(result, "variants")
-    rows = cells(table(result, "markdown"))
+    rows = cells(table(result).write("markdown"))
     assert list(rows) == ["psp", "no-zipf", "no-zipf - psp", "paper", "paper - psp", "untrained", "untrained+sif"]
     assert rows["psp"] == {
         "variant": "psp", "seeds": "1, 2, 3", "STS 2012-16": "69.20 ± 0.26", "Spearman": "68.20 ± 0.26",
@@ -135,7 +135,7 @@ def test_the_table_has_a_line_for_each_variant_and_system():
 
 
 def test_the_notes_tell_settings_threads_and_machine():
-    text = table(made_up())
+    text = table(made_up()).write()
     lines = text.split("\n")
     assert lines[0].split("  ")[0] == "variant" and set(lines[1]) <= {"-", " "}
     assert lines[2].startswith("psp ") and "69.20 ± 0.26" in lines[2]
@@ -146,7 +146,7 @@ def test_the_notes_tell_settings_threads_and_machine():
 def test_the_notes_tell_which_variant_was_trained_with_other_threads():
     result = made_up()
     result["variants"][1]["threads"] = [1, 1, 1]
-    text = table(result)
+    text = table(result).write()
     assert "no-zipf: init normal, training with 1 thread\n" in text and "Training with 2 threads; An Abacus" in text
 
 
@@ -154,7 +154,7 @@ def test_with_several_languages_there_is_a_column_for_each():
     result = made_up()
     for one in result["variants"]:
         one["figures"]["tatoeba/deu"] = summary([3.0, 4.0])
-    rows = cells(table(result, "markdown"))
+    rows = cells(table(result).write("markdown"))
     assert (
         rows["psp"]["Tatoeba error %"] == "6.00 ± 0.20"
         and rows["psp"]["French"] == "6.00 ± 0.20"
@@ -192,7 +192,7 @@ def test_the_benchmarks_page_has_the_command_and_each_models_table(tmp_path):
     assert " ".join(aside) == "snakemake --cores 2 --set-threads train_variant=1 -- results/fr/variants.json"
     _, first, second = text.split("### ")
     assert first.startswith("fr\n") and second.startswith("en\n")
-    assert cells(first) == cells(second) == cells(table(fr, "markdown"))
+    assert cells(first) == cells(second) == cells(table(fr).write("markdown"))
     write_json(tmp_path / "variants.json", {**made_up(), "variants": []})
     with pytest.raises(DataError, match=r"variants\.json: variants"):
         recipes.read(tmp_path / "variants.json")

@@ -77,7 +77,7 @@ def test_rows_are_subtracted_with_the_intervals_of_the_paired_bootstrap(script: 
     lines = script.TABLE.minus(folders, "own", "markdown").splitlines()
     assert len(lines) == 3 and lines[0].startswith("|  | MR |")
     found = task_differences(*(folder / "tasks/mrpc-linear.json" for folder in folders.values()))["all"]
-    expected = [difference(found[figure], "{:.1f}") for figure in ("accuracy", "f1")]
+    expected = [str(difference(found[figure], is_error=False)) for figure in ("accuracy", "f1")]
     assert lines[2] == f"| other - own | - | - | - | - | - | - | - | {expected[0]} | {expected[1]} | - | - |"
     with pytest.raises(ConfigError, match="--minus owned: no such row; there are own, other"):
         script.TABLE.minus(folders, "owned", "text")
