@@ -1,4 +1,4 @@
-"""Charts as static SVG, for pages: drawn by Vega without a browser, readable on a light and on a dark page.
+"""Charts as static SVG, for pages: drawn by matplotlib, readable on a light and on a dark page.
 
 The same data gives the same bytes: identifiers are numbered anew in each chart, and nothing is random. Natural sizes
 are those of a phone, so that text stays readable there; wider pages scale charts up.
@@ -6,7 +6,7 @@ are those of a phone, so that text stays readable there; wider pages scale chart
 
 from __future__ import annotations
 
-import functools
+import io
 import itertools
 import math
 import re
@@ -18,7 +18,8 @@ from markupsafe import Markup, escape
 from psp.core.errors import PspError
 
 if TYPE_CHECKING:
-    import altair
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -27,12 +28,20 @@ COLOURS = ("#2a86c7", "#d5721e", "#12a07a", "#c86da3", "#b28a00", "#8a8a8a")
 #: Replaced by the colour of the text around the chart.
 _TEXT = "#010203"
 _LINE = "#888888"
-WIDTH = 340
-#: Names of bars and dots, in pixels at most, and room for fonts that are wider than those that Vega measured with.
-_LABELS, _WIDER = 118, 18
+#: Pixels: of the whole chart; of names at its left, at most; of what stands above and below the axes.
+WIDTH, _LABELS, _BELOW, _LEGEND = 340, 118, 36, 16
 #: Points of a curve, at most; more are averaged over neighbours.
 POINTS = 300
 FONT = "system-ui, sans-serif"
+#: matplotlib's units are points, 72 an inch: at this resolution they are pixels.
+_DPI = 72
+_STYLE = {
+    "font.size": 10, "text.color": _TEXT, "axes.labelcolor": _TEXT, "xtick.labelcolor": _TEXT,
+    "ytick.labelcolor": _TEXT, "xtick.color": _LINE, "ytick.color": _LINE, "axes.edgecolor": _LINE,
+    "axes.labelsize": 11, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": _LINE,
+    "grid.alpha": 0.25, "axes.axisbelow": True, "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "psp",
+    "text.parse_math": False, "axes.unicode_minus": True,
+}  # fmt: skip
 
 
 def bars(rows: Rows, *, label: str, name: str, note: str = "note", logarithmic: bool = False) -> Markup:
@@ -44,19 +53,18 @@ def bars(rows: Rows, *, label: str, name: str, note: str = "note", logarithmic: 
         name: prefix of identifiers in the page, and of no other chart's.
         note: key of the notes.
     """
-    vega = _altair()
-    most = max(row["value"] for row in rows)
-    least = min(row["value"] for row in rows)
-    domain = [10 ** math.floor(math.log10(least)), most * 12] if logarithmic else [0, most * 1.35 or 1]
-    scale = vega.Scale(domain=domain, nice=False, **({"type": "log"} if logarithmic else {}))
-    base = vega.Chart(_data(rows)).encode(y=_names(vega, rows))
-    ticks = _decades(domain) if logarithmic else None
-    x = vega.X("value:Q", title=label, scale=scale, axis=_axis(vega, ticks))
-    # A logarithmic axis has no zero from which bars could begin.
-    start = {"x2": vega.datum(domain[0])} if logarithmic else {}
-    bar = base.mark_bar(color=COLOURS[0], height={"band": 0.72}).encode(x=x, **start)
-    text = base.mark_text(align="left", dx=4, color=_TEXT, fontSize=10).encode(x=x, text=f"{note}:N")
-    return _svg(bar + text, name, label, height=22 * len(rows))
+    values = [float(row["value"]) for row in rows]
+    start = 10 ** math.floor(math.log10(min(values))) if logarithmic else 0
+    end = max(values) * 12 if logarithmic else max(values) * 1.35 or 1
+    with _Chart(22 * len(rows), names=[str(row["name"]) for row in rows]) as chart:
+        axes = chart.axes
+        if logarithmic:
+            _logarithmic(axes)
+        axes.barh(range(len(rows)), [value - start for value in values], 0.72, left=start, color=COLOURS[0])
+        axes.set_xlim(start, end)
+        for place, (row, value) in enumerate(zip(rows, values, strict=True)):
+            axes.annotate(str(row[note]), (value, place), (4, 0), textcoords="offset points", va="center")
+        return chart.svg(name, label, x=label)
 
 
 def dots(rows: Rows, *, label: str, name: str) -> Markup:
@@ -67,29 +75,26 @@ def dots(rows: Rows, *, label: str, name: str) -> Markup:
         label: what the values are.
         name: prefix of identifiers.
     """
-    vega = _altair()
     systems = list(dict.fromkeys(row["system"] for row in rows))
     tests = list(dict.fromkeys(row["name"] for row in rows))
-    colour = vega.Color(
-        "system:N",
-        sort=systems,
-        scale=vega.Scale(domain=systems, range=[COLOURS[at % len(COLOURS)] for at in range(len(systems))]),
-        legend=vega.Legend(title=None, orient="top", columns=2, labelLimit=150) if len(systems) > 1 else None,
-    )
     ends = [end for row in rows for end in (row["value"], row["low"], row["high"]) if end is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 1.0
-    scale = vega.Scale(domain=[min(ends) - margin, max(ends) + margin], nice=True, zero=False)
-    chart = vega.Chart(_data(rows)).encode(
-        y=_names(vega, rows), yOffset=vega.YOffset("system:N", sort=systems), color=colour
-    )
-    held = vega.datum.low != None  # noqa: E711  (an expression of Vega's)
-    interval = (
-        chart.transform_filter(held)
-        .mark_rule(strokeWidth=1.6)
-        .encode(x=vega.X("low:Q", title=label, scale=scale, axis=_axis(vega)), x2="high:Q")
-    )
-    dot = chart.mark_point(filled=True, size=38, opacity=1).encode(x=vega.X("value:Q", title=label, scale=scale))
-    return _svg(interval + dot, name, label, height=len(tests) * (8 + 10 * len(systems)))
+    legend = math.ceil(len(systems) / 2) if len(systems) > 1 else 0
+    with _Chart(len(tests) * (8 + 10 * len(systems)), names=[str(test) for test in tests], legend=legend) as chart:
+        axes = chart.axes
+        for at, system in enumerate(systems):
+            own = [row for row in rows if row["system"] == system]
+            shift = ((at + 0.5) / len(systems) - 0.5) * 0.7
+            heights = [tests.index(row["name"]) + shift for row in own]
+            colour = COLOURS[at % len(COLOURS)]
+            held = [(height, row) for height, row in zip(heights, own, strict=True) if row["low"] is not None]
+            axes.hlines(
+                [height for height, _ in held], [row["low"] for _, row in held], [row["high"] for _, row in held],
+                color=colour, linewidth=1.6,
+            )  # fmt: skip
+            axes.plot([row["value"] for row in own], heights, "o", color=colour, markersize=5, label=str(system))
+        axes.set_xlim(min(ends) - margin, max(ends) + margin)
+        return chart.svg(name, label, x=label)
 
 
 def curve(rows: Rows, *, x: str, y: str, name: str, points: bool = False) -> Markup:
@@ -101,18 +106,15 @@ def curve(rows: Rows, *, x: str, y: str, name: str, points: bool = False) -> Mar
         name: prefix of identifiers.
         points: whether to draw a dot at each row; those whose ``kept`` is true are larger.
     """
-    vega = _altair()
     rows = [{"x": float(row[x]), "y": float(row[y]), "kept": bool(row.get("kept"))} for row in rows]
     rows = [row for row in rows if math.isfinite(row["y"])]
-    chart = vega.Chart(_data(rows if points else thinned(rows))).encode(
-        x=vega.X("x:Q", title=x, axis=_axis(vega), scale=vega.Scale(nice=False)),
-        y=vega.Y("y:Q", title=y, axis=_axis(vega), scale=vega.Scale(zero=False)),
-    )
-    drawn = chart.mark_line(color=COLOURS[0], strokeWidth=1.5)
-    if points:
-        size = vega.condition(vega.datum.kept, vega.value(90), vega.value(26))
-        drawn += chart.mark_point(filled=True, color=COLOURS[0], opacity=1).encode(size=size)
-    return _svg(drawn, name, f"{y} by {x}", height=150)
+    shown = rows if points else thinned(rows)
+    with _Chart(150) as chart:
+        chart.axes.plot([row["x"] for row in shown], [row["y"] for row in shown], color=COLOURS[0], linewidth=1.5)
+        if points:
+            for row in rows:
+                chart.axes.plot([row["x"]], [row["y"]], "o", color=COLOURS[0], markersize=9 if row["kept"] else 5)
+        return chart.svg(name, f"{y} by {x}", x=x, y=y)
 
 
 def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
@@ -123,19 +125,17 @@ def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
         x, y: keys of the values, and titles of the axes.
         name: prefix of identifiers.
     """
-    vega = _altair()
-    rows = [{**row, "x": float(row[x]), "y": float(row[y])} for row in rows]
-    domain = [min(row["x"] for row in rows) / 1.5, max(row["x"] for row in rows) * 3.5]
-    base = vega.Chart(_data(rows)).encode(
-        x=vega.X(
-            "x:Q", title=x, scale=vega.Scale(type="log", domain=domain, nice=False), axis=_axis(vega, _decades(domain))
-        )
-    )
-    height = vega.Y("y:Q", title=y, scale=vega.Scale(zero=False, padding=12), axis=_axis(vega))
-    rule = base.transform_filter(vega.datum.low != None).mark_rule(color=_LINE).encode(y="low:Q", y2="high:Q")  # noqa: E711
-    dot = base.mark_point(filled=True, size=60, color=COLOURS[0], opacity=1).encode(y=height)
-    text = base.mark_text(align="left", dx=7, fontSize=10, color=_TEXT).encode(y=height, text="name:N")
-    return _svg(rule + dot + text, name, f"{y} by {x}", height=200)
+    with _Chart(200) as chart:
+        axes = chart.axes
+        _logarithmic(axes, subs=(1, 2, 5))
+        for row in rows:
+            if row["low"] is not None:
+                axes.vlines(row[x], row["low"], row["high"], color=_LINE, linewidth=1)
+            axes.plot([row[x]], [row[y]], "o", color=COLOURS[0], markersize=7)
+            axes.annotate(str(row["name"]), (row[x], row[y]), (7, 0), textcoords="offset points", va="center")
+        axes.set_xlim(min(float(row[x]) for row in rows) / 1.5, max(float(row[x]) for row in rows) * 3.5)
+        axes.margins(y=0.1)
+        return chart.svg(name, f"{y} by {x}", x=x, y=y)
 
 
 def thinned(rows: Rows, points: int = POINTS) -> list[dict[str, float]]:
@@ -149,77 +149,110 @@ def thinned(rows: Rows, points: int = POINTS) -> list[dict[str, float]]:
     ]
 
 
-def _decades(domain: Sequence[float]) -> list[float]:
-    low, high = (math.log10(end) for end in domain)
-    return [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
+class _Chart:
+    """A figure of one panel, within which psp's style is in force.
 
+    Args:
+        height: of the panel, in pixels.
+        names: of the rows, from the top down, at its left; none where the axis has numbers.
+        legend: its lines, above the panel.
+    """
 
-def _data(rows: Rows) -> Any:
-    return _altair().Data(values=[dict(row) for row in rows])
+    axes: Axes
 
+    def __init__(self, height: int, names: Sequence[str] = (), legend: int = 0) -> None:
+        self._height, self._names, self._legend = height, names, legend
 
-def _names(vega: Any, rows: Rows) -> Any:
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    return vega.Y("name:N", sort=names, title=None, axis=vega.Axis(labelLimit=_LABELS, ticks=False, domain=False))
-
-
-def _axis(vega: Any, values: Sequence[float] | None = None) -> Any:
-    return vega.Axis(tickCount=5, **({"values": list(values)} if values else {}))
-
-
-@functools.cache
-def _altair() -> Any:
-    try:
-        import altair
-    except ImportError:
-        raise PspError("charts need altair and vl-convert-python: pip install 'paraphrastic[report]'") from None
-    return altair
-
-
-def _svg(chart: altair.TopLevelMixin, name: str, about: str, *, height: int) -> Markup:
-    """Draw a chart; the background is transparent, and text has the colour of the text around."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise PspError("charts need altair and vl-convert-python: pip install 'paraphrastic[report]'") from None
-    plain = {
-        "labelColor": _TEXT,
-        "titleColor": _TEXT,
-        "labelFontSize": 10,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-    }
-    specification = (
-        chart.properties(
-            width=WIDTH,
-            height=height,
-            background="transparent",
-            padding={"left": _WIDER, "right": 5, "top": 5, "bottom": 5},
-            autosize={"type": "fit-x", "contains": "padding"},
+    def __enter__(self) -> _Chart:
+        try:
+            import matplotlib.style
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise PspError("charts need matplotlib: pip install 'paraphrastic[workflow]'") from None
+        self._style = matplotlib.style.context(["default", _STYLE])
+        self._style.__enter__()
+        top = 8 + _LEGEND * self._legend
+        whole = self._height + top + _BELOW
+        self._figure: Figure = Figure(figsize=(WIDTH / _DPI, whole / _DPI), dpi=_DPI)
+        left = _LABELS + 6 if self._names else 52
+        self.axes = self._figure.add_axes(
+            (left / WIDTH, _BELOW / whole, (WIDTH - left - 8) / WIDTH, self._height / whole)
         )
-        .configure(font=FONT)
-        .configure_view(stroke=None)
-        .configure_axis(gridColor=_LINE, gridOpacity=0.25, domainColor=_LINE, tickColor=_LINE, **plain)
-        .configure_legend(labelColor=_TEXT, labelFontSize=10, symbolSize=50)
-        .to_dict()
-    )
-    text = vl_convert.vegalite_to_svg(specification)
-    text = text.replace(f'"{_TEXT}"', '"currentColor"')
-    return Markup(_labelled(_renumbered(text, name), about))  # Vega escapes the texts in it
+        self.axes.xaxis.set_major_locator(_ticker().MaxNLocator(5))
+        if self._names:
+            self.axes.set_yticks(range(len(self._names)), [_shortened(name) for name in self._names])
+            self.axes.set_ylim(len(self._names) - 0.5, -0.5)
+            self.axes.tick_params(axis="y", length=0)
+            self.axes.grid(axis="y", visible=False)
+            self.axes.spines["left"].set_visible(False)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._style.__exit__(None, None, None)
+
+    def svg(self, name: str, about: str, *, x: str, y: str = "") -> Markup:
+        """The chart, whose background is transparent and whose text has the colour of the text around it."""
+        self.axes.set_xlabel(x)
+        self.axes.set_ylabel(y)
+        if self.axes.get_xscale() == "linear":
+            self.axes.xaxis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: _number(value)))
+        if self._legend:
+            self._figure.legend(loc="upper left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, handletextpad=0.2)
+        out = io.StringIO()
+        self._figure.savefig(
+            out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        )
+        return Markup(_labelled(_renumbered(_plain(out.getvalue()), name), about))  # it has escaped all texts
+
+
+def _logarithmic(axes: Axes, subs: Sequence[float] = (1,)) -> None:
+    """Make the x axis logarithmic, with plain numbers at ``subs`` of each decade."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(_ticker().LogLocator(subs=subs, numticks=12))
+    axes.xaxis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: _number(value)))
+    axes.xaxis.set_minor_locator(_ticker().NullLocator())
+
+
+def _number(value: float) -> str:
+    """A tick's number, short: ``1.5 M`` for 1,500,000."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            unit = 1e3 if letter == "k" else size
+            return f"{value / unit:,.10g} {letter}"
+    return f"{value:,.10g}"
+
+
+def _ticker() -> Any:
+    import matplotlib.ticker
+
+    return matplotlib.ticker
+
+
+def _shortened(name: str) -> str:
+    """A name that fits in :data:`_LABELS` pixels, at 5.6 a letter."""
+    most = int(_LABELS / 5.6)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _plain(text: str) -> str:
+    """With the page's own font and colour of text, and without style that would reach beyond the chart."""
+    text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
+    return re.sub(r"font: ([\d.]+px) [^;\"]*", rf"font: \1 {FONT}", text).replace(_TEXT, "currentColor")
 
 
 def _renumbered(text: str, name: str) -> str:
-    """Number identifiers anew: Vega counts on from chart to chart, and a page holds several."""
+    """Number identifiers anew: a page holds several charts."""
     numbers: dict[str, str] = {}
 
     def renamed(match: re.Match[str]) -> str:
         return match[1] + numbers.setdefault(match[2], f"{name}-{len(numbers)}")
 
-    return re.sub(r'(\bid="|url\(#|href="#)([\w-]+)', renamed, text)
+    return re.sub(r'(\bid="|url\(#|href="#)([\w.-]+)', renamed, text)
 
 
 def _labelled(text: str, about: str) -> str:
     """Make it as wide as its place, and tell screen readers what it is."""
+    text = text[text.index("<svg") :]
     match = re.match(r"<svg\b[^>]*?>", text)
     assert match is not None
     opening = re.sub(r'\s(class|width|height)="[^"]*"', "", match[0])
