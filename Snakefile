@@ -76,3 +76,9 @@ rule all:
             for file in ("eval.json", "data.json", "card.md")
             if file != "data.json" or name not in JOINED
         ],
+        # Named, so that one that somebody has removed is missed.
+        [
+            file
+            for name in CONFIG.models
+            for file in files_in(f"results/{name}/model", CONFIG.model(name))
+        ],

@@ -39,7 +39,7 @@ from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import lstm_encoder
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.settings import TrainSettings
 
 DIM, BATCH = 300, 512
@@ -90,10 +90,10 @@ def trainings(folders: list[Path], tokenizers: list[Tokenizer]) -> dict[str, Cal
         settings = TrainSettings(dim=DIM, epochs=1, init_spelling=spelled, device="cpu")
         config = {"languages": ["en", "en"], "lower_case": True, "segment": {}, "recipe": "psp"}
         with tempfile.TemporaryDirectory() as scratch:
-            train(
+            Training(
                 folder / "store.h5", tokenizer, None, Path(scratch), settings, None, threads=1, model_config=config,
                 warn_pairs=0,
-            )  # fmt: skip
+            ).run()  # fmt: skip
             with (Path(scratch) / "timing.csv").open() as file:
                 *_, last = csv.DictReader(file)
         return tokens / pairs * float(last["pairs"]) / float(last["seconds"])

@@ -38,7 +38,7 @@ from psp.models.model import Model, load_model
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.report.layout import layout
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.settings import TrainSettings
 
 SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
@@ -133,7 +133,9 @@ def measure(
     start = time.perf_counter()
     # The text was segmented when it was mixed; it must not be a second time.
     keys = {"languages": list(languages), "lower_case": True, "segment": {}, "recipe": "psp"}
-    train(store, subword, folder / "model", folder / "train", settings, None, threads=threads, model_config=keys)
+    Training(
+        store, subword, folder / "model", folder / "train", settings, None, threads=threads, model_config=keys
+    ).run()
     seconds = time.perf_counter() - start
     trained = load_model(folder / "model")
     random = random_table(trained.vocab_size, trained.dim, settings.seed)

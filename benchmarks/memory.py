@@ -228,7 +228,7 @@ def run_training(options: argparse.Namespace) -> dict[str, Any]:
         resample_store(options.store, options.folder / "store.h5", *options.pairs)
         return {"pairs": options.pairs[0]}
     from psp.pairs.store import Store
-    from psp.training.loop import train
+    from psp.training.loop import Training
     from psp.training.settings import PAPER
 
     imports = peak_mib()
@@ -242,10 +242,10 @@ def run_training(options: argparse.Namespace) -> dict[str, Any]:
     with Store(options.folder / "store.h5") as store:
         pieces = store.vocab_size
     try:
-        train(
+        Training(
             options.folder / "store.h5", model, None, options.folder / "train", settings, TwoEvaluations(),
             threads=options.threads, model_config={"languages": [SOURCE, TARGET]},
-        )  # fmt: skip
+        ).run()  # fmt: skip
     except EnoughError:
         return {"trained": wanted, "pieces": pieces, "imports": imports}
     raise SystemExit(f"the store ended before {options.megabatches} mega-batches; ask for more --pairs")

@@ -3,18 +3,20 @@ import atexit
 import os
 import re
 import sys
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from psp.config import made_with, plan
+from psp.config import made_with
 from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
+from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
-from psp.models.files import NAMES, TRANSFORMER_NAMES, VOCABULARY_NAMES
+from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import (
     SENTENCE_TRANSFORMERS,
     encoder_files,
@@ -79,15 +81,13 @@ MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # A rule's output files are the same for all models, but a model's files depend on its kind and on its tokenizer: these
 # constraints say which rule makes a model.
 _KINDS = {name: CONFIG.model(name).of for name in CONFIG.models}
-JOINT = [name for name, of in _KINDS.items() if of.joins and of.stores]
 JOINED = [name for name, of in _KINDS.items() if of.joins and not of.stores]
+_JOINT = [name for name, of in _KINDS.items() if of.joins and of.stores]
 _OF_TEXT = [name for name, of in _KINDS.items() if not of.joins and not of.stores]
-_VOCABULARY = [
+_COLLECTED = [
     name
     for name, of in _KINDS.items()
-    if of.stores
-    and not of.joins
-    and CONFIG.model(name).tokenizer.file not in NAMES.values()
+    if of.stores and not of.joins and CONFIG.model(name).tokenizer.collected
 ]
 
 
@@ -101,10 +101,21 @@ def none_of(names):
     return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
 
 
-WITH_SUBWORDS = none_of(_VOCABULARY + JOINT + JOINED + _OF_TEXT)
-WITH_VOCABULARY = one_of(_VOCABULARY)
 FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
-TRAINED, COMBINATIONS = none_of(JOINT + JOINED), one_of(JOINT + JOINED)
+WITH_VOCABULARY = one_of(_COLLECTED)
+TRAINED, COMBINATIONS = none_of(_JOINT + JOINED), one_of(_JOINT + JOINED)
+#: For each rule that trains the files of its models, and their names. The most frequent one takes names that the config
+#: does not have, too, for their error.
+TRAINED_BY = {"train": ((CONFIG_JSON, SENTENCEPIECE, WEIGHTS), [])}
+for _name, _of in _KINDS.items():
+    if _name not in JOINED:
+        _files = tuple(_of.files(CONFIG.model(_name), CONFIG.model))
+        _rule = _of.rule(CONFIG.model(_name))
+        while TRAINED_BY.setdefault(_rule, (_files, []))[0] != _files:
+            _rule += "_too"
+        TRAINED_BY[_rule][1].append(_name)
+BY_TRAIN = none_of([name for name in _KINDS if name not in TRAINED_BY["train"][1]])
+VARIANT = "results/{model}/variants/{variant}/{seed}"
 # A translator's stages are those of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 
@@ -459,14 +470,8 @@ def subword_mb(wildcards, input):
 
 
 def train_mb(wildcards, input):
-    """Estimate training's memory, which grows with the embedding matrices, replicated in each process."""
-    entry = model(wildcards)
-    parts = [CONFIG.model(part) for part, _ in entry.combined] or [entry]
-    processes = launch.count(entry["train"])
-    return sum(
-        plan.train_mb(part.most_rows, plan.largest(part, "dim"), processes)
-        for part in parts
-    )
+    """Estimate training's memory."""
+    return model(wildcards).of.megabytes(model(wildcards), CONFIG.model)
 
 
 def teach_mb(wildcards, input):
@@ -477,13 +482,11 @@ def teach_mb(wildcards, input):
     return 3000 + 3 * size / 2**20
 
 
+def train_block(wildcards):
+    """Return the block of a model's training."""
+    return model(wildcards)[model(wildcards).of.block]
+
+
 def train_threads(wildcards):
     """Return the total number of threads of a training job's processes."""
-    train = model(wildcards)["train"]
-    return train["threads"] * launch.count(train)
-
-
-def transformer_threads(wildcards):
-    """Return the same of a transformer's."""
-    block = model(wildcards)["transformer"]
-    return block["threads"] * launch.count(block)
+    return model(wildcards).of.threads(model(wildcards))

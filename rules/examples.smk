@@ -21,8 +21,6 @@ rule examples:
         code=fingerprint(
             "psp.evaluation.examples",
             "psp.config.jobs",
-            "psp.models.static",
-            "psp.models.transformer",
         ),
     message:
         "Collecting what {wildcards.model} gets right and wrong"

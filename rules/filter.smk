@@ -93,7 +93,6 @@ rule filter:
             "psp.pairs.filters.*",
             "psp.text.segment",
             "psp.evaluation.testsets",
-            "psp.models.combined",
         ),
         # Depends on `input`, so it is not compared: it only controls warnings.
         warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],

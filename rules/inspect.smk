@@ -91,7 +91,6 @@ rule inspect:
             "psp.pairs.filters.*",
             "psp.text.segment",
             "psp.evaluation.scored",
-            "psp.models.combined",
         ),
     message:
         "Inspecting the corpora of {wildcards.model}"

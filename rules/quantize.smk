@@ -23,7 +23,6 @@ rule quantize:
             "psp.evaluation.quantize",
             *OF_EVERY_MODEL,
             "psp.config.jobs",
-            "psp.models.static",
         ),
     message:
         "Evaluating quantized versions of {wildcards.model}"

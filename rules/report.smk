@@ -55,7 +55,7 @@ rule report:
     params:
         config=lambda wildcards: as_yaml(CONFIG, wildcards.model),
         templates=templates,
-        code=fingerprint("psp.report.report", "psp.models.static"),
+        code=fingerprint("psp.report.report"),
     message:
         "Writing the page of {wildcards.model}"
     script:

@@ -50,6 +50,17 @@ def sample_languages(wildcards):
     return list(dict.fromkeys(parts[0].languages))
 
 
+def sample_parameters(wildcards):
+    """Return what a point's training depends on: from scratch, and without a teacher."""
+    found = parameters_of(as_sampled(wildcards))
+    return {
+        **found,
+        "development": {**found["development"], "heldout": 0},
+        "languages": sample_languages(wildcards),
+        "teaching": None,
+    }
+
+
 def points(wildcards, name, samples):
     """Return the train.json of each point of a study, by sample, encoder and seed."""
     block = model(wildcards)[name]
@@ -98,27 +109,15 @@ rule sample:
         nodes=1,
         runtime=runtime(720),
     params:
-        train=lambda wildcards: train_settings(as_sampled(wildcards)),
+        training=sample_parameters,
         pairs=lambda wildcards: model(wildcards)[wildcards.study]["pairs"],
-        development=lambda wildcards: {**model(wildcards)["development"], "heldout": 0},
-        languages=sample_languages,
-        lower_case=setting("filters", "lower_case"),
-        segment=setting("segment"),
-        teaching=None,
-        recipe=attribute("recipe"),
-        seed=lambda wildcards: int(wildcards.seed),
-        log_every=uncompared("train", "log_every"),
-        checkpoint=uncompared("train", "checkpoint"),
-        processes=uncompared("train", "processes"),
-        gpus=uncompared("train", "gpus"),
-        threads=lambda wildcards, input: train_threads(wildcards),
-        warn_pairs=0,  # few pairs are the point of it
+        seed=seed_of,
+        # Few pairs are the point of it, so there is no warning of them.
+        job=lambda wildcards, input: quiet(as_sampled(wildcards)),
         reports=lambda wildcards, input: sample_reports(wildcards),
-        code=fingerprint(
-            "psp.config.jobs",
-            "psp.training.configured",
-            "psp.training.objectives.*",
+        code=lambda wildcards: fingerprint(
             "psp.training.samples",
+            *as_sampled(wildcards).of.code(as_sampled(wildcards)),
         ),
     message:
         "Training {wildcards.model} on {wildcards.sample} with {wildcards.encoder}, seed {wildcards.seed}"

@@ -45,8 +45,6 @@ rule system:
             "psp.evaluation.evaluate",
             *OF_EVERY_MODEL,
             "psp.config.jobs",
-            "psp.models.static",
-            "psp.models.combined",
             "psp.models.word_vectors",
         ),
     message:
@@ -72,8 +70,6 @@ use rule added_task as system_task with:
         code=lambda wildcards: fingerprint(
             "psp.evaluation.task",
             "psp.evaluation.system",
-            "psp.models.static",
-            "psp.models.combined",
             "psp.models.word_vectors",
             type(task(wildcards)).__module__,
         ),

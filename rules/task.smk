@@ -40,7 +40,6 @@ rule task:
         # Of its own kind, not of the others.
         code=lambda wildcards: fingerprint(
             "psp.evaluation.task",
-            "psp.models.static",
             type(task(wildcards)).__module__,
         ),
     message:

@@ -10,14 +10,24 @@ def tuning(wildcards):
 def point_settings(wildcards):
     """Return the training settings of a grid point; report a point that is not in the grid in one line."""
     try:
-        return tuning(wildcards).settings(shaping(wildcards), wildcards.point)
+        return tuning(wildcards).settings(
+            parameters(wildcards)["train"], wildcards.point
+        )
     except PspError as error:
         raise WorkflowError(failures.tell(error))
 
 
+def point_code(wildcards):
+    """Return the fingerprint of the code that trains a point; a grid may name objectives."""
+    entry = model(wildcards)
+    searched = {**entry["train"], "tune": True}
+    as_searched = replace(entry, settings={**entry.settings, "train": searched})
+    return fingerprint(*entry.of.code(as_searched))
+
+
 def point_mb(wildcards, input):
     """Estimate a point's memory, as for training; the search may include the dimension."""
-    return plan.train_mb(
+    return train_megabytes(
         model(wildcards).most_rows,
         point_settings(wildcards)["dim"],
         launch.count(model(wildcards)["train"]),
@@ -26,12 +36,7 @@ def point_mb(wildcards, input):
 
 rule tune_point:
     input:
-        unpack(development),
-        store="results/{model}/store.h5",
-        vocabulary=vocabulary,
-        init_from=init_from,
-        init_vectors=init_vectors,
-        teacher=taught,
+        unpack(to_train),
     output:
         metrics="results/{model}/tune/{point}/metrics.csv",
         report="results/{model}/tune/{point}/train.json",
@@ -45,30 +50,19 @@ rule tune_point:
     resources:
         mem_mb=mem_mb(point_mb),
         gpu=setting("train", "gpus"),
-        nodes=1,  # all processes of a training job run on one machine
+        nodes=1,
         runtime=runtime(720),
     params:
-        train=point_settings,
-        development=setting("development"),
-        languages=attribute("languages"),
-        lower_case=setting("filters", "lower_case"),
-        segment=setting("segment"),
-        teaching=setting("teacher"),
-        recipe=attribute("recipe"),
+        training=lambda wildcards: {
+            **parameters(wildcards),
+            "train": point_settings(wildcards),
+        },
         seed=attribute("seed"),
-        code=fingerprint(
-            "psp.config.jobs", "psp.training.configured", "psp.training.objectives.*"
-        ),
-        # Snakemake does not compare params that depend on `input`, so a new point in the grid, or more rows in
-        # metrics.csv, do not retrain existing points.
+        # Not compared: a new point in the grid, or more rows in metrics.csv, do not retrain existing points. The
+        # model's own training warns of few pairs.
         tuning=lambda wildcards, input: tuning(wildcards),
-        log_every=uncompared("train", "log_every"),
-        checkpoint=uncompared("train", "checkpoint"),
-        processes=uncompared("train", "processes"),
-        gpus=uncompared("train", "gpus"),
-        # Not the rule's threads, which Snakemake limits to --cores: their number can change the last bits of a model.
-        threads=lambda wildcards, input: train_threads(wildcards),
-        warn_pairs=0,  # the model's own training run warns
+        job=lambda wildcards, input: quiet(model(wildcards)),
+        code=point_code,
     message:
         "Tuning {wildcards.model}: {wildcards.point}"
     script:

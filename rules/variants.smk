@@ -23,71 +23,12 @@ def beside(wildcards):
     }
 
 
-# Inputs and params are inherited; their wildcards make them the variant's (see `model` in common.smk).
-use rule train as train_variant with:
-    output:
-        **{
-            part: scratch(
-                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
-            )
-            for part, name in NAMES.items()
-        },
-        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
-        report="results/{model}/variants/{variant}/{seed}/train/train.json",
-    log:
-        "results/{model}/logs/variants/{variant}/{seed}.train.log",
-    benchmark:
-        "results/{model}/benchmarks/variants/{variant}/{seed}.train.tsv"
-    params:
-        seed=lambda wildcards: int(wildcards.seed),
-    message:
-        "Training {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
-
-
-use rule train_variant as train_vocabulary_variant with:
-    output:
-        **{
-            part: scratch(
-                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
-            )
-            for part, name in VOCABULARY_NAMES.items()
-        },
-        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
-        report="results/{model}/variants/{variant}/{seed}/train/train.json",
-    log:
-        "results/{model}/logs/variants/{variant}/{seed}.train_vocabulary.log",
-    benchmark:
-        "results/{model}/benchmarks/variants/{variant}/{seed}.train_vocabulary.tsv"
-    wildcard_constraints:
-        model=WITH_VOCABULARY,
-    message:
-        "Training {wildcards.model} on words or trigrams as {wildcards.variant}, seed {wildcards.seed}"
-
-
-use rule train_transformer as train_transformer_variant with:
-    output:
-        **{
-            part: scratch(
-                f"results/{{model}}/variants/{{variant}}/{{seed}}/model/{name}"
-            )
-            for part, name in TRANSFORMER_NAMES.items()
-        },
-        metrics="results/{model}/variants/{variant}/{seed}/train/metrics.csv",
-        report="results/{model}/variants/{variant}/{seed}/train/train.json",
-    log:
-        "results/{model}/logs/variants/{variant}/{seed}.train_transformer.log",
-    benchmark:
-        "results/{model}/benchmarks/variants/{variant}/{seed}.train_transformer.tsv"
-    params:
-        seed=lambda wildcards: int(wildcards.seed),
-    message:
-        "Training {wildcards.model}, a transformer, as {wildcards.variant}, seed {wildcards.seed}"
-
-
+# They are trained in train.smk. Inputs and params are inherited; their wildcards make them the variant's (see `model`
+# in common.smk).
 use rule evaluate as evaluate_variant with:
     output:
-        json="results/{model}/variants/{variant}/{seed}/eval.json",
-        resamples="results/{model}/variants/{variant}/{seed}/eval.safetensors",
+        json=f"{VARIANT}/eval.json",
+        resamples=f"{VARIANT}/eval.safetensors",
     log:
         "results/{model}/logs/variants/{variant}/{seed}.evaluate.log",
     benchmark:
@@ -97,8 +38,6 @@ use rule evaluate as evaluate_variant with:
             "psp.evaluation.evaluate",
             "psp.config.jobs",
             "psp.training.tune",
-            "psp.models.static",
-            "psp.models.transformer",
             *OF_EVERY_MODEL,
         ),
     message:

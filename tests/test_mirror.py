@@ -29,6 +29,8 @@ ELSEWHERE = {
     "corpora/archive.py": ("corpora/test_local.py", "every compression, whole and damaged"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
+    "models/text_model.py": ("models/test_model.py", "what every Model does"),
+    "models/token_model.py": ("models/test_model.py", "what a Model of one vocabulary does"),
     "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
     "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
     "pairs/lexicon": ("pairs/lexicon/test_build.py", "each way of counting against plain dictionaries"),

@@ -56,6 +56,8 @@ def imported(name):
             assert not node.level, f"{name}: relative import of {node.module}"
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in MODULES else str(node.module) for name in names}
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found |= {value.value for value in ast.walk(node) if isinstance(value, ast.Constant)}  # by its name
     return {module for module in found if module in MODULES and module != name}
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from psp.core.logs import job
 from psp.models.combined import CombinedModel
-from psp.models.static import load
+from psp.models.kinds import load
 
 with job(snakemake.log[0]):
     params = snakemake.params

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.config.jobs import training
 from psp.core.files import read_json
 from psp.core.logs import job
 from psp.pairs.samples import sample_size
 from psp.training.by_corpus import distinct
+from psp.training.loop import Training
 from psp.training.samples import available, train_sample
 
 with job(snakemake.log[0]):
@@ -14,9 +14,15 @@ with job(snakemake.log[0]):
     reports = {name: Path(path) for name, path in params.reports.items()}
     there = distinct(reports) if wildcards.study == "by_corpus" else available(map(read_json, reports.values()))
     train_sample(
-        Path(snakemake.input.store),
+        Training.configured(
+            snakemake.input,
+            params.training,
+            params.job,
+            seed=params.seed,
+            code=params.code,
+            out_dir=None,
+            train_dir=Path(snakemake.output.report).parent,
+        ),
         sample_size(there, params.pairs, f"models.{wildcards.model}.{wildcards.study}"),
-        train_dir=Path(snakemake.output.report).parent,
-        log=snakemake.log[0],
-        **training(snakemake.input, params),
+        snakemake.log[0],
     )

@@ -2,20 +2,26 @@
 
 from pathlib import Path
 
-from psp.config.jobs import training
 from psp.core.logs import job
 from psp.pairs.store import Store
 from psp.training.launch import train_in_processes
+from psp.training.loop import Training
 
 with job(snakemake.log[0]):
     params = snakemake.params
     # Only now are the pairs known: before any point trains, all are compared.
     with Store(snakemake.input.store) as store:
         where = f"models.{snakemake.wildcards.model}.tune"
-        params.tuning.check(params.train, pairs=len(store), where=where)
+        params.tuning.check(params.training["train"], pairs=len(store), where=where)
     train_in_processes(
-        out_dir=None,
-        train_dir=Path(snakemake.output.report).parent,
-        log=snakemake.log[0],
-        **training(snakemake.input, params),
+        Training.configured(
+            snakemake.input,
+            params.training,
+            params.job,
+            seed=params.seed,
+            code=params.code,
+            out_dir=None,
+            train_dir=Path(snakemake.output.report).parent,
+        ),
+        snakemake.log[0],
     )

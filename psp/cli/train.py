@@ -120,11 +120,11 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation.development import Development
     from psp.models import card
     from psp.models.files import CONFIG
-    from psp.training.loop import train
+    from psp.training.loop import Training
 
     development = Development.load(None, options.development) if options.development else None
     vocabulary = options.sentencepiece or options.vocabulary or _collect(options.pairs, tokens.kind, collect, train_dir)
-    report = train(
+    report = Training(
         options.pairs,
         vocabulary,
         out,
@@ -141,13 +141,10 @@ def run(options: argparse.Namespace) -> None:
         init_vectors=options.init_vectors,
         checkpoints=checkpoints,
         encoder=encoder,
-        # Do not resume with other code or other validation data: the result would belong to neither.
-        identity={
-            "code": fingerprint("psp.training.loop", "psp.evaluation.development"),
-            "development data": "" if development is None else development.sha256,
-        },
+        # Do not resume with other code: the result would belong to neither.
+        identity={"code": fingerprint("psp.training.loop", "psp.evaluation.development")},
         replace=options.force,
-    )
+    ).run()
     card.write(out, card.card(read_json(out / CONFIG)))
     best = report["best"]
     score = "" if best is None else f", validation score {best['score']:.2f} after {best['pairs']:,} pairs"
@@ -255,7 +252,7 @@ def _is_store(pairs: Path) -> bool:
 
 
 def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
-    """The encoder as psp.training.loop.train takes it; None for a mean."""
+    """The encoder as psp.training.loop.Training takes it; None for a mean."""
     from psp.training.encoders.kinds import block_of, checked_encoder
 
     return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if block_of(kind) else None

@@ -240,6 +240,7 @@ INSPECT = Section(
         ),
         "encoded": whole(1000, at_least=20, help="pairs of each corpus that it embeds"),
     },
+    inert=True,
 )
 
 DEVELOPMENT = Section(
@@ -272,6 +273,7 @@ RELEASE = Section(
             "user/fr-int8 then. Its card names it",
         ),
     },
+    inert=True,
 )
 
 QUANTIZE = Section(
@@ -292,4 +294,5 @@ QUANTIZE = Section(
             "larger ones are ignored",
         ),
     },
+    inert=True,
 )

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from psp.config.corpus_entries import Part
 from psp.config.model import EntryKind, Model
 from psp.config.overlay import merge
+from psp.config.training import FromStore
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
@@ -74,7 +75,7 @@ class Combination(EntryKind):
         )
 
 
-class Joint(Combination):
+class Joint(FromStore, Combination):
     """Encoders that are trained together, on the corpora of the first."""
 
     called = "a joint model"
@@ -82,10 +83,16 @@ class Joint(Combination):
     stores = True
     there_is = re.compile(rf"{Combination.there_is.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\.")
 
+    reads = ("store", "vocabulary", "init_from")
+
     @classmethod
     def fits(cls, entry: Mapping[str, Any]) -> bool:
         encoder = entry.get("encoder")
         return isinstance(encoder, Mapping) and "kind" not in encoder and bool(encoder.get("joint", False))
+
+    @classmethod
+    def rule(cls, model: Model) -> str:
+        return f"train_{model.name}"  # its files are those of its parts
 
 
 def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping[str, Any]) -> Model:
@@ -154,7 +161,7 @@ def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping
 
 
 def _together(parts: Sequence[Model], how: str, weights: Sequence[float], scaled: bool, where: str) -> dict[str, Any]:
-    """The encoder of parts that are trained together, as :func:`psp.training.loop.train` takes it.
+    """The encoder of parts that are trained together, as :class:`psp.training.loop.Training` takes it.
 
     Raises:
         ConfigError: they cannot be.

@@ -233,16 +233,19 @@ TOP: Mapping[str, Setting] = {
     "seed": training.TrainSettings.declared()["seed"],
     "offline": flag(
         False,
+        inert=True,
         help="use only existing files and local mirrors; all missing files are named before anything runs",
     ),
     "keep_intermediate": flag(
         False,
+        inert=True,
         help="keep the text files between the data stages (results/<model>/pairs) and the models of variants instead "
         "of removing them",
     ),
     "remake": text(
         None,
         null=True,
+        inert=True,
         help="finished models, such as fr,de, that this run may make anew though other config files made them; given "
         "on the command line: --config remake=fr",
     ),

@@ -1,6 +1,6 @@
 """Turn the inputs and params of workflow jobs into arguments of the library's functions.
 
-All rules that train share the same params, and so do all rules that run the test sets. Inputs and params are
+All rules that run the test sets share the same params. Inputs and params are
 Snakemake's, or any object with such attributes.
 """
 
@@ -20,44 +20,6 @@ def vocabulary(inputs: Any) -> Path | list[Path]:
     if isinstance(inputs.vocabulary, str):
         return Path(inputs.vocabulary)
     return [Path(file) for file in inputs.vocabulary]
-
-
-def training(inputs: Any, params: Any) -> dict[str, Any]:
-    """Arguments of :func:`psp.training.launch.train_in_processes`, except the folders and the log.
-
-    Args:
-        inputs: ``store``, ``vocabulary``, and the development data, if any: ``sts``, ``heldout``, ``archive``;
-            ``init_vectors`` and ``teacher``, lists of at most one file.
-        params: ``train`` (what shapes the model), ``seed``, and the others of the rule ``train``.
-    """
-    heldout = inputs.get("heldout")
-    return {
-        "store": Path(inputs.store),
-        "vocabulary": vocabulary(inputs),
-        "settings": {**params.train, "log_every": params.log_every, "seed": params.seed},
-        # The user's own set comes from the rule development_pairs; a published one is named.
-        "sts": inputs.get("sts", params.development["sts"]),
-        "heldout": heldout and Path(heldout),
-        "archive": inputs.get("archive"),
-        "init_vectors": Path(inputs.init_vectors[0]) if inputs.get("init_vectors") else None,
-        "teacher": Path(inputs.teacher[0]) if inputs.get("teacher") else None,
-        **{
-            key: getattr(params, key)
-            for key in (
-                "teaching",
-                "languages",
-                "lower_case",
-                "segment",
-                "recipe",
-                "processes",
-                "gpus",
-                "threads",
-                "checkpoint",
-                "code",
-                "warn_pairs",
-            )
-        },
-    }
 
 
 def tests(inputs: Any, params: Any) -> dict[str, Any]:

@@ -113,7 +113,9 @@ class Model:
     encoder: str = ENCODER.default
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
     base: str | None = None  # of a transformer: what training begins with
-    joint: Mapping[str, Any] | None = None  # a combination trained together: as psp.training.loop.train takes encoders
+    joint: Mapping[str, Any] | None = (
+        None  # a combination trained together: as psp.training.loop.Training takes encoders
+    )
 
     @property
     def files(self) -> tuple[Part, ...]:
@@ -133,7 +135,7 @@ class Model:
 
     @property
     def sequence(self) -> dict[str, Any] | None:
-        """The settings of its encoder, as :func:`psp.training.loop.train` takes them; None for a mean."""
+        """The settings of its encoder, as :class:`psp.training.loop.Training` takes them; None for a mean."""
         if self.joint is not None:
             return dict(self.joint)
         block = block_of(self.encoder)

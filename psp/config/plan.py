@@ -11,6 +11,7 @@ from psp.config.config import Config
 from psp.config.corpus_entries import Part
 from psp.config.made_entries import KEPT, making, of_files
 from psp.config.model import Model
+from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.pairs.rank import TENTHS
@@ -45,20 +46,6 @@ class Download:
     bytes: int | None
     pairs: int | None
     basis: str
-
-
-def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
-    """Estimate training's memory, in MB: weights, two moments, one copy being written, a gradient on a GPU; the rest.
-
-    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
-    and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
-    """
-    return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
-
-
-def largest(model: Model, key: str) -> Any:
-    """The value of a numeric key of the block ``train``; the largest that a search may choose."""
-    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
 
 
 def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:

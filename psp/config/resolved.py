@@ -8,16 +8,13 @@ from typing import Any
 import yaml
 
 from psp.config.config import Config
-from psp.config.entries import BLOCKS
+from psp.config.entries import BLOCKS, TOP
 from psp.config.made_entries import making
 from psp.config.overlay import merge
 from psp.config.trained_entries import Table
 
-#: Top-level keys that are about this machine or the command, not the model.
-_ELSEWHERE = (
-    "offline", "remake", "keep_intermediate", "limits", "models", "corpora", "translators", "phrasebook", "report",
-    "release",
-)  # fmt: skip
+#: Top-level keys beside inert ones that are not the model's: about this machine, or said for this model alone below.
+_ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:
@@ -53,7 +50,11 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
             if block == "tune" and "grid" in written:
                 own[block]["grid"] = written["grid"]
         entries[name] = {**own, "recipe": model.recipe, "seed": model.seed}
-    top = {key: value for key, value in raw.items() if key not in _ELSEWHERE}
+    top = {
+        key: value
+        for key, value in raw.items()
+        if key not in (*_ELSEWHERE, *(key for key, setting in TOP.items() if setting.inert))
+    }
     if "vectors" in top:
         used = {config.model(other)["train"]["init_vectors"] for other in names}
         top["vectors"] = {key: value for key, value in top["vectors"].items() if key in used}

@@ -9,16 +9,18 @@ from typing import Any, ClassVar
 
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import Part, check_ranking
-from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP
+from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, sections
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, Model, tokens, unspelled
 from psp.config.overlay import merge
 from psp.config.schema import differences
 from psp.config.teacher_entries import resolve_teacher
+from psp.config.training import FromStore, TrainedKind
 from psp.config.variant_entries import Variant
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
+from psp.core.settings import inert
 from psp.evaluation import systems
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.files import CONFIG, WEIGHTS
@@ -30,20 +32,20 @@ from psp.training.encoders import kinds as encoders
 from psp.training.encoders.kinds import block_of
 from psp.training.tune import Tuning, tunable
 
-#: Keys that do not change the model: settings that differ from a recipe only in them are the recipe.
-INERT = (
-    "train.log_every", "train.checkpoint.", "train.processes", "train.gpus", "quantize.", "speed.", "inspect.",
-    "stats.", "lexicon.", "backtranslate.threads", "filters.warn_share", "mix.warn_pairs", "evaluate.tasks.",
-    "compare.", "report.", "release.", "tenths.", "by_corpus.",
-)  # fmt: skip
+
+@functools.cache
+def _inert() -> tuple[str, ...]:
+    """The beginnings of the dotted keys of settings that change nothing of any model."""
+    declared = sections()
+    return tuple(key for block in BLOCKS for key in inert(block, declared[block]))
 
 
-class Trained(EntryKind):
+class Trained(EntryKind, TrainedKind):
     """A model that is trained; what differs by kind is in the methods below."""
 
     joins = False
 
-    #: Beginnings of the dotted keys of settings that change nothing of such models, beside :data:`INERT`.
+    #: Beginnings of the dotted keys of settings that change nothing of such models, beside those that are inert.
     inert: ClassVar[tuple[str, ...]]
 
     @classmethod
@@ -203,12 +205,12 @@ class Trained(EntryKind):
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
-        unused += tuple(f"corpora.{part.corpus}.filters.warn_share" for part in parts)
+        unused += tuple(f"corpora.{part.corpus}.{key}" for part in parts for key in _inert())
         unused += tuple(f"corpora.{part.corpus}.rank.tenths" for part in parts if not part.ranked)
         if not any(part.ranked for part in parts):
             unused += ("rank.tenths",)
-        inert = (*INERT, *cls.inert, *cls.unread(encoder, settings))
-        return {key: value for key, value in found.items() if not key.startswith(inert) and key not in unused}
+        beside = (*_inert(), *cls.inert, *cls.unread(encoder, settings))
+        return {key: value for key, value in found.items() if not key.startswith(beside) and key not in unused}
 
     @classmethod
     def unread(cls, encoder: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -216,7 +218,7 @@ class Trained(EntryKind):
         return ()
 
 
-class Table(Trained):
+class Table(FromStore, Trained):
     """A matrix of embeddings of subwords, words or trigrams, averaged, or read by an LSTM."""
 
     called = "a model of embeddings"

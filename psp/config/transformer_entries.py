@@ -10,17 +10,21 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.config.model import Model
 from psp.config.trained_entries import Trained
 from psp.config.variant_entries import Variant
 from psp.config.written import Written
 from psp.core.errors import ConfigError
+from psp.core.settings import tracked
 from psp.evaluation import systems
 from psp.models.files import TRANSFORMER, TRANSFORMER_NAMES
 from psp.training import launch
-from psp.training.transformer.settings import INERT, JOB, OF_ENCODER, TUNABLE, TransformerSettings, check_shared
+from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings, check_shared
+
+if TYPE_CHECKING:
+    from psp.training.transformer import TransformerTraining
 
 #: Blocks that are about tables of embeddings.
 OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "tune", "quantize", "speed")
@@ -41,7 +45,9 @@ class Transformer(Trained):
         r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
     )
-    inert = (*(f"{block}." for block in OF_TABLES), *(f"transformer.{key}" for key in INERT))
+    inert = tuple(f"{block}." for block in OF_TABLES)
+    reads = ("pairs", "base", "teacher")
+    trained_in = "psp.training.transformer"
 
     @classmethod
     def fits(cls, entry: Mapping[str, Any]) -> bool:
@@ -109,6 +115,36 @@ class Transformer(Trained):
     @classmethod
     def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
         return list(TRANSFORMER_NAMES.values())
+
+    @classmethod
+    def rule(cls, model: Model) -> str:
+        return "train_transformer"
+
+    @classmethod
+    def training(cls) -> type[TransformerTraining]:
+        from psp.training.transformer import TransformerTraining
+
+        return TransformerTraining
+
+    @classmethod
+    def parameters(cls, model: Model) -> dict[str, Any]:
+        return {
+            "train": tracked(SECTION, model["transformer"]),
+            "base": model.base,
+            "development": model["development"],
+            "languages": model.languages,
+            "recipe": model.recipe,
+        }
+
+    @classmethod
+    def beside(cls, model: Model) -> dict[str, Any]:
+        own = {key: model["transformer"][key] for key in ("device", "checkpoint_steps")}
+        return {**super().beside(model), **own}
+
+    @classmethod
+    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+        # Weights, gradient and two moments of a base of 125M parameters, and a mini-batch of it.
+        return 6000 * launch.count(model["transformer"])
 
     @classmethod
     def refusal(cls, model: Model) -> str:

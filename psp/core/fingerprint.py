@@ -93,7 +93,7 @@ def _read(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 #: Keywords of a declaration that are not part of what the code does.
-_FOR_PEOPLE = ("help", "recipes", "unstated")
+_FOR_PEOPLE = ("help", "recipes", "unstated", "inert", "untracked")
 
 
 def _parse(source: bytes, package: str) -> tuple[str, list[str]]:

@@ -50,6 +50,9 @@ class Setting:
         unstated: those among them whose paper does not state the value; docs/settings.md marks it.
         tunable: of training: whether it changes what is learned, so that searches and variants may set it.
         grows: whether ``values`` may still grow, so that a report may hold others than are known here.
+        inert: whether it changes nothing of a model: another value makes nothing anew, and is no difference from a
+            recipe.
+        untracked: whether another value makes nothing anew for another reason, such as that a file stands for it.
     """
 
     values: Callable[[], Mapping[str, Any]]
@@ -60,6 +63,8 @@ class Setting:
     unstated: Sequence[str] = ()
     tunable: bool = False
     grows: bool = False
+    inert: bool = False
+    untracked: bool = False
 
     @property
     def node(self) -> dict[str, Any]:
@@ -103,11 +108,13 @@ class Section:
         help: what it is about.
         keys: its settings and sections, by name.
         required: the keys that must be there.
+        inert: whether all of them are, as of a :class:`Setting`.
     """
 
     help: str
     keys: Mapping[str, Setting | Section | Mapping[str, Any]]
     required: Sequence[str] = ()
+    inert: bool = False
 
     def __getitem__(self, key: str) -> Setting:
         setting = self.keys[key]
@@ -126,6 +133,28 @@ class Section:
         return {**node, "properties": properties}
 
 
+def tracked(section: Section, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the values of a section's keys those of which another makes anew what depends on the section."""
+    return {key: value for key, value in values.items() if not _apart(section.keys.get(key))}
+
+
+def inert(name: str, declared: Setting | Section | Mapping[str, Any]) -> Iterator[str]:
+    """The beginnings of the dotted keys of what is inert in a block of that name, or is the block itself."""
+    if isinstance(declared, Mapping):
+        return
+    if declared.inert:
+        yield f"{name}." if isinstance(declared, Section) else name
+    elif isinstance(declared, Section):
+        for key, below in declared.keys.items():
+            yield from inert(f"{name}.{key}", below)
+
+
+def _apart(declared: Setting | Section | Mapping[str, Any] | None) -> bool:
+    if declared is None or isinstance(declared, Mapping):
+        return False
+    return declared.inert or (isinstance(declared, Setting) and declared.untracked)
+
+
 def whole(
     default: int | None = REQUIRED,
     *,
@@ -134,7 +163,7 @@ def whole(
     null: bool = False,
     **about: Any,
 ) -> Setting:
-    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes``, ``unstated`` and ``tunable``."""
+    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes``, ``unstated`` and so on."""
     limits = {"minimum": at_least, "maximum": at_most}
     return _numeric("integer", "a whole number", limits, default, null, about)
 

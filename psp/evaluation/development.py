@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, DataError
 from psp.evaluation.metrics import count_errors, no_correlation
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.testsets import StsSet, read_development
@@ -96,6 +98,40 @@ class Development:
             "pairs_sts": 0 if self.sts is None else len(self.sts),
             "pairs_heldout": 0 if self.heldout is None else len(self.heldout[0]),
         }
+
+
+@dataclass(frozen=True)
+class DevelopmentFiles:
+    """The files of a validation set, as the block ``development`` names them.
+
+    Attributes:
+        sts, archive: as for :meth:`Development.load`.
+        heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
+    """
+
+    sts: str | Path | None = None
+    heldout: Path | None = None
+    archive: Path | str | None = None
+
+    @classmethod
+    def configured(cls, inputs: Any, block: Mapping[str, Any]) -> DevelopmentFiles:
+        """Those of a rule's inputs ``sts``, ``heldout`` and ``archive``; the block names a published set."""
+        heldout = inputs.get("heldout")
+        return cls(inputs.get("sts", block["sts"]), heldout and Path(heldout), inputs.get("archive"))
+
+    def load(self) -> Development | None:
+        """Read them; None without any.
+
+        Raises:
+            DataError: no pairs were held out, or a file cannot be read.
+        """
+        if self.heldout and not self.heldout.stat().st_size:
+            raise DataError(
+                "holds no pair: at most a tenth of the pairs is held out, and there are too few; add corpora, loosen "
+                "what drops their pairs, or write `development: {heldout: 0}`",
+                self.heldout,
+            )
+        return Development.load(self.sts, self.heldout, self.archive) if self.sts or self.heldout else None
 
 
 def _rate(similarity: np.ndarray, texts: list[str]) -> float:

@@ -19,8 +19,8 @@ from psp.evaluation.settings import SECTION
 from psp.evaluation.task import evaluate_task
 from psp.evaluation.task_files import scored_task
 from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
+from psp.models.kinds import load
 from psp.models.scores import name_of
-from psp.models.static import load
 
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 

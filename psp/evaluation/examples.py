@@ -18,7 +18,7 @@ from scipy import stats
 from psp.core.files import write_json
 from psp.evaluation import testsets
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.models.static import load
+from psp.models.kinds import load
 
 FORMAT = 1
 #: Examples of each kind.

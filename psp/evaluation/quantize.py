@@ -17,8 +17,9 @@ from psp.evaluation.evaluate import FORMAT, evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.combined import CombinedModel
+from psp.models.kinds import load
 from psp.models.scores import main_figures
-from psp.models.static import StaticModel, load
+from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ def measure(
     return result
 
 
-def _sizes(model: StaticModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iterator[tuple[str, int]]:
+def _sizes(model: TextModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iterator[tuple[str, int]]:
     # We keep the first dimensions rather than rotating to principal axes, which would cost nothing at inference. With
     # 512, 256 and 128 dimensions of an English-French model of 25 epochs, the mean Pearson is 66.9, 66.0 and 64.8 (67.4
     # with all dimensions), on principal axes 66.2, 63.4 and 58.4, and lower if those are weighted by piece frequency;
@@ -86,12 +87,12 @@ def _sizes(model: StaticModel, dtypes: Iterable[str], dims: Iterable[int]) -> It
                 yield dtype, dim
 
 
-def _evaluate(model: StaticModel, resampled: dict[str, Floats], tests: Mapping[str, Any]) -> dict[str, Any]:
+def _evaluate(model: TextModel, resampled: dict[str, Floats], tests: Mapping[str, Any]) -> dict[str, Any]:
     log.info("%s, %d dimensions: %d bytes", model.dtype, model.dim, model.nbytes)
     return evaluate(EmbeddingScorer(model), resampled=resampled, **tests)
 
 
-def _described(model: StaticModel, body: Mapping[str, Any]) -> dict[str, Any]:
+def _described(model: TextModel, body: Mapping[str, Any]) -> dict[str, Any]:
     # Of a combination each table has its own.
     table = None if isinstance(model, CombinedModel) else model.table
     return {

@@ -19,6 +19,7 @@ SECTION = Section(
         "tasks": table(
             {},
             names=NAME,
+            inert=True,
             values={
                 "type": "object",
                 "required": ["task"],

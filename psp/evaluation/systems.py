@@ -48,6 +48,7 @@ SECTION = Section(
             help="names of `evaluate.tasks` on which they are compared too; each system is scored on each",
         ),
     },
+    inert=True,
 )
 
 

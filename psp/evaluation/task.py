@@ -17,7 +17,7 @@ from psp.evaluation.overlap import overlap, overlap_of_text
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.task_files import write
 from psp.evaluation.tasks import Draw, Task, Unsupported, make
-from psp.models.static import load
+from psp.models.kinds import load
 from psp.pairs.store import SUFFIX
 from psp.text.languages import ISO3
 

@@ -21,7 +21,7 @@ from psp.models import licence as licences
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
 from psp.models.scores import METRICS, Score, kind_of, model_index, shown
-from psp.models.static import unknown_alone
+from psp.models.token_model import unknown_alone
 from psp.text import markup
 from psp.text.languages import NAMES
 from psp.text.published_sets import same_domain

@@ -54,6 +54,8 @@ from psp.models.interface import checked_prompts
 from psp.models.similarity import unit
 from psp.models.static import StaticModel
 from psp.models.table import read_table
+from psp.models.text_model import TextModel
+from psp.models.token_model import TokenModel
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
 #: vectors of 300 dimensions a second on one core, instead of 1.5 million.
@@ -62,16 +64,13 @@ CACHE_BYTES = 512 << 10
 _SHARED = ("recipe", "licence", "prompts")
 
 
-class _OfParts:
-    """An attribute that only parts have: ``hasattr`` says no, and the error is of :meth:`CombinedModel.__getattr__`."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, model: object, owner: type) -> Any:
-        if model is None:
-            return self
-        raise AttributeError(self._name)
+#: What needs one vocabulary or one embedding matrix, and so a part.
+OF_PARTS = frozenset(
+    {
+        "weight", "table", "tokenizer", "sentencepiece", "sentencepiece_model", "unknown_id", "vocab_size", "ids",
+        "pool", "prepared", "preprocess", "tokenize", "sequence", "token_vectors",
+    }
+)  # fmt: skip
 
 
 class _Renamed:
@@ -84,11 +83,11 @@ class _Renamed:
         return self._folder / f"{self._number}.{name}"
 
 
-class CombinedModel(StaticModel):
+class CombinedModel(TextModel):
     """Several models as one, whose vectors are joined.
 
-    What needs one vocabulary or one embedding matrix (``ids``, ``pool``, ``weight``, ``tokenizer``, token embeddings)
-    is an error; the models in :attr:`parts` have it.
+    There is nothing that needs one vocabulary or one embedding matrix (``ids``, ``pool``, ``weight``, ``tokenizer``,
+    token embeddings); the models in :attr:`parts` have it.
 
     Args:
         parts: two models or more, not copied; a combination among them stands for its own parts.
@@ -105,27 +104,12 @@ class CombinedModel(StaticModel):
         DataError: a part is of a kind that cannot be saved as one, or the prompts are not text.
     """
 
-    weight: Any = _OfParts()
-    table: Any = _OfParts()
-    tokenizer: Any = _OfParts()
-    sentencepiece: Any = _OfParts()
-    sentencepiece_model: Any = _OfParts()
-    unknown_id: Any = _OfParts()
-    vocab_size: Any = _OfParts()
-    ids: Any = _OfParts()
-    pool: Any = _OfParts()
-    prepared: Any = _OfParts()
-    preprocess: Any = _OfParts()
-    tokenize: Any = _OfParts()
-    sequence: Any = _OfParts()
-    token_vectors: Any = _OfParts()
-
     #: The class of the parts of a combination that is loaded.
     _part_class: type[StaticModel] = StaticModel
 
     def __init__(
         self,
-        parts: Sequence[StaticModel],
+        parts: Sequence[TextModel],
         weights: Sequence[float] | None = None,
         config: Mapping[str, Any] | None = None,
         *,
@@ -244,7 +228,7 @@ class CombinedModel(StaticModel):
             part.threads = value
 
     def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        """As of :meth:`StaticModel.unknown_shares`, by the part that knows most of the text."""
+        """As of :meth:`TextModel.unknown_shares`, by the part that knows most of the text."""
         return np.min([part.unknown_shares(texts) for part in self.parts], axis=0)
 
     def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
@@ -334,19 +318,13 @@ class CombinedModel(StaticModel):
         return full
 
     def __getattr__(self, name: str) -> Any:
-        if isinstance(vars(CombinedModel).get(name), _OfParts):
+        if name in OF_PARTS:
             raise AttributeError(
                 f"a combination of models has no {name}: use that of a part, model.parts[0].{name}", name=name, obj=self
             )
         return super().__getattr__(name)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-    # What embeds texts is StaticModel's; between these two methods, ids are a list, of each part's.
+    # Ids are a list, of each part's.
 
     def _ids(self, texts: list[str], first: int) -> Any:
         return [part._ids(texts, first) for part in self.parts]
@@ -366,9 +344,12 @@ class CombinedModel(StaticModel):
         )
 
 
-def parts_of(model: StaticModel) -> tuple[StaticModel, ...]:
+def parts_of(model: TextModel) -> tuple[TokenModel, ...]:
     """The parts of a combination; of any other model, itself alone."""
-    return model.parts if isinstance(model, CombinedModel) else (model,)
+    if isinstance(model, CombinedModel):
+        return model.parts
+    assert isinstance(model, TokenModel)
+    return (model,)
 
 
 def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
@@ -388,16 +369,16 @@ def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
     return [float(weight) for weight in found]
 
 
-def _flattened(part: StaticModel, weight: float) -> list[tuple[StaticModel, float]]:
+def _flattened(part: TextModel, weight: float) -> list[tuple[StaticModel, float]]:
     """A part, or the parts of a combination, with their weights in the whole."""
     if isinstance(part, CombinedModel):
         if not part.scaled:
             raise DataError("its parts are joined as they are, not scaled to length 1; it cannot be combined further")
         # Its vectors would be scaled to length 1, and its cosines be the means of its parts' by their weights.
         return [(one, weight * (own / sum(part.weights))) for one, own in zip(part.parts, part.weights, strict=True)]
-    if not isinstance(part, StaticModel):
+    if not isinstance(part, TextModel):
         raise TypeError(f"a part is {type(part).__name__}, not a psp model")
-    if type(part)._pool is not StaticModel._pool:
+    if not isinstance(part, StaticModel) or type(part)._pool is not StaticModel._pool:
         raise DataError(f"{type(part).__name__}: models of this class cannot be combined; psp does not know its files")
     return [(part, weight)]
 

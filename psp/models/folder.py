@@ -19,8 +19,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -162,52 +161,6 @@ def model_name(folder: Path) -> str:
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
-def load_combination(folder: Path | str, **options: Any) -> Any:
-    """Load a combination of models: :meth:`psp.models.combined.CombinedModel.load`."""
-    module = importlib.import_module("psp.models.combined")  # by name, since it imports this one
-    return module.CombinedModel.load(folder, **options)
-
-
-def load_transformer(folder: Path | str, **options: Any) -> Any:
-    """Load a transformer: :meth:`psp.models.transformer.TransformerModel.load`."""
-    module = importlib.import_module("psp.models.transformer")  # it needs torch and sentence-transformers
-    return module.TransformerModel.load(folder, **options)
-
-
-#: The loader for each kind of encoder; None for those of :class:`psp.models.static.StaticModel`.
-_encoders: dict[str, Callable[..., Any] | None] = {
-    MEAN: None,
-    **dict.fromkeys(lstm.KINDS),
-    CONCAT: load_combination,
-    ADD: load_combination,
-    TRANSFORMER: load_transformer,
-}
-#: The kinds that nobody else may register.
-_BUILT_IN = tuple(_encoders)
-
-
-def register_encoder(kind: str, load: Callable[..., Any]) -> None:
-    """Register a kind of encoder: ``load(folder, **options)`` returns the model of a folder that has it.
-
-    The options are those of :meth:`psp.models.static.StaticModel.load`; :func:`read_folder` does the reading.
-
-    Raises:
-        ValueError: the kind is built in.
-    """
-    if kind in _BUILT_IN:
-        raise ValueError(f"{kind!r} is psp's own kind of encoder")
-    _encoders[kind] = load
-
-
-def loader(folder: Path) -> Callable[..., Any] | None:
-    """The loader for a folder's encoder; None for those that :class:`psp.models.static.StaticModel` loads.
-
-    Raises:
-        DataError: as :func:`read_model`.
-    """
-    return _encoders[encoder_kind(read_config(folder))]
-
-
 def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lstm | None]:
     """Read the folder of a mean or of an LSTM: its config, its table, memory-mapped, its tokenizer, and the LSTM.
 
@@ -301,19 +254,13 @@ def checked_table(weight: np.ndarray | Table, tokenizer: Tokenizer) -> Table:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read and check a folder's config.json; its encoder is of a known kind."""
+    """Read and check a folder's config.json."""
     if not folder.is_dir():
         raise DataError("no such folder; a model is a folder with config.json in it", folder)
     if not (folder / CONFIG).exists() and (folder / "model" / CONFIG).exists():
         raise DataError(f"holds results; the model is {folder / 'model'}", folder)
     config: dict[str, Any] = read_json(folder / CONFIG)
     check_config(config, folder / CONFIG)
-    if (kind := encoder_kind(config)) not in _encoders:
-        raise DataError(
-            f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted(_encoders))}); import the module "
-            "that registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
-            folder / CONFIG,
-        )
     return config
 
 

@@ -21,7 +21,9 @@ from psp.core.version import __version__
 from psp.models import card, checksums
 from psp.models.files import CONFIG, HUB, file_names
 from psp.models.folder import KIND
-from psp.models.static import StaticModel, load
+from psp.models.kinds import load
+from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +76,7 @@ def fetch(address: str) -> Path:
 
 
 def push(
-    folder_or_model: Path | str | StaticModel,
+    folder_or_model: Path | str | TextModel,
     repo_id: str,
     *,
     private: bool | None = None,

@@ -14,7 +14,6 @@ Differences, and their reasons:
 from __future__ import annotations
 
 import abc
-import itertools
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +64,7 @@ class ModelCardData:
 
 
 class SentenceEncoder(abc.ABC):
-    """The part of :class:`psp.models.static.StaticModel` that follows sentence-transformers."""
+    """The part of :class:`psp.models.text_model.TextModel` that follows sentence-transformers."""
 
     config: dict[str, Any]
     #: The number of dimensions that :meth:`encode` keeps by default; None: all.
@@ -76,14 +75,6 @@ class SentenceEncoder(abc.ABC):
     @abc.abstractmethod
     def dim(self) -> int:
         """The number of dimensions of a vector."""
-
-    @abc.abstractmethod
-    def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Flat subword ids of texts, and offsets."""
-
-    @abc.abstractmethod
-    def pool(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Mean of each sentence's token embeddings."""
 
     @abc.abstractmethod
     def _texts(self, texts: Iterable[str]) -> list[str]:
@@ -202,16 +193,6 @@ class SentenceEncoder(abc.ABC):
         """The config's ``prompts``, read-only; "query" and "document" are empty unless it has them."""
         return MappingProxyType({"query": "", "document": ""} | checked_prompts(self.config))
 
-    def tokenize(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """The name of :meth:`preprocess` before version 6."""
-        return self.preprocess(texts)
-
-    def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, np.ndarray]:
-        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), where each text begins."""
-        before = self._prompt(None, prompt)
-        ids, offsets = self.ids([before + text for text in self._texts(inputs)])
-        return {"input_ids": ids.astype(np.int64), "offsets": offsets[:-1]}
-
     def get_embedding_dimension(self) -> int:
         """The number of dimensions of the vectors that :meth:`encode` returns."""
         return self.dim if self.truncate_dim is None else min(self.dim, self.truncate_dim)
@@ -277,24 +258,9 @@ class SentenceEncoder(abc.ABC):
             raise ValueError(f"prompt_name is {name!r}; the model's prompts are {', '.join(self.prompts)}")
         return self.prompts[name]
 
+    @abc.abstractmethod
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
-        """The token embeddings of each text; with ``vectors``, dicts of ids, token embeddings and vector."""
-        ids, offsets = self.ids(texts)
-        rows = quantized(self.token_vectors(ids, offsets), precision)
-        found = []
-        for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
-            tokens = form(rows[start:stop])
-            if vectors is None:
-                found.append(tokens)
-            else:
-                found.append(
-                    {
-                        "input_ids": form(ids[start:stop]),
-                        "token_embeddings": tokens,
-                        "sentence_embedding": form(vectors[number]),
-                    }
-                )
-        return found
+        """Token embeddings of each text, as ``form`` makes them; with ``vectors``, dicts of ids and both vectors."""
 
 
 def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, overload
 
 from psp.models.combined import CombinedModel
-from psp.models.folder import load_combination, load_transformer, loader
+from psp.models.kinds import loader
 from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 from psp.models.transformer import TransformerModel
 
 
-class Model(StaticModel):
-    """A model as people load it; all that it does with text is :class:`psp.models.static.StaticModel`'s."""
+class _Public(TextModel):
+    """What people may do with a model beside what it does with text."""
 
     @classmethod
     def from_pretrained(cls, path: Path | str, **options: Any) -> Model:
@@ -30,7 +31,7 @@ class Model(StaticModel):
         """
         from psp.models import card
 
-        config = super().save(folder)
+        config = super().save(folder)  # type: ignore[safe-super]  # of the kind, which comes next
         card.write(Path(folder), card.card(config))
         return config
 
@@ -41,14 +42,31 @@ class Model(StaticModel):
         return push(self, repo_id, **options)
 
 
-class Combination(Model, CombinedModel):
+class Model(_Public, StaticModel):
+    """A model as people load it; all that it does with text is :class:`psp.models.static.StaticModel`'s.
+
+    Models of other kinds that people load are instances of it too.
+    """
+
+
+class Combination(_Public, CombinedModel):
     """Models joined, as people load them: :class:`psp.models.combined.CombinedModel`."""
 
     _part_class = Model
 
 
-class Transformer(Model, TransformerModel):
+class Transformer(_Public, TransformerModel):
     """A transformer, as people load it: :class:`psp.models.transformer.TransformerModel`."""
+
+
+#: The class that people load of each kind.
+PUBLIC: dict[type[TextModel], type[TextModel]] = {
+    StaticModel: Model,
+    CombinedModel: Combination,
+    TransformerModel: Transformer,
+}
+for _kind in (Combination, Transformer):
+    Model.register(_kind)
 
 
 @overload
@@ -94,12 +112,9 @@ def load_model(
             from psp.models.hub import fetch
 
             path = fetch(str(path))
-        if (load := loader(Path(path))) is not None:  # its encoder is no mean
-            load = Combination.load if load is load_combination else load
-            load = Transformer.load if load is load_transformer else load
-            model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
-            return model
-        return Model.load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+        load = loader(Path(path), PUBLIC)
+        model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+        return model
     if path is not None or model_name is None or sp_model is None:
         raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
     if (dtype, dim, accelerate) != (None, None, None):

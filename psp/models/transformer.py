@@ -37,9 +37,9 @@ from psp.models.accelerate import LSTMS, Accelerator
 from psp.models.files import CONFIG, TRANSFORMER, transformer_files
 from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
 from psp.models.interface import checked_prompts
-from psp.models.registry import runs_psp_alone
-from psp.models.static import StaticModel
 from psp.models.table import Table
+from psp.models.token_model import TokenModel
+from psp.models.trust import runs_psp_alone
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Folder, Tokenizer
 
@@ -191,7 +191,7 @@ class TransformerSequence:
         return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
 
 
-class TransformerModel(StaticModel):
+class TransformerModel(TokenModel):
     """A transformer; vectors are those of ``SentenceTransformer`` to rounding, on the CPU.
 
     Texts longer than :attr:`max_seq_length` tokens are cut. A text of white space is the markers of its begin and end
@@ -218,8 +218,7 @@ class TransformerModel(StaticModel):
         self.table = Table(model[0].model.get_input_embeddings().weight.detach().numpy())
         self.tokenizer = TransformerTokenizer(model[0], len(self.table))
         precision = LSTMS[accelerate] if isinstance(accelerate, str) else "float32"
-        self._transformer = TransformerSequence(model, self.config.get("encoder") or {}, threads, precision)
-        self.sequence: Any = self._transformer  # what StaticModel pools with
+        self.sequence = TransformerSequence(model, self.config.get("encoder") or {}, threads, precision)
         self._accelerator = Accelerator(False, self.tokenizer.fast)
 
     @classmethod
@@ -232,7 +231,7 @@ class TransformerModel(StaticModel):
         threads: int = 1,
         accelerate: bool | str | None = None,
     ) -> Self:
-        """Load a transformer's folder; errors are those of :meth:`StaticModel.load`.
+        """Load a transformer's folder; errors are those of :meth:`psp.models.static.StaticModel.load`.
 
         Raises:
             ValueError: ``dtype`` or ``dim`` is given: a transformer is not quantized.
@@ -280,8 +279,7 @@ class TransformerModel(StaticModel):
         return self
 
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
-        # One of its own, by which combinations know that they cannot hold it.
-        self._transformer.pool(self.table, encoded, out)
+        self.sequence.pool(self.table, encoded, out)
 
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder; :func:`save_transformer`."""

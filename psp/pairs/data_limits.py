@@ -8,6 +8,7 @@ WARN_SHARE = number(
     0.2,
     at_least=0,
     at_most=1,
+    inert=True,
     help="a filter that drops a larger share of a corpus is named in the log, at the end of the run, in data.md "
     "and by `psp show`",
 )
@@ -16,6 +17,7 @@ WARN_SHARE = number(
 WARN_PAIRS = whole(
     5000,
     at_least=0,
+    inert=True,
     help="warn about models with fewer training pairs; with fewer, trained models scored below "
     "untrained embeddings with SIF weights on similarity (docs/experiments.md)",
 )

@@ -18,9 +18,9 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_text, new_folder, read_json, sha256, write_json
 from psp.models import card, checksums
 from psp.models.files import CONFIG, file_names
+from psp.models.kinds import load
 from psp.models.licence import NONE, normalised
 from psp.models.scores import eval_results
-from psp.models.static import load
 from psp.pairs.data_warnings import verbatim
 from psp.report.bom import VERSION, bom
 from psp.report.croissant import croissant

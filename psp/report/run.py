@@ -12,8 +12,8 @@ import numpy as np
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
+from psp.models.kinds import load as load_model
 from psp.models.scores import is_of_every_model
-from psp.models.static import load as load_model
 from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table
 

@@ -29,4 +29,5 @@ SECTION = Section(
             help="models that results/report.html compares; at the top level of a config only",
         ),
     },
+    inert=True,
 )

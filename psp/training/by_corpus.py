@@ -29,6 +29,7 @@ SECTION = Section(
         ),
         **DECLARED,
     },
+    inert=True,
 )
 
 

@@ -9,20 +9,22 @@ standard input is a pipe whose other end the job holds, and when that closes, th
 from __future__ import annotations
 
 import contextlib
-import json
+import dataclasses
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import read_json, write_json
+from psp.core.files import read_json
 
 LOOK_EVERY = 0.2  # seconds, at whether somebody has asked to stop
+JOB = "job.pickle"  # for the processes, which have the same code: the training and its log
 LAST_WORDS = 2000  # characters of torchrun's, where no process has said anything
 
 
@@ -62,50 +64,55 @@ def check(train: Mapping[str, Any], where: str) -> None:
         )
 
 
-def train_in_processes(
-    *,
-    processes: int,
-    gpus: int,
-    threads: int,
-    log: Path | str | None,
-    train: Callable[..., dict[str, Any]] | None = None,
-    **arguments: Any,
-) -> dict[str, Any]:
-    """Train as the config's blocks say, in as many processes as are asked for.
+class Job(Protocol):
+    """What can be trained in processes: a dataclass such as :class:`psp.training.loop.Training`.
 
-    Args:
+    Attributes:
+        train_dir: where process 0 writes train.json.
         processes: on the CPU; each holds a copy of the table and its moments.
         gpus: processes with a GPU each, where that is not 0.
         threads: of all processes together; each has its share.
+    """
+
+    @property
+    def train_dir(self) -> Path: ...
+    @property
+    def processes(self) -> int: ...
+    @property
+    def gpus(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+
+    def run(self) -> dict[str, Any]:
+        """Train in this process, alone or as one of those that torchrun has started."""
+        ...
+
+
+def train_in_processes(job: Job, log: Path | str | None = None) -> dict[str, Any]:
+    """Train in as many processes as are asked for.
+
+    Args:
+        job: the training.
         log: the job's log file, which process 0 goes on with; None = standard error.
-        train: what trains, a function of a module; None: :func:`psp.training.configured.train_configured`. The other is
-            :func:`psp.training.transformer.configured.train_configured_transformer`.
-        arguments: all others of that function.
 
     Returns:
         What train.json holds.
 
     Raises:
         ConfigError: there are fewer GPUs.
-        PspError: as that function, or a process was killed.
+        PspError: as the training's ``run``, or a process was killed.
         Stopped: by Ctrl-C or SIGTERM; the same call goes on.
     """
-    if gpus:
-        _look_for_gpus(gpus)
-    together = max(processes, gpus)
-    arguments["threads"] = max(threads // together, 1)
-    if train is None:
-        from psp.training.configured import train_configured
-
-        train = train_configured
+    if job.gpus:
+        _look_for_gpus(job.gpus)
+    together = max(job.processes, job.gpus)
+    job = dataclasses.replace(cast(Any, job), threads=max(job.threads // together, 1))
     if together == 1:
-        return train(**arguments)
+        return job.run()
     with tempfile.TemporaryDirectory(prefix="psp-train-") as folder:
-        function = f"{train.__module__}:{train.__name__}"
-        wanted = json.loads(json.dumps({"train": function, "arguments": arguments, "log": log}, default=str))
-        write_json(Path(folder) / "arguments.json", wanted)
-        _run(Path(folder), together, environment(arguments["threads"], gpus))
-    return dict(read_json(Path(arguments["train_dir"]) / "train.json"))
+        (Path(folder) / JOB).write_bytes(pickle.dumps((job, log)))
+        _run(Path(folder), together, environment(job.threads, job.gpus))
+    return dict(read_json(job.train_dir / "train.json"))
 
 
 def command(processes: int, *program: str) -> list[str]:
@@ -146,7 +153,7 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
     """
     from psp.training.saving.checkpoint import StopRequest
 
-    program = ["-m", "psp.training.worker", str(folder / "arguments.json")]
+    program = ["-m", "psp.training.worker", str(folder / JOB)]
     with StopRequest().listening() as stop, (folder / "torchrun.txt").open("wb") as words:
         torchrun = subprocess.Popen(
             command(processes, *program),

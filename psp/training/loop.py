@@ -7,6 +7,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -14,6 +15,7 @@ import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
+from psp.evaluation.development import DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.pairs import data_warnings
 from psp.pairs.text_pairs import open_source
@@ -39,38 +41,21 @@ log = logging.getLogger(__name__)
 
 
 class DevelopmentSet(Protocol):
-    """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class."""
+    """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class.
+
+    If it has an attribute ``sha256``, a checkpoint of a training with another one is not gone on from.
+    """
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
         """Return a mapping with ``score``, larger is better; ``heldout_scorer`` is for text already segmented."""
         ...
 
 
-def train(
-    store: Path,
-    tokenizer: Tokenizer | Path | Sequence[Path],
-    out_dir: Path | None,
-    train_dir: Path,
-    settings: TrainSettings | Mapping[str, Any],
-    development: DevelopmentSet | None,
-    *,
-    threads: int,
-    model_config: Mapping[str, Any],
-    init_from: Path | None = None,
-    init_vectors: Path | None = None,
-    checkpoints: When | None = None,
-    identity: Mapping[str, str] | None = None,
-    warn_pairs: int = data_warnings.PAIRS,
-    replace: bool = True,
-    encoder: Mapping[str, Any] | None = None,
-    teacher: Path | None = None,
-    teaching: TeacherSettings | Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Train a model and write it, or resume its training if that was stopped or killed.
+@dataclass(frozen=True)
+class Training:
+    """One training of a model: a value that goes whole from a rule or a command to the process that trains.
 
-    Processes started by torchrun train together; process 0 writes the files.
-
-    Args:
+    Attributes:
         store: the pairs, encoded with ``tokenizer``; or text, one pair per line (:mod:`psp.pairs.text_pairs`).
         tokenizer: becomes part of the model folder; or the path of a sentencepiece model or vocabulary, or the paths
             of several, for encoders that are trained together.
@@ -78,13 +63,14 @@ def train(
         train_dir: metrics.csv and dev.csv (written during training), timing.csv, tensorboard/, and at the end
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
-        development: development data, which selects the best weights; None = keep the last ones.
-        threads: per process. The same number gives the same bytes.
+        development: development data, which selects the best weights, or its files; None = keep the last ones.
+        threads: per process; where :func:`psp.training.launch.train_in_processes` starts several, of all together. The
+            same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
-        init_vectors: a file of word vectors in text format, from which to take those of the tokenizer's words.
         init_from: a model folder from which to copy the embeddings of pieces that both vocabularies have.
+        init_vectors: a file of word vectors in text format, from which to take those of the tokenizer's words.
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
-        identity: what else the result depends on: names and versions, for example of code and development data.
+        identity: what else the result depends on, such as the version of the code.
         warn_pairs: warn if there are fewer pairs.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
@@ -94,30 +80,113 @@ def train(
         teacher: what a teacher has to say of the store's sentences (:mod:`psp.training.teaching.lessons`); None = there
             is no teacher. For one process, and for encoders that are not trained together.
         teaching: how the model learns from it, the block ``teacher``.
-
-    Returns:
-        The content of train.json.
-
-    Raises:
-        DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is of
-            another run; or a finished model or training run must not be replaced.
-        ConfigError: a setting is not allowed, or requests a device that is not available.
-        PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
-        Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
+        processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
     """
-    settings = settings if isinstance(settings, TrainSettings) else TrainSettings.from_mapping(settings)
-    if threads < 1:
-        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
-    kind = (encoder or {"kind": "mean"})["kind"]
+
+    store: Path
+    tokenizer: Tokenizer | Path | Sequence[Path]
+    out_dir: Path | None
+    train_dir: Path
+    settings: TrainSettings | Mapping[str, Any]
+    development: DevelopmentSet | DevelopmentFiles | None
+    _: KW_ONLY
+    threads: int
+    model_config: Mapping[str, Any]
+    init_from: Path | None = None
+    init_vectors: Path | None = None
+    checkpoints: When = field(default_factory=When)
+    identity: Mapping[str, str] = field(default_factory=dict)
+    warn_pairs: int = data_warnings.PAIRS
+    replace: bool = True
+    encoder: Mapping[str, Any] | None = None
+    teacher: Path | None = None
+    teaching: TeacherSettings | Mapping[str, Any] | None = None
+    processes: int = 1
+    gpus: int = 0
+
+    def run(self) -> dict[str, Any]:
+        """Train in this process and write the model, or resume the training if that was stopped or killed.
+
+        Processes started by torchrun train together; process 0 writes the files.
+
+        Returns:
+            The content of train.json.
+
+        Raises:
+            DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is of
+                another run; development data cannot be read; or a finished model or training run must not be replaced.
+            ConfigError: a setting is not allowed, or requests a device that is not available.
+            PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
+            Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
+        """
+        return _run(self)
+
+    @classmethod
+    def configured(
+        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
+    ) -> Training:
+        """A training as a rule asks for it.
+
+        Args:
+            inputs: Snakemake's: ``store``, ``vocabulary`` and the development data, if any: ``sts``, ``heldout``,
+                ``archive``; ``init_vectors`` and ``teacher``, lists of at most one file.
+            params, job: of :class:`psp.config.training.FromStore`, ``parameters`` and ``beside``.
+            seed: of the training.
+            code: the fingerprint of the code.
+            folders: ``out_dir`` and ``train_dir``.
+        """
+        settings = {**params["train"], "log_every": job["log_every"], "seed": seed}
+        init_from, encoder = settings.pop("init_from"), settings.pop("encoder", None)
+        languages = list(params["languages"])
+        vectors, teacher = (inputs.get(key) for key in ("init_vectors", "teacher"))
+        files = inputs.vocabulary
+        return cls(
+            Path(inputs.store),
+            Path(files) if isinstance(files, str) else [Path(file) for file in files],
+            settings=settings,
+            development=DevelopmentFiles.configured(inputs, params["development"]),
+            threads=job["threads"],
+            model_config={
+                "languages": languages,
+                "lower_case": params["lower_case"],
+                "segment": {
+                    language: {"name": how["segmenter"], "cut_all": how["cut_all"]}
+                    for language, how in params["segment"].items()
+                    if how["inference"] and language in languages
+                },
+                "recipe": params["recipe"],
+            },
+            init_from=Path(init_from) if init_from else None,
+            init_vectors=Path(vectors[0]) if vectors else None,
+            checkpoints=When(**job["checkpoint"]),
+            identity={"code": code},
+            warn_pairs=job["warn_pairs"],
+            encoder=encoder,
+            teacher=Path(teacher[0]) if teacher else None,
+            teaching=params["teaching"],
+            processes=job["processes"],
+            gpus=job["gpus"],
+            **folders,
+        )
+
+
+def _run(job: Training) -> dict[str, Any]:
+    settings = job.settings if isinstance(job.settings, TrainSettings) else TrainSettings.from_mapping(job.settings)
+    model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
+    init_from, init_vectors = job.init_from, job.init_vectors
+    if job.threads < 1:
+        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
+    kind = (job.encoder or {"kind": "mean"})["kind"]
     make_encoder = None if kind == JOINT else kinds.find(kind).make
-    own = kinds.checked_encoder(encoder)
+    own = kinds.checked_encoder(job.encoder)
     device = choose_device(settings.device)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
-        stack.enter_context(torch_state(threads))
-        tokenizer = as_tokenizer(tokenizer)
-        pairs = open_source(store, tokenizer, model_config["languages"], threads=threads)
+        stack.enter_context(torch_state(job.threads))
+        development = _loaded(job.development)
+        tokenizer = as_tokenizer(job.tokenizer)
+        pairs = open_source(job.store, tokenizer, model_config["languages"], threads=job.threads)
         stack.enter_context(contextlib.closing(pairs))
         pairs.check_vocabulary(tokenizer)
         taken_over = None
@@ -132,7 +201,7 @@ def train(
             table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)
         elif init_from is not None or init_vectors is not None:
             raise ConfigError("init_from and init_vectors: encoders that are trained together start from neither")
-        taught = None if teacher is None else _taught(teacher, teaching, pairs, tokenizer, settings)
+        taught = None if job.teacher is None else _taught(job.teacher, job.teaching, pairs, tokenizer, settings)
         group = None
         if ProcessGroup.wanted():
             if taught is not None:
@@ -148,7 +217,7 @@ def train(
         else:
             trained, optimiser = make_encoder(table.to(device), settings.as_dict(), own)
             log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
-        if first and (said := data_warnings.few(len(pairs), warn_pairs)):
+        if first and (said := data_warnings.few(len(pairs), job.warn_pairs)):
             log.warning("%s", said)
         evaluate = None if development is None else _evaluation(development, tokenizer, model_config)
         saved = Checkpoints(
@@ -156,24 +225,25 @@ def train(
             {
                 # Neither more frequent rows of metrics.csv nor `device: cpu` instead of `auto` changes the model.
                 "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
-                "threads": threads,
+                "threads": job.threads,
                 "processes": 1 if group is None else group.size,
                 "device": device.type,
-                "pairs": sha256(store),
+                "pairs": sha256(job.store),
                 "sentencepiece": pairs.vocabulary_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
                 **({} if init_vectors is None else {"init_vectors": sha256(init_vectors)}),
-                "model": dict(model_config),
+                "model": model_config,
                 **({"encoder": own} if len(own) > 1 else {}),
                 **({"parts": joint.started_from(own)} if make_encoder is None else {}),
                 **({} if taught is None else {"teacher": taught.about}),
-                **(identity or {}),
+                "development data": getattr(development, "sha256", ""),
+                **job.identity,
             },
-            checkpoints or When(),
+            job.checkpoints,
         )
         if first:
             stack.enter_context(sole(train_dir))
-            if not replace:  # another process may have finished while this one waited
+            if not job.replace:  # another process may have finished while this one waited
                 check_unfinished(out_dir, train_dir)
         found = saved.latest() if first else None
         if group is not None and group.first(found is not None) and not first:
@@ -195,7 +265,7 @@ def train(
             **({"encoder": own} if len(own) > 1 else {}),
             **({} if taught is None else {"teacher": taught.about}),
             "device": device.type,
-            "threads": threads,
+            "threads": job.threads,
             "processes": 1 if group is None else group.size,
             "vocabulary": len(tokenizer),
             "store_pairs": len(pairs),
@@ -210,10 +280,18 @@ def train(
         }
         if first:
             if out_dir is not None:
-                trained.save(out_dir, kept, tokenizer, dict(model_config))
+                trained.save(out_dir, kept, tokenizer, model_config)
             write_json(train_dir / REPORT, report)
             saved.clear()
     return report
+
+
+def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> DevelopmentSet | None:
+    if not isinstance(development, DevelopmentFiles):
+        return development
+    found = development.load()
+    log.info("development data: %s", found or "none; the last weights are kept")
+    return found
 
 
 class _Taught(NamedTuple):

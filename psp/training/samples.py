@@ -8,8 +8,9 @@ several encoders. A point is one sample, encoder and seed; :mod:`psp.training.te
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.core import schemas
 from psp.core.errors import DataError
@@ -21,6 +22,9 @@ from psp.pairs.pair_file import folder_beside
 from psp.pairs.samples import first_pairs
 from psp.text.tokenizer_kinds import kinds
 from psp.training.launch import train_in_processes
+
+if TYPE_CHECKING:
+    from psp.training.loop import Training
 
 #: Where a point's training is: results/<model>/samples/<study>/<sample>/<encoder>/<seed>/train.json.
 Points = Mapping[str, Mapping[str, Mapping[int, Path | str]]]
@@ -51,23 +55,21 @@ DECLARED: Mapping[str, Setting] = {
 }
 
 
-def train_sample(sample: Path, pairs: int, *, store: Path, train_dir: Path, **arguments: Any) -> dict[str, Any]:
+def train_sample(job: Training, pairs: int, log: Path | str | None = None) -> dict[str, Any]:
     """Train on the first pairs of a sample.
 
     Args:
-        sample: the file of the sample.
+        job: the training on the file of the whole sample.
         pairs: how many.
-        store: not used: what a model itself is trained on.
-        train_dir: for metrics.csv and train.json; no model is kept.
-        arguments: all others of :func:`psp.training.launch.train_in_processes`.
+        log: as for :func:`psp.training.launch.train_in_processes`.
 
     Raises:
         DataError: the sample has fewer pairs.
-        PspError: as for :func:`psp.training.loop.train`.
+        PspError: as for :func:`psp.training.launch.train_in_processes`.
     """
-    with folder_beside(train_dir / "pairs") as folder:
-        first_pairs(sample, folder / "pairs.tsv", pairs)
-        return train_in_processes(out_dir=None, store=folder / "pairs.tsv", train_dir=train_dir, **arguments)
+    with folder_beside(job.train_dir / "pairs") as folder:
+        first_pairs(job.store, folder / "pairs.tsv", pairs)
+        return train_in_processes(replace(job, store=folder / "pairs.tsv"), log)
 
 
 def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]:

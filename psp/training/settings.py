@@ -318,7 +318,7 @@ class TrainSettings(_Checked):
             "validated at the end and count as the last",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, help="mini-batches per row of metrics.csv"))
+    log_every: int = _field(whole(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -447,21 +447,29 @@ JOB: Mapping[str, Setting] = {
     "init_vectors": text(
         None,
         null=True,
+        untracked=True,  # the file is an input
         help="a name in `vectors`, a file of word vectors: training starts from those of the same words (models of "
         "words, and LSTMs over words)",
     ),
     "processes": whole(
-        1, at_least=1, help="processes that train together on CPUs; on one machine, one with more threads is faster"
+        1,
+        at_least=1,
+        inert=True,
+        help="processes that train together on CPUs; on one machine, one with more threads is faster",
     ),
-    "gpus": whole(0, at_least=0, help="processes with one GPU each, requested from a cluster; 0 requests none"),
+    "gpus": whole(
+        0, at_least=0, inert=True, help="processes with one GPU each, requested from a cluster; 0 requests none"
+    ),
     "threads": whole(
         2,
         at_least=1,
+        untracked=True,  # it can change the last bits of a model, which is no reason to train again
         help="threads per process, whatever the number of cores, since another number can change the model; a job "
         "requests this times its processes",
     ),
     "tune": flag(
         False,
+        untracked=True,  # tune.json is an input then
         help="use the best settings of the grid search in block `tune`, from results/<model>/tune.json",
     ),
 }
@@ -475,6 +483,7 @@ SECTION = Section(
             "a stopped or killed training resumes from its last checkpoint; each takes 0.8 GB and 3 s for an embedding "
             "matrix of 50,000 x 1,024, and how often they are written does not affect the model",
             When.declared(),
+            inert=True,
         ),
         **JOB,
     },

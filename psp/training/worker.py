@@ -2,59 +2,54 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
+import pickle
 import sys
 import threading
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from psp.core import logs
 from psp.core.errors import PspError
-from psp.core.files import read_json, write_json
+from psp.core.files import write_json
 
-#: The arguments of the functions that train which are paths: JSON has none.
-PATHS = ("store", "pairs", "vocabulary", "out_dir", "train_dir", "heldout", "archive", "init_vectors", "teacher")
+if TYPE_CHECKING:
+    from psp.training.launch import Job
 
 
-def main(arguments_file: Path) -> int:
-    """Train as the file says; how that ended is told to the launcher by a file beside it.
+def main(job_file: Path) -> int:
+    """Train the job of the file; how that ended is told to the launcher by a file beside it.
 
     Returns:
         0 where all processes end alike; else torchrun is to end the others.
     """
     rank = int(os.environ["RANK"])
     threading.Thread(target=_end_with_the_launcher, name="psp-launcher", daemon=True).start()
-    state_file = arguments_file.with_name(f"rank-{rank}.json")
+    state_file = job_file.with_name(f"rank-{rank}.json")
     write_json(state_file, {"end": None, "pid": os.getpid()})
-    wanted = read_json(arguments_file)
-    arguments = {key: _paths(value) if key in PATHS and value else value for key, value in wanted["arguments"].items()}
+    job, log = pickle.loads(job_file.read_bytes())
     if rank == 0:
         # Torchrun's messages, of which people need none, go to the standard error that it has given us; what we have
         # to say goes to the launcher's, which is our standard output.
         os.dup2(1, 2)
-    logs.start(wanted["log"], logging.WARNING if rank else logging.INFO, process=rank)
+    logs.start(log, logging.WARNING if rank else logging.INFO, process=rank)
     try:
-        end, message = _train(wanted["train"], arguments)
+        end, message = _train(job)
     except Exception:
         end, message = "bug", traceback.format_exc()
     write_json(state_file, {"end": end, "message": message})
     return 0 if end in ("done", "stopped") else 1
 
 
-def _paths(value: str | list[str]) -> Path | list[Path]:
-    return Path(value) if isinstance(value, str) else [Path(one) for one in value]
-
-
-def _train(function: str, arguments: dict[str, object]) -> tuple[str, str]:
+def _train(job: Job) -> tuple[str, str]:
     """Train, and say in a word how it ended, and what there is to tell."""
     from psp.training.process_group import PartnerLost
     from psp.training.saving.checkpoint import Stopped
 
     try:
-        module, name = function.split(":")
-        getattr(importlib.import_module(module), name)(**arguments)
+        job.run()
     except PartnerLost as error:
         return "lost", str(error)
     except Stopped as error:

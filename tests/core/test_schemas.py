@@ -61,7 +61,7 @@ from psp.report.inspect import write as write_inspect
 from psp.report.stats import write as write_stats
 from psp.text.segment import Segmenter
 from psp.training import by_corpus, tenths
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
 from psp.training.translator import train_translator
@@ -205,13 +205,15 @@ def write_trained(folder: Path) -> None:
     tested = [("files/own", PAIRS[0][0], "")]
     clear(folder / "graded.tsv", tested, folder / "pairs/development.tsv", folder / "pairs/development.json")
     development = Development.load(folder / "graded.tsv", folder / "pairs/heldout.tsv")
-    train(store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG)
+    Training(
+        store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG
+    ).run()
     again = folder.with_name("again")
     segmented = {**CONFIG, "segment": {"zh": {"name": "jieba", "cut_all": False}}}
-    train(
+    Training(
         store, model, again / "model", again / "train", {**SETTINGS, "clip": 1.0, "dev_every": 100}, None,
         threads=1, model_config=segmented, init_from=folder / "model",
-    )  # fmt: skip
+    ).run()  # fmt: skip
     teaching = {"encoder": str(folder / "model"), "languages": ["en"], "centres": 4, "neighbours": 3, "among": 5}
     taught = folder.with_name("distilled")
     lessons = taught / "teacher.safetensors"
@@ -219,15 +221,15 @@ def write_trained(folder: Path) -> None:
         mixed, lessons, taught / "teacher.json", cache=folder / "cache", settings=teaching,
         corpora=[(("en", "fr"), False)],
     )  # fmt: skip
-    train(
+    Training(
         store, model, taught / "model", taught / "train", SETTINGS, development, threads=1, model_config=CONFIG,
         teacher=lessons, teaching=teaching,
-    )  # fmt: skip
+    ).run()  # fmt: skip
     tuning = Tuning({"dropout": [0, 0.1]}, epochs=1)
     reports = {name: folder / "tune" / name / "train.json" for name in tuning.points}
     for name, path in reports.items():
         point = tuning.settings(SETTINGS, name)
-        train(store, model, None, path.parent, point, development, threads=1, model_config=CONFIG)
+        Training(store, model, None, path.parent, point, development, threads=1, model_config=CONFIG).run()
     tuning.gather(reports, folder / "tune.json", model="fr")
     write_studies(folder, model, development)
 
@@ -244,7 +246,9 @@ def write_studies(folder: Path, model: Path, development: Development) -> None:
     first_pairs(samples / "all.tsv", folder / "first.tsv", pairs)
     report = samples / "all/subword/1/train.json"
     seeded = {**SETTINGS, "seed": 1}
-    train(folder / "first.tsv", model, None, report.parent, seeded, development, threads=1, model_config=CONFIG)
+    Training(
+        folder / "first.tsv", model, None, report.parent, seeded, development, threads=1, model_config=CONFIG
+    ).run()
     block = {"encoders": ["subword"], "seeds": [1], "epochs": SETTINGS["epochs"], "pairs": pairs}
     about = {"model": "fr", "development": "semeval2017-en"}
     tenths.gather(

@@ -8,7 +8,7 @@ from psp.core import schemas
 from psp.evaluation.evaluate import evaluate
 from psp.evaluation.examples import examples, examples_of_model
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.static import load
+from psp.models.kinds import load
 from tests.conftest import parts
 
 

@@ -22,11 +22,11 @@ from psp.models import card
 from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import export
 from psp.models.files import file_names, model_files
-from psp.models.folder import register_encoder
+from psp.models.kinds import load, register_encoder
 from psp.models.lstm import Direction, Lstm
 from psp.models.model import Combination, Model, load_model
 from psp.models.registry import load_encoder
-from psp.models.static import StaticModel, load
+from psp.models.static import StaticModel
 from psp.text.lines import LineFile
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer

@@ -20,9 +20,9 @@ from psp.models.registry import (
     encoder_files,
     load_encoder,
     package_folder,
-    runs_psp_alone,
     survives_fork,
 )
+from psp.models.trust import runs_psp_alone
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 

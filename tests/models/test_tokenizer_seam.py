@@ -24,7 +24,8 @@ from psp.inference.search.index import embed, identity
 from psp.inference.serve.pieces import explain
 from psp.models.exports import export
 from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, tokenizer_files
-from psp.models.folder import read_folder, register_encoder, save_model
+from psp.models.folder import read_folder, save_model
+from psp.models.kinds import register_encoder
 from psp.models.model import Model, load_model
 from psp.models.scores import main_figures
 from psp.models.static import StaticModel
@@ -32,7 +33,7 @@ from psp.pairs.store import Store, write_store
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece_tokenizer import FILE, SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer, kinds, register
-from psp.training.loop import train
+from psp.training.loop import Training
 from tests.conftest import PAIRS, SENTENCES, train_sentencepiece, write_mixed
 
 SETTINGS = {"dim": 16, "epochs": 4, "batch_size": 16, "megabatch": 2}
@@ -105,11 +106,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def run(pairs: Path, tokenizer: Tokenizer | Path, heldout: Path, folder: Path) -> dict[str, Any]:
-    return train(
+    return Training(
         pairs, tokenizer, folder / "model", folder / "train", SETTINGS,
         Development(None, Development.load(None, heldout).heldout), threads=1, warn_pairs=0,
         model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": None},
-    )  # fmt: skip
+    ).run()  # fmt: skip
 
 
 def test_it_is_trained_and_what_it_knows_is_near(made: Made) -> None:
@@ -254,7 +255,7 @@ def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
 def test_an_encoder_of_another_kind_brings_its_tensors(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(psp.models.folder, "_encoders", dict(psp.models.folder._encoders))
+    monkeypatch.setattr(psp.models.kinds, "_others", {})
     model = load_model(made.model)
     weights = np.linspace(0, 1, model.vocab_size, dtype=np.float32)
     config = {"languages": ["en", "fr"], "lower_case": True}

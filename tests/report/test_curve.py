@@ -15,7 +15,7 @@ from psp.evaluation.development import Development
 from psp.pairs.store import write_store
 from psp.report import curve
 from psp.report.curve import COLOURS, Curve, draw, draw_variants, picture, variants_picture
-from psp.training.loop import train
+from psp.training.loop import Training
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
@@ -40,7 +40,9 @@ def trained(tmp_path_factory):
     subword = train_sentencepiece(folder / "sentencepiece.model")
     write_store(mixed, subword, folder / "store.h5", languages=["en", "fr"], corpora=["small"])
     heldout = Development(None, tuple(map(list, zip(*PAIRS[:40], strict=True))))
-    train(folder / "store.h5", subword, None, folder / "train", SETTINGS, heldout, threads=1, model_config=CONFIG)
+    Training(
+        folder / "store.h5", subword, None, folder / "train", SETTINGS, heldout, threads=1, model_config=CONFIG
+    ).run()
     return folder / "train"
 
 

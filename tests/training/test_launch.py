@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,17 @@ import pytest
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
+from psp.evaluation.development import DevelopmentFiles
 from psp.models.model import load_model
 from psp.training.launch import check, count, train_in_processes
-from psp.training.settings import PAPER
+from psp.training.loop import Training
+from psp.training.settings import PAPER, When
 from tests.training.conftest import Made, corpus, make, write_heldout
 
 SETTINGS: dict[str, Any] = {
     **PAPER, "directions": "both",
     "epochs": 14, "batch_size": 16, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
-    "dropout": 0.1, "init_from": None,
+    "dropout": 0.1,
 }  # fmt: skip
 RESULTS = ("model/model.safetensors", "model/config.json", "train/metrics.csv", "train/dev.csv", "train/train.json")
 
@@ -52,34 +54,32 @@ class Job:
     changes: dict[str, Any] = field(default_factory=dict)
     running: subprocess.Popen[str] | None = None
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "store": self.made.store,
-            "vocabulary": self.made.sentencepiece,
-            "out_dir": self.folder / "model",
-            "train_dir": self.folder / "train",
-            "settings": {**SETTINGS, **self.settings},
-            "sts": None,
-            "heldout": self.made.store.with_name("heldout.tsv"),
-            "archive": None,
-            "languages": ["en", "fr"],
-            "lower_case": True,
-            "segment": {},
-            "recipe": "psp",
-            "checkpoint": {"minutes": None, "steps": 1, "keep": 2},
-            "code": "1",
-            "warn_pairs": 0,
-            "threads": self.processes,
-            "processes": self.processes,
-            "gpus": 0,
-            "log": self.folder / "train.log",
-            **self.changes,
-        }
+    @property
+    def log(self) -> Path:
+        return self.folder / "train.log"
+
+    def training(self) -> Training:
+        config = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+        wanted = Training(
+            self.made.store,
+            self.made.sentencepiece,
+            self.folder / "model",
+            self.folder / "train",
+            {**SETTINGS, **self.settings},
+            DevelopmentFiles(heldout=self.made.store.with_name("heldout.tsv")),
+            threads=self.processes,
+            model_config=config,
+            checkpoints=When(minutes=None, steps=1),
+            identity={"code": "1"},
+            warn_pairs=0,
+            processes=self.processes,
+        )
+        return replace(wanted, **self.changes)
 
     def start(self) -> Job:
         self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / "arguments.json"
-        file.write_text(json.dumps(self.arguments(), default=str))
+        file = self.folder / "job.pickle"
+        file.write_bytes(pickle.dumps((self.training(), self.log)))
         self.running = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("launch_job.py")), str(file)],
             stdout=subprocess.PIPE,
@@ -157,7 +157,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
 @pytest.mark.slow
 def test_two_processes_make_what_one_makes(undisturbed: Job, tmp_path: Path, made: Made) -> None:
     alone = Job(tmp_path / "alone", made, processes=1)
-    report = train_in_processes(**alone.arguments())
+    report = train_in_processes(alone.training())
     both = read_json(undisturbed.folder / "train/train.json")
     assert (report["processes"], both["processes"], both["threads"]) == (1, 2, 1)
     assert {**both, "processes": 1, "best": None, "development": None} == {**report, "best": None, "development": None}
@@ -200,7 +200,7 @@ def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
 
 @pytest.mark.slow
 def test_a_bug_in_the_processes_keeps_its_traceback(job: Job) -> None:
-    job.changes = {"languages": None}
+    job.changes = {"model_config": None}
     job.start().end()
     assert job.status == 1
     log = (job.folder / "train.log").read_text()
@@ -294,4 +294,4 @@ def test_one_process_a_gpu_or_as_many_as_are_asked_for(changes: dict[str, Any], 
 
 def test_more_gpus_than_there_are_are_an_error(tmp_path: Path, made: Made) -> None:
     with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
-        train_in_processes(**{**Job(tmp_path, made).arguments(), "processes": 1, "gpus": 99})
+        train_in_processes(replace(Job(tmp_path, made).training(), processes=1, gpus=99))

@@ -22,7 +22,7 @@ from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate_model
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.similarity import cosines
-from psp.training.loop import train
+from psp.training.loop import Training
 from tests.training.conftest import CONFIG, corpus, make
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -97,7 +97,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.write_text("".join(f"{line}\n" for line in side))
     development = Development.load(SEMEVAL, folder / "pairs/heldout.tsv", sts)
     settings = {"dim": 24, "batch_size": 64, "epochs": 4, "log_every": 10}
-    train(
+    Training(
         made.store,
         made.sentencepiece,
         folder / "model",
@@ -106,7 +106,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         development,
         threads=1,
         model_config=CONFIG,
-    )
+    ).run()
     tests: dict[str, Any] = {"languages": ["en", "fr"], "sts": sts, "tatoeba": tatoeba, "resamples": 50, "seed": 1}
     evaluate_model(folder / "model", folder / "eval.json", name="fr", **tests)
     return folder

@@ -11,13 +11,12 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
-from psp.evaluation.development import Development
+from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.text.sentencepiece import load_sentencepiece
-from psp.training.configured import train_configured
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.settings import PAPER, TrainSettings
 from tests.training.conftest import CONFIG, Made, corpus, make
 
@@ -40,7 +39,7 @@ def run(
     warn_pairs: int = 0,
     **changes: Any,
 ) -> dict[str, Any]:
-    return train(
+    return Training(
         made.store,
         made.sentencepiece,
         folder / "model",
@@ -51,7 +50,7 @@ def run(
         model_config=CONFIG,
         init_from=init_from,
         warn_pairs=warn_pairs,
-    )
+    ).run()
 
 
 def error(folder: Path, unseen: tuple[list[str], list[str]]) -> float:
@@ -84,11 +83,7 @@ def test_a_slice_too_small_to_hold_anything_out_is_told_with_what_to_write(tmp_p
     heldout = tmp_path / "heldout.tsv"
     heldout.touch()
     with pytest.raises(DataError, match=r"heldout\.tsv: holds no pair: .* or write `development: \{heldout: 0\}`"):
-        train_configured(
-            tmp_path / "store.h5", tmp_path / "sp.model", None, tmp_path / "train", {"init_from": None},
-            sts=None, heldout=heldout, archive=None, languages=["en", "fr"], lower_case=True, segment={},
-            recipe="psp", threads=1, checkpoint={}, code="1",
-        )  # fmt: skip
+        DevelopmentFiles(heldout=heldout).load()
 
 
 def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Made) -> None:
@@ -108,9 +103,9 @@ def test_the_same_seed_and_threads_give_the_same_files(tmp_path: Path, made: Mad
 
 def test_settings_may_come_as_a_dataclass(tmp_path: Path, made: Made) -> None:
     settings = TrainSettings(**{**SETTINGS, "epochs": 1})
-    report = train(
+    report = Training(
         made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", settings, None, threads=1, model_config=CONFIG
-    )
+    ).run()
     assert report["settings"] == settings.as_dict()
     assert report["best"] is None and report["development"] == []
 
@@ -187,9 +182,9 @@ def test_the_held_out_slice_is_scored_without_segmenting_it_again(tmp_path: Path
             return {"score": 1.0}
 
     segment = {"zh": {"name": "jieba", "cut_all": True}}
-    train(
+    Training(
         made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", {**SETTINGS, "epochs": 1}, Watching(),
         threads=1, model_config={**CONFIG, "segment": segment},
-    )  # fmt: skip
+    ).run()  # fmt: skip
     assert seen == [(segment, {})]
     assert read_json(tmp_path / "m" / "config.json")["segment"] == segment

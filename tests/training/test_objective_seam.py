@@ -24,7 +24,7 @@ from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
 from psp.training.encoders import kinds
 from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.losses.base import ObjectiveLoss
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
 from psp.training.reads import unused
@@ -73,10 +73,10 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
 
 
 def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
-    return train(
+    return Training(
         made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
         threads=1, model_config=CONFIG, checkpoints=When(minutes=None, steps=5), warn_pairs=0, encoder={"kind": kind},
-    )  # fmt: skip
+    ).run()  # fmt: skip
 
 
 def error(folder: Path, made: Made) -> float:

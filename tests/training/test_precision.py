@@ -12,7 +12,7 @@ import torch
 from psp.core.errors import ConfigError
 from psp.text.encoded import Encoded
 from psp.training.encoders.mean import MeanEncoder, normal_table
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.optimiser import DenseAdam
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
@@ -60,8 +60,8 @@ def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precisi
 def test_on_a_cpu_it_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     made: Made = make(tmp_path / "made", corpus(100, seed=1), 200)
     with pytest.raises(ConfigError, match="`precision: float32`"):
-        train(
+        Training(
             made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train",
             {"precision": "mixed", "device": "cpu"}, None, threads=1, model_config=CONFIG,
-        )  # fmt: skip
+        ).run()  # fmt: skip
     assert not (tmp_path / "train").exists()

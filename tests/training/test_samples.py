@@ -10,8 +10,10 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
+from psp.evaluation.development import DevelopmentFiles
 from psp.pairs.vocabulary import build_vocabulary
 from psp.training import by_corpus, tenths
+from psp.training.loop import Training
 from psp.training.samples import train_sample
 from psp.training.settings import TrainSettings
 from tests.conftest import PAIRS
@@ -33,12 +35,12 @@ def trained(tmp_path_factory) -> tuple[Path, dict]:
         folder / "sample.tsv", folder / "word.txt", kind="word", min_count=1, report=folder / "word.json", own=True
     )
     settings = dict(TrainSettings(epochs=2, dim=8, device="cpu", seed=1).as_dict())
-    report = train_sample(
-        folder / "sample.tsv", 60, store=Path("unused"), train_dir=folder / "train", vocabulary=folder / "word.txt",
-        settings={**settings, "init_from": None}, sts=str(folder / "sts.tsv"), heldout=None, archive=None,
-        languages=["en", "fr"], lower_case=True, segment={}, recipe="psp", processes=1, gpus=0, threads=1,
-        checkpoint={"minutes": None, "steps": None, "keep": 1}, code="", warn_pairs=0, log=None,
+    job = Training(
+        folder / "sample.tsv", folder / "word.txt", None, folder / "train", settings,
+        DevelopmentFiles(str(folder / "sts.tsv")), threads=1, warn_pairs=0,
+        model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"},
     )  # fmt: skip
+    report = train_sample(job, 60)
     return folder, report
 
 

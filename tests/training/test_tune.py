@@ -19,7 +19,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.settings import PAPER, TrainSettings
 from psp.training.tune import Tuning, course, differences, winner
 from tests.conftest import PAIRS
@@ -109,7 +109,7 @@ class Made(NamedTuple):
         """Train with a row for every mini-batch; the folder with train.json."""
         out = self.folder / name
         if not (out / "train.json").exists():
-            train(
+            Training(
                 self.store,
                 self.sentencepiece,
                 None,
@@ -118,7 +118,7 @@ class Made(NamedTuple):
                 self.development,
                 threads=1,
                 model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}},
-            )
+            ).run()
         return out
 
     def rows(self, name: str, **values: Any) -> list[dict[str, str]]:

@@ -83,7 +83,7 @@ def _train(job: Job) -> None:
     from psp.core import logs
     from psp.evaluation.development import Development
     from psp.training import trainer
-    from psp.training.loop import train
+    from psp.training.loop import Training
     from psp.training.saving.checkpoint import Checkpoints
     from psp.training.settings import When
 
@@ -104,7 +104,7 @@ def _train(job: Job) -> None:
         Checkpoints.save = full  # type: ignore[method-assign]
     registered = importlib.import_module(job.within).registered if job.within else contextlib.nullcontext
     with registered(), logs.job(job.folder / "log"):
-        train(
+        Training(
             job.pairs,
             job.sentencepiece,
             job.folder / "model",
@@ -118,7 +118,7 @@ def _train(job: Job) -> None:
             warn_pairs=0,
             teacher=job.teacher,
             teaching=job.teaching,
-        )
+        ).run()
 
 
 def _die_at(count: int, folder: str) -> None:

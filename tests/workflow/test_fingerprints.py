@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from psp.config.training import FromStore
+from psp.config.transformer_entries import Transformer
 from psp.core import fingerprint as module
+from psp.models.kinds import CLASSES
+from psp.training.objectives import registered
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,7 +17,7 @@ STREAM = {"core", "core.schemas", "text"}
 PAIRS = STREAM | {"pairs"}
 FILTER = PAIRS | {"corpora", "pairs.filters"}
 MODEL = STREAM | {"models"}
-TRAIN = PAIRS | MODEL | {"config", "evaluation", "training", "training.encoders", "training.losses"}
+TRAIN = PAIRS | MODEL | {"evaluation", "training", "training.encoders", "training.losses"}
 TRAIN |= {"training.objectives"}
 TRAIN |= {"training.negatives", "training.saving", "training.teaching"}
 #: A search asks each objective what it reads.
@@ -39,7 +43,6 @@ MAY_REACH = {
     "development_pairs": STREAM | {"evaluation"},
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
-    "tune_point": TRAIN,
     "tune": PAIRS | OBJECTIVES,
     "sample": TRAIN | FILTER,
     "tenths_pairs": FILTER | {"evaluation"},
@@ -77,7 +80,7 @@ MAY_REACH = {
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",
           "psp.evaluation.bootstrap", "psp.evaluation.evaluate", "psp.report", "psp.inference", "psp.cli")  # fmt: skip
 ON_THE_WAY = ("filter", "pivot", "rank", "dedupe", "mix", "neardup", "subword", "vocabulary", "store",
-              "development_pairs", "train", "tune_point", "translator_heldout")  # fmt: skip
+              "development_pairs", "train", "translator_heldout")  # fmt: skip
 
 
 def fingerprinted():
@@ -90,7 +93,11 @@ def fingerprinted():
     return found
 
 
-RULES = fingerprinted()
+#: The rules of training ask the model's kind.
+RULES = fingerprinted() | {
+    "train": [FromStore.trained_in, *sorted(objective.__module__ for objective in registered())],
+    "train_transformer": [Transformer.trained_in],
+}
 
 
 def package(name):
@@ -109,6 +116,16 @@ def test_a_fingerprint_reaches_what_it_may(rule):
     assert {package(name) for name in reached} <= MAY_REACH[rule]
     if rule in ON_THE_WAY:
         assert not [name for name in reached if name.startswith(BESIDE)]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["filter", "inspect", "pivot", "backtranslate", "publish", "teach", "task", "system", "evaluate", "quantize",
+     "examples", "speed", "report", "release"],
+)  # fmt: skip
+def test_whatever_may_load_any_model_has_all_kinds_in_its_fingerprint(rule):
+    of_kinds = {kind.__module__ for kind in CLASSES.values()} | {"psp.models.lstm"}
+    assert of_kinds <= set(module.reached(*RULES[rule]))
 
 
 def test_a_new_constant_in_a_page_or_a_figure_makes_no_model_anew(copy_of_finished):

@@ -1,6 +1,7 @@
 """A step reruns exactly when what it depends on has changed."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,27 @@ def test_a_second_run_does_nothing(finished):
 def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
     copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
     assert copy_of_finished.planned(EVAL) == {"train", "task", "evaluate"}
+
+
+def test_a_file_of_the_model_that_is_missing_is_made_again(copy_of_finished):
+    names = ("config.json", "sentencepiece.model", "model.safetensors")
+    files = [f"results/demo/model/{name}" for name in names]  # which rule `all` asks for of each model
+    assert copy_of_finished.planned(*files) == set()
+    for name in files:
+        path = copy_of_finished.folder / name
+        content, made = path.read_bytes(), path.stat().st_mtime_ns
+        path.unlink()
+        assert copy_of_finished.planned(*files) == {"train"}, name
+        path.write_bytes(content)
+        os.utime(path, ns=(made, made))
+
+
+def test_an_objective_that_is_not_the_models_makes_nothing_anew(copy_of_finished):
+    objectives = copy_of_finished.folder / "psp/training/objectives"
+    for name, planned in (("margin", set()), ("infonce", {"train", "task", "evaluate"})):
+        with (objectives / f"{name}.py").open("a") as file:
+            file.write("\nCHANGED = True\n")
+        assert copy_of_finished.planned(EVAL) == planned, name
 
 
 def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):

@@ -11,11 +11,11 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def declared(file):
-    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as all of them."""
+    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as its file."""
     text = file.read_text()
     yield from re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
-    for body in re.findall(r"^    rule:\n((?:(?:        .*)?\n)+)", text, re.MULTILINE):
-        yield re.search(r'name:\s+f"(\w+)_\{', body)[1], textwrap.dedent(body).replace("\n", "\n    ")
+    for _, body in re.findall(r"^((?:    )+)rule:\n((?:(?:\1    .*)?\n)+)", text, re.MULTILINE):
+        yield file.stem, textwrap.indent(textwrap.dedent(body), "    ")
 
 
 RULES = {name: body for file in sorted((ROOT / "rules").glob("*.smk")) for name, body in declared(file)}
@@ -46,7 +46,7 @@ def test_a_derived_rule_has_a_log_a_benchmark_and_a_message_of_its_own(name):
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - {"download"}))
 def test_every_rule_but_download_reruns_for_its_code(name):
-    assert re.search(r"code=(lambda wildcards: )?fingerprint\(", RULES[name])
+    assert re.search(r"code=((lambda wildcards: )?fingerprint\(|training_code,|point_code,)", RULES[name])
 
 
 def test_a_rule_and_its_script_share_their_name():

@@ -28,7 +28,7 @@ def searched(finished, once):
         margin = "anneal: 4, objective: margin, batch_size: 128, learning_rate: 0.001, tune: true, threads: 1}"
         text = (folder / "tiny.yaml").read_text().replace("anneal: 4}", margin)
         (folder / "tiny.yaml").write_text(text + f"    tune: {{grid: {json.dumps(GRID)}, epochs: 1, anneal: 3}}\n")
-        assert workflow.planned(EVAL) == {"tune_point", "tune", "train", "evaluate"}
+        assert workflow.planned(EVAL) == {"tune_point", "tune", "train", "task", "evaluate"}
         workflow.run(EVAL)
 
     return once("searched", search)
@@ -92,7 +92,7 @@ def test_a_grown_grid_trains_its_new_points_alone(copy_of_searched):
     copy_of_searched.edit("tiny.yaml", "[0, 0.1]", "[0, 0.1, 0.2]")
     assert planned_points(copy_of_searched) == ["dropout=0.2+megabatch=2", "dropout=0.2+megabatch=4"]
     copy_of_searched.edit("tiny.yaml", "[0, 0.1, 0.2]", "[0.1]")
-    assert copy_of_searched.planned(EVAL) == {"tune", "train", "evaluate"}
+    assert copy_of_searched.planned(EVAL) == {"tune", "train", "task", "evaluate"}
 
 
 @pytest.mark.slow

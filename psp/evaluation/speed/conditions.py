@@ -14,11 +14,11 @@ from psp.core.version import __version__
 from psp.evaluation.speed.process import THREAD_VARIABLES
 from psp.evaluation.speed.systems import Ids
 from psp.models.combined import parts_of
-from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 
 
 def conditions(
-    model: StaticModel,
+    model: TextModel,
     texts: list[str],
     streams: Sequence[Ids],
     *,

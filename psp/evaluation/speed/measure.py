@@ -37,8 +37,9 @@ from psp.models.combined import parts_of
 from psp.models.exports import export
 from psp.models.files import CONFIG
 from psp.models.folder import model_name
+from psp.models.kinds import load
 from psp.models.similarity import cosines
-from psp.models.static import StaticModel, load
+from psp.models.text_model import TextModel
 from psp.pairs.store import Store
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.tokenizer import Tokenizer
@@ -152,7 +153,7 @@ def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:
     return {"median": median, "min": min(passes), "max": max(passes), "passes": passes, "unit": unit}
 
 
-def _tokenizer(model: StaticModel, pairs: Store) -> Tokenizer:
+def _tokenizer(model: TextModel, pairs: Store) -> Tokenizer:
     """Return the tokenizer of a store: the model's; of a combination's parts the first, or all if trained together."""
     tokenizers = [part.tokenizer for part in parts_of(model)]
     if pairs.attributes.get("tokenizer") == PartsTokenizer.name_on_disk() and len(tokenizers) > 1:
@@ -315,7 +316,7 @@ def _processes(
 
 
 def _folders(
-    model: StaticModel, specs: list[Spec], task: Path, exports: Path | None, absent: list[dict[str, str]]
+    model: TextModel, specs: list[Spec], task: Path, exports: Path | None, absent: list[dict[str, str]]
 ) -> dict[str, Path]:
     """Return what each system loads, by name; move systems that cannot be exported from ``specs`` to ``absent``."""
     made: dict[str, Path] = {}
@@ -339,7 +340,7 @@ def _folders(
     return made
 
 
-def exported(form: str, model: StaticModel, folder: Path) -> None:
+def exported(form: str, model: TextModel, folder: Path) -> None:
     """Write an export as its system loads it; the ONNX system also needs to know which parts lower-case text.
 
     Raises:

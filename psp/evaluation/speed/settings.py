@@ -27,4 +27,5 @@ SECTION = Section(
             help="systems to measure besides psp, if installed (extra peers); missing ones are reported",
         ),
     },
+    inert=True,
 )

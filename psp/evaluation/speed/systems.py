@@ -17,7 +17,10 @@ import numpy as np
 from psp.core.files import read_json
 from psp.models.combined import CombinedModel, parts_of
 from psp.models.files import CONFIG, SENTENCEPIECE, VOCABULARY
-from psp.models.static import BATCH, StaticModel, load
+from psp.models.interface import BATCH
+from psp.models.kinds import load
+from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Flat ids and offsets of a batch of sentences, as in psp.models.static.
@@ -89,7 +92,7 @@ OWN = tuple(spec.name for spec in SYSTEMS if spec.kind == "psp")
 PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 
-def missing(spec: Spec, model: StaticModel | None = None) -> str | None:
+def missing(spec: Spec, model: TextModel | None = None) -> str | None:
     """Return why a system cannot be measured here, beside a model; None if it can."""
     if spec.kind == "bag" and isinstance(model, CombinedModel):
         return "it takes one embedding matrix, and this model is a combination"

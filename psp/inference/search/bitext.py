@@ -19,7 +19,7 @@ from psp.core.files import atomic_text
 from psp.core.progress import Progress
 from psp.inference.search.index import CHUNK, Block, embed, fill, linked
 from psp.inference.search.neighbours import Found, library, nearest
-from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 from psp.text.words import clean
 
@@ -158,7 +158,7 @@ def _each_once(pairs: Mined) -> Mined:
 
 
 def mine_files(
-    model: StaticModel,
+    model: TextModel,
     source: Path,
     target: Path,
     out: Path,
@@ -200,7 +200,7 @@ def mine_files(
     return Counts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(found.margins))
 
 
-def _vectors(model: StaticModel, file: LineFile, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+def _vectors(model: TextModel, file: LineFile, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     distinct = _distinct(file)
     table = np.empty((int(distinct.sum()), model.dim), dtype)  # untouched pages take no memory
     lines = fill(table, _embedded(model, file, distinct), file)
@@ -220,7 +220,7 @@ def _distinct(file: LineFile) -> np.ndarray:
     return first
 
 
-def _embedded(model: StaticModel, file: LineFile, wanted: np.ndarray) -> Iterator[Block]:
+def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray) -> Iterator[Block]:
     """Embed the wanted lines, a chunk at a time."""
     start = 0
     for texts in file.chunks(CHUNK):

@@ -25,7 +25,7 @@ from psp.core.files import new_folder, read_json, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import Graph, library, nearest, unit
 from psp.models.combined import CombinedModel, parts_of
-from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 from psp.models.transformer import TransformerModel
 from psp.text.lines import LineFile
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
@@ -56,7 +56,7 @@ class Hit(NamedTuple):
     text: str
 
 
-def embed(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return unit vectors of the texts with at least one known piece, and the indices of these texts.
 
     Blank texts have a zero vector, and texts of unknown pieces all have the same vector; neither can be searched for.
@@ -70,7 +70,7 @@ def embed(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndar
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
 
 
-def _vectors(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _vectors(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """The texts' vectors, float32 (n, dim), and whether each text has a known piece, bool (n,)."""
     if isinstance(model, CombinedModel):
         vectors, known = zip(*(_vectors(part, texts) for part in model.parts), strict=True)
@@ -79,17 +79,17 @@ def _vectors(model: StaticModel, texts: Sequence[str]) -> tuple[np.ndarray, np.n
     return model.pool(ids, offsets), _known(model, ids, offsets)
 
 
-def _understood(model: StaticModel, texts: Sequence[str]) -> np.ndarray:
+def _understood(model: TextModel, texts: Sequence[str]) -> np.ndarray:
     """Tell for each text whether it has a known piece, bool (n,); of a combination, one that any part knows."""
     return np.logical_or.reduce([_known(part, *part.ids(texts)) for part in parts_of(model)])
 
 
-def _known(model: StaticModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _known(model: TextModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     known = np.concatenate([[0], np.cumsum(~np.isin(ids, model.tokenizer.silent_ids))])
     return known[offsets[1:]] > known[offsets[:-1]]
 
 
-def identity(model: StaticModel) -> str:
+def identity(model: TextModel) -> str:
     """Return a SHA-256 of all that determines a model's vectors: its embedding matrix, pieces and text processing."""
     if isinstance(model, CombinedModel):
         parts = [[weight, identity(part)] for weight, part in zip(model.weights, model.parts, strict=True)]
@@ -134,7 +134,7 @@ class Index:
     """
 
     def __init__(
-        self, model: StaticModel, corpus: LineFile, rows: np.ndarray, lines: np.ndarray, graph: Graph | None
+        self, model: TextModel, corpus: LineFile, rows: np.ndarray, lines: np.ndarray, graph: Graph | None
     ) -> None:
         self.model, self.corpus = model, corpus
         self.rows, self.lines, self.graph = rows, lines, graph
@@ -142,7 +142,7 @@ class Index:
     @classmethod
     def build(
         cls,
-        model: StaticModel,
+        model: TextModel,
         corpus: LineFile,
         *,
         vectors: Path | None = None,
@@ -194,7 +194,7 @@ class Index:
         return cls.load(folder, model, corpus)
 
     @classmethod
-    def load(cls, folder: Path, model: StaticModel, corpus: LineFile) -> Index:
+    def load(cls, folder: Path, model: TextModel, corpus: LineFile) -> Index:
         """Load a saved index; its rows are memory-mapped, so that processes share them.
 
         Raises:
@@ -271,7 +271,7 @@ def linked(rows: np.ndarray) -> Graph:
         return Graph.build(rows, bar)
 
 
-def _embedded(model: StaticModel, corpus: LineFile) -> Iterator[Block]:
+def _embedded(model: TextModel, corpus: LineFile) -> Iterator[Block]:
     """Embed a corpus, a chunk at a time."""
     first = 0
     for texts in corpus.chunks(CHUNK):
@@ -280,7 +280,7 @@ def _embedded(model: StaticModel, corpus: LineFile) -> Iterator[Block]:
         first += len(texts)
 
 
-def _read(model: StaticModel, corpus: LineFile, path: Path) -> Iterator[Block]:
+def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[Block]:
     """Like :func:`_embedded`, with vectors from a file."""
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -304,7 +304,7 @@ def _read(model: StaticModel, corpus: LineFile, path: Path) -> Iterator[Block]:
     return _rows_of(table, model, corpus)
 
 
-def _rows_of(table: np.ndarray, model: StaticModel, corpus: LineFile) -> Iterator[Block]:
+def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile) -> Iterator[Block]:
     first = 0
     for texts in corpus.chunks(CHUNK):
         rows, kept = unit(table[first : first + len(texts)])

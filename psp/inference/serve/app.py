@@ -30,7 +30,7 @@ from psp.inference.serve.guard import Guard
 from psp.inference.serve.pieces import explain
 from psp.inference.serve.requests import Refused, check_keys
 from psp.models.combined import parts_of
-from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 
 #: Vectors serialised at a time, to bound memory and the time that the GIL is held.
 ROWS = 16
@@ -39,7 +39,7 @@ MOST_FOUND = 10
 Result = TypeVar("Result")
 
 
-def application(model: StaticModel, name: str, limits: Limits | None = None, hosts: Collection[str] = ()) -> ASGIApp:
+def application(model: TextModel, name: str, limits: Limits | None = None, hosts: Collection[str] = ()) -> ASGIApp:
     """Create the ASGI application.
 
     Args:
@@ -113,7 +113,7 @@ def _not_here(request: Request, error: Exception) -> Response:
 class _Api:
     """The endpoints. Slow work runs in a worker thread, so that the server stays responsive."""
 
-    def __init__(self, model: StaticModel, name: str, limits: Limits) -> None:
+    def __init__(self, model: TextModel, name: str, limits: Limits) -> None:
         self._model, self._name, self._limits = model, name, limits
         self._turn = asyncio.Lock()
         self._waiting = 0  # those that are being answered among them, until their answers have been read

@@ -15,13 +15,14 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.models.combined import ADD, CombinedModel
-from psp.models.static import StaticModel, unknown_alone
+from psp.models.text_model import TextModel
+from psp.models.token_model import unknown_alone
 
 #: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
 ROWS = 1024
 
 
-def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
+def explain(model: TextModel, left: str, right: str) -> dict[str, Any]:
     """Return the cosine of two texts and the share of each piece.
 
     Returns:
@@ -40,7 +41,7 @@ def explain(model: StaticModel, left: str, right: str) -> dict[str, Any]:
 
 
 def _texts(
-    model: StaticModel, pair: list[str], whole: np.ndarray | None = None, product: float | None = None
+    model: TextModel, pair: list[str], whole: np.ndarray | None = None, product: float | None = None
 ) -> list[list[dict[str, Any]]]:
     """The pieces of both texts, with their shares.
 
@@ -90,7 +91,7 @@ def _explain_parts(model: CombinedModel, left: str, right: str) -> dict[str, Any
     return {"score": model.score_raw_text([(left, right)])[0], "texts": texts}
 
 
-def _pieces(model: StaticModel, text: str) -> list[dict[str, Any]]:
+def _pieces(model: TextModel, text: str) -> list[dict[str, Any]]:
     (prepared,) = model.prepared([text])
     unknown = {model.unknown_id, *(model.config.get("left_out") or [])}
     return [
@@ -99,7 +100,7 @@ def _pieces(model: StaticModel, text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _counted(model: StaticModel, pieces: list[dict[str, Any]]) -> tuple[np.ndarray, list[int]]:
+def _counted(model: TextModel, pieces: list[dict[str, Any]]) -> tuple[np.ndarray, list[int]]:
     """Return the ids whose embeddings are averaged, int32, and their positions among the pieces."""
     places = [place for place, piece in enumerate(pieces) if not piece["unknown"]]
     if unknown_alone(model.config):

@@ -12,7 +12,7 @@ from psp.core.errors import DataError, PspError
 from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, texts_of
 
 if TYPE_CHECKING:
-    from psp.models.static import StaticModel
+    from psp.models.text_model import TextModel
 
 _VECTOR_BYTES = 8 << 20  # float32 vectors of a chunk
 _MOST_ROWS = 8192
@@ -31,9 +31,7 @@ class Embed:
         normalize: scale vectors to unit length; zero vectors stay zero.
     """
 
-    def __init__(
-        self, model: StaticModel, name: Path | str, dtype: str = "float32", *, normalize: bool = False
-    ) -> None:
+    def __init__(self, model: TextModel, name: Path | str, dtype: str = "float32", *, normalize: bool = False) -> None:
         self._model, self._name, self._normalize = model, name, normalize
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self.rows = max(1, min(_MOST_ROWS, _VECTOR_BYTES // (4 * model.dim)))
@@ -75,7 +73,7 @@ class Score:
         name: name of the file, for errors.
     """
 
-    def __init__(self, model: StaticModel, name: Path | str) -> None:
+    def __init__(self, model: TextModel, name: Path | str) -> None:
         self._model, self._name = model, name
         self.rows = max(1, min(_MOST_ROWS, _VECTOR_BYTES // (4 * model.dim)) // 2)
         self.room = TEXT_BYTES + self.rows * _SCORE_BYTES

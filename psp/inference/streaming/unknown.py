@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psp.inference.streaming.chunks import Chunk
-from psp.models.static import unknown_alone
+from psp.models.token_model import unknown_alone
 
 if TYPE_CHECKING:
-    from psp.models.static import StaticModel
+    from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class UnknownShare:
         columns: the tab-separated texts of a line; None: the line is one text.
     """
 
-    def __init__(self, model: StaticModel, name: Path | str, columns: int | None = None) -> None:
+    def __init__(self, model: TextModel, name: Path | str, columns: int | None = None) -> None:
         self._model, self._name, self._columns = model, name, columns
         self._lines = self._texts = self._whole = self._first = 0
         self._unknown = 0.0

@@ -72,7 +72,9 @@ BACKTRANSLATE = Section(
         "sample": whole(
             None, at_least=1, null=True, help="lines of the bitext to translate, chosen at random; null: all"
         ),
-        "threads": whole(2, at_least=1, help="threads of the translator; a command has as many as it takes"),
+        "threads": whole(
+            2, at_least=1, inert=True, help="threads of the translator; a command has as many as it takes"
+        ),
     },
 )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from psp.core.errors import PspError
 
 if TYPE_CHECKING:
-    from psp.models.static import StaticModel
+    from psp.models.text_model import TextModel
 
 #: The formats, and what loads them.
 FORMS = {
@@ -30,7 +30,7 @@ HUGGING_FACE = ("static-embedding", "model2vec")
 
 
 def export(
-    form: str, model: StaticModel, out: Path | str, sentences: Sequence[str], source: Path | str | None = None
+    form: str, model: TextModel, out: Path | str, sentences: Sequence[str], source: Path | str | None = None
 ) -> str:
     """Export a model to another format.
 
@@ -59,7 +59,7 @@ def export(
     return said
 
 
-def obstacle(form: str, model: StaticModel) -> str | None:
+def obstacle(form: str, model: TextModel) -> str | None:
     """Why a format cannot hold a model; None if it can."""
     # Imported here since the command's parser needs FORMS alone.
     from psp.models.combined import CombinedModel, parts_of

@@ -13,10 +13,10 @@ from psp.core.files import atomic_text
 from psp.core.version import __version__
 from psp.models.combined import ADD, CombinedModel
 from psp.models.lstm import MAX
-from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 
 
-def rows(model: StaticModel) -> np.ndarray:
+def rows(model: TextModel) -> np.ndarray:
     """The embedding of each piece, float32 (vocab_size, dim), whatever the dtype of the model's embedding matrix."""
     return np.array(model.weight)
 
@@ -29,7 +29,7 @@ def library(name: str) -> ModuleType:
         raise PspError(f"this export needs the package {name}: pip install 'paraphrastic[export]'") from None
 
 
-def readme(folder: Path, model: StaticModel, code: str, text: str) -> None:
+def readme(folder: Path, model: TextModel, code: str, text: str) -> None:
     """Write a README.md that says what the folder is, how to load it, and how it differs from psp."""
     languages = ", ".join(model.config.get("languages") or []) or "languages that are not on record"
     with atomic_text(folder / "README.md") as file:
@@ -40,7 +40,7 @@ def readme(folder: Path, model: StaticModel, code: str, text: str) -> None:
         file.write(f"```python\n{code.strip()}\n```\n\n{text.strip()}\n")
 
 
-def _made_of(model: StaticModel) -> str:
+def _made_of(model: TextModel) -> str:
     """What a sentence's vector is made of, in a sentence."""
     if isinstance(model, CombinedModel):
         parts = "; ".join(

@@ -21,14 +21,16 @@ from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import rows
 from psp.models.exports.sentence_transformers import is_subword_mean, save, save_whole
 from psp.models.folder import OURS
+from psp.models.kinds import load
 from psp.models.lstm import BOTH, CONCAT, MAX, Direction, Lstm
-from psp.models.static import StaticModel, load
+from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 
 
 class _Module(InputModule):
     """What both modules have in common."""
 
-    def __init__(self, model: StaticModel) -> None:
+    def __init__(self, model: TextModel) -> None:
         super().__init__()
         self.model = model
 
@@ -82,7 +84,7 @@ class SubwordMean(_Module):
         PspError: the model is of another kind.
     """
 
-    def __init__(self, model: StaticModel) -> None:
+    def __init__(self, model: TextModel) -> None:
         if not is_subword_mean(model):
             raise PspError("not a mean of sentencepiece's pieces; use paraphrastic.exports.PspModel")
         super().__init__(model)
@@ -111,7 +113,7 @@ class PspModel(_Module):
         model: its tokenizers and initial matrices.
     """
 
-    def __init__(self, model: StaticModel) -> None:
+    def __init__(self, model: TextModel) -> None:
         super().__init__(model)
         self.parts = torch.nn.ModuleList(map(_Part, parts_of(model)))
 
@@ -156,7 +158,7 @@ class PspModel(_Module):
 class _Part(torch.nn.Module):
     """A model's embedding matrix and LSTM, in torch."""
 
-    def __init__(self, model: StaticModel) -> None:
+    def __init__(self, model: TextModel) -> None:
         super().__init__()
         self._model = model
         self.embedding = torch.nn.EmbeddingBag.from_pretrained(torch.from_numpy(rows(model)), freeze=False)
@@ -187,7 +189,7 @@ class _Part(torch.nn.Module):
             return states.masked_fill(~inside, -torch.inf).amax(0)
         return (states * inside).sum(0) / lengths[:, None]
 
-    def in_numpy(self) -> StaticModel:
+    def in_numpy(self) -> TextModel:
         """The model with the current matrices."""
         own, sequence = self._model, self._model.sequence
         if sequence is not None and self.lstm is not None:
@@ -196,7 +198,7 @@ class _Part(torch.nn.Module):
         return StaticModel(_array(self.embedding.weight), own.tokenizer, config, sequence=sequence)
 
 
-def _features(model: StaticModel, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+def _features(model: TextModel, texts: Sequence[str]) -> dict[str, torch.Tensor]:
     """Flat ids and the offset at which each text begins, both int64."""
     ids, offsets = model.ids(texts)
     return {"input_ids": torch.from_numpy(ids).long(), "offsets": torch.from_numpy(offsets[:-1])}

@@ -21,7 +21,8 @@ from psp.core.files import atomic, new_folder
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import library, readme, rows
 from psp.models.lstm import BOTH, CONCAT, MAX, Lstm
-from psp.models.static import StaticModel, unknown_alone
+from psp.models.text_model import TextModel
+from psp.models.token_model import unknown_alone
 
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; protobuf's limit
@@ -54,7 +55,7 @@ for end, read in {{{readers}}}.items():
 """
 
 
-def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
+def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: the graph has no tokenizer.
 
     Raises:
@@ -85,7 +86,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     return said
 
 
-def _ends(model: StaticModel) -> list[str]:
+def _ends(model: TextModel) -> list[str]:
     """What the names of each part's inputs end in."""
     return [f"_{number}" for number in range(len(model.parts))] if isinstance(model, CombinedModel) else [""]
 
@@ -95,7 +96,7 @@ def _file(end: str, name: str) -> str:
     return f"{end[1:]}.{name}" if end else name
 
 
-def _code(model: StaticModel) -> str:
+def _code(model: TextModel) -> str:
     """Example code that loads the graph, and makes ids without psp."""
     parts, ends = parts_of(model), _ends(model)
     imports, code = ["onnxruntime"], ""
@@ -120,7 +121,7 @@ def _code(model: StaticModel) -> str:
     return "".join(f"import {name}\n" for name in plain) + f"import numpy as np, {', '.join(others)}\n{code}"
 
 
-def graph(model: StaticModel) -> Any:
+def graph(model: TextModel) -> Any:
     """Build the ``onnx.ModelProto`` of a model: its inputs are ``ids`` and ``offsets``, its output ``vectors``.
 
     Those of a combination are ``ids_0`` and ``offsets_0``, ``ids_1`` and ``offsets_1``, and so on.

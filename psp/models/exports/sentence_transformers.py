@@ -19,8 +19,9 @@ from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
 from psp.models.files import SENTENCEPIECE
 from psp.models.folder import OURS, save_model
-from psp.models.registry import PSP_MODEL, SUBWORD_MEAN
 from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
+from psp.models.trust import PSP_MODEL, SUBWORD_MEAN
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 CODE = """
@@ -46,7 +47,7 @@ argument nor psp.
 GRAPH = "`psp export onnx` writes a graph, which needs no psp."
 
 
-def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
+def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
     said = "The vectors are those of psp, which must be installed."
     kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
@@ -63,13 +64,13 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     return said
 
 
-def is_subword_mean(model: StaticModel) -> bool:
+def is_subword_mean(model: TextModel) -> bool:
     """Whether a model is a mean of sentencepiece's pieces."""
     is_mean = not isinstance(model, CombinedModel) and model.sequence is None
     return is_mean and isinstance(model.tokenizer, SentencepieceTokenizer)
 
 
-def save(model: StaticModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
+def save(model: TextModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
     """Save a mean of sentencepiece's pieces with another embedding matrix; return its config."""
     path = folder / SENTENCEPIECE
     with atomic(path) as temporary:
@@ -77,6 +78,9 @@ def save(model: StaticModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
     return save_model(folder, table, path, {key: value for key, value in model.config.items() if key not in OURS})
 
 
-def save_whole(model: StaticModel, folder: Path) -> dict[str, Any]:
+def save_whole(model: TextModel, folder: Path) -> dict[str, Any]:
     """Save a model of any kind as it is, without the model card of :meth:`psp.models.model.Model.save`."""
-    return CombinedModel.save(model, folder) if isinstance(model, CombinedModel) else StaticModel.save(model, folder)
+    if isinstance(model, CombinedModel):
+        return CombinedModel.save(model, folder)
+    assert isinstance(model, StaticModel)
+    return StaticModel.save(model, folder)

@@ -10,15 +10,17 @@ from psp.core.files import atomic_text, new_folder, write_json
 from psp.models.exports import tokenizer
 from psp.models.exports.common import readme
 from psp.models.interface import checked_prompts
-from psp.models.static import StaticModel, unknown_alone
+from psp.models.static import StaticModel
 from psp.models.table import write_table
+from psp.models.text_model import TextModel
+from psp.models.token_model import unknown_alone
 
 #: Its name before version 6, which later versions still accept.
 CLASS = "sentence_transformers.models.StaticEmbedding"
 MODULES = [{"idx": 0, "name": "0", "path": "", "type": CLASS}]
 
 
-def library_config(model: StaticModel) -> dict[str, Any]:
+def library_config(model: TextModel) -> dict[str, Any]:
     """Return sentence-transformers' settings other than the modules."""
     return {"prompts": checked_prompts(model.config), "default_prompt_name": None, "similarity_fn_name": "cosine"}
 

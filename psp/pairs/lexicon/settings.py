@@ -42,4 +42,5 @@ SECTION = Section(
             help="leave out pairs with a lower score in the third column; null: none",
         ),
     },
+    inert=True,
 )

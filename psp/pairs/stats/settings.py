@@ -37,6 +37,7 @@ SECTION = Section(
             "sample itself",
         ),
     },
+    inert=True,
 )
 
 

@@ -14,11 +14,13 @@ import os
 import signal
 import time
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256, write_json
+from psp.evaluation.development import DevelopmentFiles
 from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings, check_shared
 
@@ -35,27 +37,11 @@ PATIENCE = datetime.timedelta(hours=6)
 PACKAGES = ("sentence_transformers", "datasets", "accelerate", "torch")
 
 
-def train_transformer(
-    pairs: Path,
-    base: str,
-    out_dir: Path | None,
-    train_dir: Path,
-    settings: TransformerSettings | Mapping[str, Any],
-    development: DevelopmentSet | None = None,
-    *,
-    threads: int,
-    seed: int = 1,
-    model_config: Mapping[str, Any] | None = None,
-    identity: Mapping[str, str] | None = None,
-    replace: bool = True,
-    teacher: Path | None = None,
-) -> dict[str, Any]:
-    """Train a transformer on pairs and write it, or go on with its training if that was stopped or killed.
+@dataclass(frozen=True)
+class TransformerTraining:
+    """One training of a transformer, as :class:`psp.training.loop.Training` is of an embedding matrix.
 
-    Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the files. A
-    last mini-batch that is not full is left out there.
-
-    Args:
+    Attributes:
         pairs: a pair file, mixed or plain, in its own case and unsegmented.
         base: a folder with a transformer, ``package://<installed package>``, or a name on the Hugging Face Hub that
             has been downloaded before; nothing is looked for on a network.
@@ -63,8 +49,10 @@ def train_transformer(
         train_dir: metrics.csv during training, timing.csv and train.json at its end. Until then, checkpoints/ and
             the pairs.
         settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
-        development: scored before training and after each pass; the last weights are kept whatever it says.
-        threads: torch's on the CPU, in each process. The same number gives the same bytes there.
+        development: scored before training and after each pass, or its files; the last weights are kept whatever it
+            says.
+        threads: torch's on the CPU, in each process; where several are started, of all together. The same number gives
+            the same bytes there.
         seed: of the LSTM's first weights, of batches and of dropout.
         model_config: goes into config.json (languages, recipe...).
         identity: what else the result depends on; checkpoints of another run are not gone on from.
@@ -73,22 +61,74 @@ def train_transformer(
         teacher: what the rule ``teach`` wrote about these pairs: vectors at the teacher's distance are learnt instead
             of the ranking of pairs, for both sides that of the side which the teacher knows (``distance``). If it has
             other dimensions than the model, vectors are compared through a matrix that is learnt and then dropped.
-
-    Returns:
-        The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
-        ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
-        ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes before
-        and after. The latter two are in timing.csv too. Of other processes than 0, nothing.
-
-    Raises:
-        ConfigError: a setting is not allowed, or asks for a GPU where there is none.
-        DataError: the pair file or the base is missing or damaged, or something finished must not be replaced.
-        PspError: a package is missing, the base cannot be loaded, or training diverged.
-        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+        processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
     """
-    settings = settings if isinstance(settings, TransformerSettings) else TransformerSettings.from_mapping(settings)
-    if threads < 1:
-        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
+
+    pairs: Path
+    base: str
+    out_dir: Path | None
+    train_dir: Path
+    settings: TransformerSettings | Mapping[str, Any]
+    development: DevelopmentSet | DevelopmentFiles | None = None
+    _: KW_ONLY
+    threads: int
+    seed: int = 1
+    model_config: Mapping[str, Any] = field(default_factory=dict)
+    identity: Mapping[str, str] = field(default_factory=dict)
+    replace: bool = True
+    teacher: Path | None = None
+    processes: int = 1
+    gpus: int = 0
+
+    def run(self) -> dict[str, Any]:
+        """Train in this process and write the model, or go on with the training if that was stopped or killed.
+
+        Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the
+        files. A last mini-batch that is not full is left out there.
+
+        Returns:
+            The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
+            ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
+            ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes
+            before and after. The latter two are in timing.csv too. Of other processes than 0, nothing.
+
+        Raises:
+            ConfigError: a setting is not allowed, or asks for a GPU where there is none.
+            DataError: the pair file or the base is missing or damaged, or something finished must not be replaced.
+            PspError: a package is missing, the base cannot be loaded, or training diverged.
+            Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+        """
+        return _run(self)
+
+    @classmethod
+    def configured(
+        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
+    ) -> TransformerTraining:
+        """A training as a rule asks for it, as :meth:`psp.training.loop.Training.configured`; it reads ``pairs``."""
+        own = {key: job[key] for key in ("device", "log_every", "checkpoint_steps")}
+        return cls(
+            Path(inputs.pairs),
+            params["base"],
+            settings={**params["train"], **own},
+            development=DevelopmentFiles.configured(inputs, params["development"]),
+            threads=job["threads"],
+            seed=seed,
+            model_config={"languages": list(params["languages"]), "recipe": params["recipe"]},
+            identity={"code": code},
+            teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
+            processes=job["processes"],
+            gpus=job["gpus"],
+            **folders,
+        )
+
+
+def _run(job: TransformerTraining) -> dict[str, Any]:
+    settings = job.settings
+    if not isinstance(settings, TransformerSettings):
+        settings = TransformerSettings.from_mapping(settings)
+    pairs, base, out_dir, train_dir, teacher = Path(job.pairs), job.base, job.out_dir, job.train_dir, job.teacher
+    if job.threads < 1:
+        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'paraphrastic[transformer]'")
     import torch
@@ -109,9 +149,10 @@ def train_transformer(
     device = "cuda" if settings.device != "cpu" and torch.cuda.is_available() else "cpu"
     folder = find_base(base)
     check_shared(settings.batch_size, int(os.environ.get("WORLD_SIZE", "1")), teacher is not None, "transformer")
+    development = job.development.load() if isinstance(job.development, DevelopmentFiles) else job.development
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet())
-        stack.enter_context(torch_state(threads))
+        stack.enter_context(torch_state(job.threads))
         group = None
         if ProcessGroup.wanted():
             group = _join(device)
@@ -120,9 +161,9 @@ def train_transformer(
         if first:
             stack.enter_context(sole(train_dir))
         stop = stack.enter_context(StopRequest().listening())
-        if not replace and first:
+        if not job.replace and first:
             check_unfinished(out_dir, train_dir)
-        transformers.set_seed(seed)
+        transformers.set_seed(job.seed)
         model = build(folder, settings, device, base)
         lessons = None if teacher is None else Lessons(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
@@ -130,22 +171,23 @@ def train_transformer(
             train_dir / "checkpoints",
             {
                 "settings": settings.learned(),
-                "seed": seed,
-                "threads": threads,
+                "seed": job.seed,
+                "threads": job.threads,
                 "device": device,
-                "pairs": sha256(pairs) if Path(pairs).is_file() else None,
+                "pairs": sha256(pairs) if pairs.is_file() else None,
                 "base": hash_of_files(folder),
                 "teacher": of_teacher,
-                "model": dict(model_config or {}),
+                "model": dict(job.model_config),
                 "processes": 1 if group is None else group.size,
                 "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
-                **(identity or {}),
+                "development data": getattr(development, "sha256", ""),
+                **job.identity,
             },
         )
         known: dict[str, Any] = {}
         count = untaught = 0
         if first:
-            count, untaught = write_dataset(Path(pairs), train_dir / "pairs.arrow", lessons)
+            count, untaught = write_dataset(pairs, train_dir / "pairs.arrow", lessons)
             known = checkpoints.prepare()
             checkpoints.latest()  # unfinished ones are removed before anybody looks
         if group is not None:
@@ -163,7 +205,7 @@ def train_transformer(
         log.info("training %s on %s: %d pairs, %s pooling", base, device, len(dataset), settings.pooling)
         begun = time.perf_counter()
         found = trainer.run(
-            model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=seed
+            model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=job.seed
         )
         if found["stopped"]:
             raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal or signal.SIGTERM)
@@ -175,9 +217,9 @@ def train_transformer(
             "format": 1,
             "encoder": "transformer",
             "base": base,
-            "settings": {**settings.as_dict(), "seed": seed},
+            "settings": {**settings.as_dict(), "seed": job.seed},
             "device": device,
-            "threads": threads,
+            "threads": job.threads,
             "processes": 1 if group is None else group.size,
             "dim": int(model.get_embedding_dimension()),
             "pairs": count,
@@ -194,7 +236,7 @@ def train_transformer(
         trainer.write_timing(train_dir / "timing.csv", found["steps"], count * settings.epochs, **times)
         if out_dir is not None:
             encoder = {"base": base, "pooling": settings.pooling, "max_length": settings.max_length}
-            save_transformer(out_dir, model.to("cpu"), dict(model_config or {}), encoder)
+            save_transformer(out_dir, model.to("cpu"), dict(job.model_config), encoder)
         write_json(train_dir / REPORT, report)
         checkpoints.clear()
         del dataset

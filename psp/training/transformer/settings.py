@@ -120,15 +120,17 @@ class TransformerSettings(_Checked):
             "auto",
             pattern="^(auto|cpu|cuda)$",
             noun="auto, cpu or cuda",
+            inert=True,
             help="auto uses GPUs if there are any",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, help="mini-batches per row of metrics.csv"))
+    log_every: int = _field(whole(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
     checkpoint_steps: int | None = _field(
         whole(
             500,
             at_least=1,
             null=True,
+            inert=True,
             help="mini-batches between two checkpoints, from which a killed training goes on; null for none",
         )
     )
@@ -144,8 +146,8 @@ class TransformerSettings(_Checked):
 
     def learned(self) -> dict[str, Any]:
         """The settings that change what is learned."""
-        job = ("device", "log_every", "checkpoint_steps")
-        return {key: value for key, value in self.as_dict().items() if key not in job}
+        declared = self.declared()
+        return {key: value for key, value in self.as_dict().items() if not declared[key].inert}
 
 
 def check_shared(batch_size: int, processes: int, taught: bool, where: str) -> None:
@@ -167,11 +169,16 @@ def check_shared(batch_size: int, processes: int, taught: bool, where: str) -> N
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {
-    "threads": whole(2, at_least=1, help="torch's threads in each process; another number can change the model"),
-    "processes": whole(1, at_least=1, help="processes on the CPU that share each mini-batch; for GPUs write `gpus`"),
+    "threads": whole(
+        2, at_least=1, inert=True, help="torch's threads in each process; another number can change the model"
+    ),
+    "processes": whole(
+        1, at_least=1, inert=True, help="processes on the CPU that share each mini-batch; for GPUs write `gpus`"
+    ),
     "gpus": whole(
         0,
         at_least=0,
+        inert=True,
         help="GPUs of one machine that share each mini-batch, a process each, requested from a cluster; 0: one, if "
         "there is any, and none is requested",
     ),
@@ -199,7 +206,5 @@ ENCODER = Section(
     },
     required=["kind", "base"],
 )
-#: Settings that change nothing of what is learned.
-INERT = (*JOB, "device", "log_every", "checkpoint_steps")
 #: Settings that a variant of such a model may have of its own.
-TUNABLE = {key: setting for key, setting in TransformerSettings.declared().items() if key not in INERT}
+TUNABLE = {key: setting for key, setting in TransformerSettings.declared().items() if not setting.inert}

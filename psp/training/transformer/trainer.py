@@ -1,4 +1,4 @@
-"""Sentence-transformers' trainer, as :func:`psp.training.transformer.train_transformer` wants it.
+"""Sentence-transformers' trainer, as :class:`psp.training.transformer.TransformerTraining` wants it.
 
 The training loop, loss, sampler, schedule and checkpoints are the library's. What is ours: nothing goes to a network or
 to the screen, no model card is made, the development score is taken, and only whole checkpoints are gone on from.

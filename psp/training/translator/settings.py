@@ -116,14 +116,20 @@ class TranslatorSettings(_Checked):
     )
     beam: int = _field(whole(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
     device: str = _field(
-        text("auto", pattern="^(auto|cpu|cuda)$", noun="auto, cpu or cuda", help="auto uses a GPU if there is one")
+        text(
+            "auto",
+            pattern="^(auto|cpu|cuda)$",
+            noun="auto, cpu or cuda",
+            inert=True,
+            help="auto uses a GPU if there is one",
+        )
     )
-    log_every: int = _field(whole(50, at_least=1, help="steps per row of metrics.csv"))
+    log_every: int = _field(whole(50, at_least=1, inert=True, help="steps per row of metrics.csv"))
     checkpoint_minutes: float | None = _field(
-        number(5, above=0, null=True, help="minutes between two checkpoints; null for none by time")
+        number(5, above=0, null=True, inert=True, help="minutes between two checkpoints; null for none by time")
     )
     checkpoint_steps: int | None = _field(
-        whole(None, at_least=1, null=True, help="steps between two checkpoints; null for none by steps")
+        whole(None, at_least=1, null=True, inert=True, help="steps between two checkpoints; null for none by steps")
     )
 
     def __post_init__(self) -> None:
@@ -145,7 +151,7 @@ class TranslatorSettings(_Checked):
 
 
 #: Settings of the job: another value changes nothing of what is written, but for rounding and how often metrics are.
-JOB = ("device", "log_every", "checkpoint_minutes", "checkpoint_steps")
+JOB = tuple(key for key, setting in TranslatorSettings.declared().items() if setting.inert)
 #: What changes the end or the scores of a run, but not the way there.
 _NOT_LEARNED = (*JOB, "minutes", "beam")
 #: Settings of what comes before training, and of the job.

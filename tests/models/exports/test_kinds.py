@@ -12,7 +12,8 @@ from psp.core.errors import PspError
 from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import export
 from psp.models.model import Model
-from psp.models.registry import load_encoder, runs_psp_alone
+from psp.models.registry import load_encoder
+from psp.models.trust import runs_psp_alone
 from tests.conftest import SENTENCES
 from tests.models.exports.test_exports import CLOSE, embed_by_sentence_transformers, needs
 

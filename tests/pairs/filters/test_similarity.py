@@ -17,7 +17,8 @@ from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
 from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.models.registry import USE, load_encoder, runs_psp_alone
+from psp.models.registry import USE, load_encoder
+from psp.models.trust import runs_psp_alone
 from psp.pairs.filters import Batch, build, filter_corpus
 from psp.text.segment import Segmenter
 from tests.conftest import PAIRS, train_sentencepiece

@@ -18,7 +18,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.encoders.joint import JointEncoder
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import MeanEncoder
-from psp.training.loop import train
+from psp.training.loop import Training
 from tests.training.conftest import CONFIG, Made, corpus, make, sentences, write_heldout
 from tests.training.test_launch import Job
 
@@ -106,10 +106,10 @@ def test_a_folder_embeds_as_the_trained_encoders_do(
 
     seen, own = Seen(), encoder(join, scaled, (12, 12) if join == "add" else (12, 8))
     settings = {"epochs": 2, "learning_rate": 0.02, "batch_size": 64, "select": "last", "token_dropout": 0.1}
-    report = train(
+    report = Training(
         made.store.with_name("joint.h5"), vocabularies, tmp_path / "model", tmp_path / "train", settings, seen,
         threads=1, model_config=CONFIG, warn_pairs=0, encoder=own,
-    )  # fmt: skip
+    ).run()  # fmt: skip
     model = load_model(tmp_path / "model")
     np.testing.assert_array_equal(model.embed_raw_text(made.unseen[0]), seen.vectors)
     assert report["encoder"] == checked_encoder(own) and report["vocabulary"] == len(as_tokenizer(vocabularies))
@@ -122,10 +122,10 @@ def test_a_folder_embeds_as_the_trained_encoders_do(
 
 def test_wrong_parts_are_told(made: Made, vocabularies: list[Path], tmp_path: Path) -> None:
     def run(paths: list[Path], own: dict[str, Any], **more: Any) -> None:
-        train(
+        Training(
             made.store.with_name("joint.h5"), paths, None, tmp_path / "train", {}, None, threads=1,
             model_config=CONFIG, encoder=own, **more,
-        )  # fmt: skip
+        ).run()  # fmt: skip
 
     three = encoder()
     three["parts"].append(three["parts"][0])
@@ -146,10 +146,10 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
     own = encoder("add", False)
     own["parts"][1]["encoder"] = {"kind": "lstm", "width": 12}
     settings = {
-        "encoder": own, "objective": "margin", "margin": 0.4, "directions": "both", "learning_rate": 0.02,
+        "objective": "margin", "margin": 0.4, "directions": "both", "learning_rate": 0.02,
         "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "average": 2, "dim": 12,
     }  # fmt: skip
-    changes = {"store": made.store.with_name("joint.h5"), "vocabulary": vocabularies}
+    changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
     jobs = [
         Job(tmp_path / name, made, processes=count, settings=settings, changes=changes)
         for name, count in (("undisturbed", 1), ("killed", 1), ("two", 2))

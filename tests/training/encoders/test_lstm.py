@@ -208,8 +208,12 @@ SETTINGS: dict[str, Any] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str, made: Made, tmp_path: Path) -> None:
-    settings = {**SETTINGS, "encoder": {**SETTINGS["encoder"], "precision": precision}}
-    jobs = [Job(tmp_path / name, made, processes=1, settings=settings) for name in ("undisturbed", "killed")]
+    own = {**SETTINGS["encoder"], "precision": precision}
+    settings = {key: value for key, value in SETTINGS.items() if key != "encoder"}
+    jobs = [
+        Job(tmp_path / name, made, processes=1, settings=settings, changes={"encoder": own})
+        for name in ("undisturbed", "killed")
+    ]
     jobs[0].start()
     assert jobs[0].end() == "" and jobs[0].status == 0
     jobs[1].start().wait_for_checkpoint()
@@ -219,7 +223,7 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str,
     assert jobs[1].end() == "" and jobs[1].status == 0
     assert jobs[1].results() == jobs[0].results()
     report = read_json(tmp_path / "killed/train/train.json")
-    assert report["encoder"] == checked_encoder(settings["encoder"])
+    assert report["encoder"] == checked_encoder(own)
     model = psp.load_model(tmp_path / "killed/model")
     assert model.sequence is not None and (model.dim, model.sequence.kind) == (12, "blstm")
     assert report["best"]["error"] < 60  # % of 200 sentences; by chance 99.5

@@ -23,7 +23,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
 from psp.training.settings import PAPER, When
 from tests.conftest import rows_of
@@ -355,10 +355,10 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     pairs = made.store.with_name("mix.tsv") if changes.pop("text", False) else made.store
 
     def run(folder: Path, **when: Any) -> dict[str, Any]:
-        return train(
+        return Training(
             pairs, made.sentencepiece, folder / "model", folder / "train", {**SMALL, **changes}, development,
             threads=1, model_config=MODEL, checkpoints=When(minutes=None, **when),
-        )  # fmt: skip
+        ).run()  # fmt: skip
 
     states: dict[int, Any] = {}
     save, resume = trainer.Trainer._save, trainer.Trainer.resume
@@ -403,10 +403,10 @@ def test_how_often_and_whether_they_are_written_changes_no_byte(tmp_path: Path, 
     found = {}
     whens: dict[str, dict[str, Any]] = {"none": {"minutes": None}, "time": {"minutes": 1e-9}, "steps": {"steps": 9}}
     for name, when in whens.items():
-        train(
+        Training(
             made.store, made.sentencepiece, tmp_path / name / "model", tmp_path / name / "train",
             {**SMALL, "dropout": 0.1}, None, threads=1, model_config=MODEL, checkpoints=When(**when),
-        )  # fmt: skip
+        ).run()  # fmt: skip
         found[name] = outputs(tmp_path / name)
     assert found["none"] == found["time"] == found["steps"]
 
@@ -415,10 +415,10 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     def run(**changes: Any) -> None:
-        train(
+        Training(
             made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train", {**SMALL, **changes}, None,
             threads=1, model_config=MODEL, checkpoints=When(steps=20),
-        )  # fmt: skip
+        ).run()  # fmt: skip
 
     run()
     expected = (tmp_path / "model/model.safetensors").read_bytes()

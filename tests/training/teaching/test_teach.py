@@ -17,7 +17,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.models.model import load_model
 from psp.models.registry import load_encoder
 from psp.pairs.store import Store
-from psp.training.loop import train
+from psp.training.loop import Training
 from psp.training.teaching import teach as module
 from psp.training.teaching.lessons import NONE, TEXT, Lessons, TaughtPairs
 from psp.training.teaching.teach import neighbours
@@ -141,11 +141,11 @@ def test_a_missing_teacher_and_one_that_knows_no_sentence_are_told(case: Case, t
 
 
 def learn(case: Case, folder: Path, teacher: Path | None, **changes: Any) -> dict[str, Any]:
-    return train(
+    return Training(
         case.store, case.sentencepiece, folder / "model", folder / "train", TRAIN, None, threads=1,
         model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}, warn_pairs=0,
         teacher=teacher, teaching=settings(case, **changes),
-    )  # fmt: skip
+    ).run()  # fmt: skip
 
 
 def agreement(case: Case, folder: Path) -> float:

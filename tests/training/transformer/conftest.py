@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from psp.training.transformer import train_transformer
+from psp.training.transformer import TransformerTraining
 
 #: Words of one made-up language, and those of another that mean the same.
 WORDS = {left + right: right + left for left, right in itertools.product(["ba", "de", "ki", "lo", "mu"], repeat=2)}
@@ -73,6 +73,6 @@ def read_json(path: Path):
 def train(folder, base, *, pairs=PAIRS[:240], development=None, mixed=False, name="model", **given):
     path = write_pairs(folder / "pairs.tsv", pairs, mixed)
     about = {key: given.pop(key) for key in ("replace", "model_config", "seed", "teacher") if key in given}
-    return train_transformer(
+    return TransformerTraining(
         path, str(base), folder / name, folder / "train", {**SETTINGS, **given}, development, threads=1, **about
-    )
+    ).run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -17,24 +18,13 @@ import pytest
 
 from psp.core import schemas
 from psp.core.errors import ConfigError
+from psp.evaluation.development import DevelopmentFiles
 from psp.models.model import load_model
 from psp.training.launch import train_in_processes
 from psp.training.process_group import ProcessGroup
-from psp.training.transformer.configured import train_configured_transformer
+from psp.training.transformer import TransformerTraining
 from psp.training.transformer.settings import check_shared
 from tests.training.transformer.conftest import PAIRS, SETTINGS, read_json, train, write_pairs
-
-JOB = """
-import json, sys
-from pathlib import Path
-from psp.core.logs import job
-from psp.training.launch import train_in_processes
-from psp.training.transformer.configured import train_configured_transformer
-wanted = json.loads(Path(sys.argv[1]).read_text())
-paths = {key: Path(wanted[key]) for key in ("pairs", "out_dir", "train_dir", "heldout")}
-with job(wanted["log"]):
-    train_in_processes(train=train_configured_transformer, **{**wanted, **paths})
-"""
 
 
 @pytest.fixture(scope="module")
@@ -49,26 +39,20 @@ def exact(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def arguments(folder: Path, base: Path, processes: int, pairs: int = 240, **settings: Any) -> dict[str, Any]:
+def training(folder: Path, base: Path, processes: int, pairs: int = 240, **settings: Any) -> TransformerTraining:
     folder.mkdir(parents=True, exist_ok=True)
-    return {
-        "pairs": write_pairs(folder / "pairs.tsv", PAIRS[:pairs]),
-        "out_dir": folder / "model",
-        "train_dir": folder / "train",
-        "settings": {**SETTINGS, "epochs": 2, **settings},
-        "base": str(base),
-        "sts": None,
-        "heldout": write_pairs(folder / "heldout.tsv", PAIRS[240:], mixed=True),
-        "archive": None,
-        "languages": ["aa", "bb"],
-        "recipe": "psp",
-        "seed": 1,
-        "code": "1",
-        "processes": processes,
-        "gpus": 0,
-        "threads": processes,
-        "log": folder / "log.txt",
-    }
+    return TransformerTraining(
+        write_pairs(folder / "pairs.tsv", PAIRS[:pairs]),
+        str(base),
+        folder / "model",
+        folder / "train",
+        {**SETTINGS, "epochs": 2, **settings},
+        DevelopmentFiles(heldout=write_pairs(folder / "heldout.tsv", PAIRS[240:], mixed=True)),
+        threads=processes,
+        model_config={"languages": ["aa", "bb"], "recipe": "psp"},
+        identity={"code": "1"},
+        processes=processes,
+    )
 
 
 @pytest.mark.slow
@@ -79,9 +63,7 @@ def test_two_processes_share_each_mini_batch_and_train_what_one_does(
     reports = []
     for processes in (1, 2):
         folder = tmp_path / str(processes)
-        report = train_in_processes(
-            train=train_configured_transformer, **arguments(folder, exact, processes, cached=cached)
-        )
+        report = train_in_processes(training(folder, exact, processes, cached=cached))
         written = read_json(folder / "train/train.json")
         schemas.check(written, "train")
         reports.append(written)
@@ -106,11 +88,12 @@ def test_two_processes_share_each_mini_batch_and_train_what_one_does(
 
 @pytest.mark.slow
 def test_a_stopped_training_of_two_processes_goes_on(exact: Path, tmp_path: Path) -> None:
-    wanted = arguments(tmp_path, exact, 2, checkpoint_steps=5, epochs=8)
-    file = tmp_path / "wanted.json"
-    file.write_text(json.dumps(wanted, default=str))
+    wanted = training(tmp_path, exact, 2, checkpoint_steps=5, epochs=8)
+    file, log = tmp_path / "job.pickle", tmp_path / "log.txt"
+    file.write_bytes(pickle.dumps((wanted, log)))
+    program = Path(__file__).parents[1] / "launch_job.py"
     job = subprocess.Popen(
-        [sys.executable, "-c", JOB, str(file)], stderr=subprocess.PIPE, text=True, env={**os.environ}
+        [sys.executable, str(program), str(file)], stderr=subprocess.PIPE, text=True, env={**os.environ}
     )
     deadline = time.monotonic() + 120
     while not list((tmp_path / "train/checkpoints").glob("checkpoint-*/whole")):
@@ -120,7 +103,7 @@ def test_a_stopped_training_of_two_processes_goes_on(exact: Path, tmp_path: Path
     _, said = job.communicate(timeout=120)
     assert job.returncode != 0 and "goes on from the last checkpoint" in said, said
     assert not (tmp_path / "model").exists()
-    report = train_in_processes(train=train_configured_transformer, **wanted)
+    report = train_in_processes(wanted, log)
     assert report["steps"] == 120 and "training goes on from" in (tmp_path / "log.txt").read_text()
     assert (tmp_path / "model/config.json").exists() and not (tmp_path / "train/checkpoints").exists()
 

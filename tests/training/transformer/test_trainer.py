@@ -194,7 +194,7 @@ JOB = """
 import sys
 from pathlib import Path
 from psp.evaluation.development import Development
-from psp.training.transformer import train_transformer
+from psp.training.transformer import TransformerTraining
 from tests.training.transformer.conftest import SETTINGS
 from tests.training.transformer.test_trainer import HELDOUT
 folder, base, pairs = map(Path, sys.argv[1:])
@@ -203,7 +203,7 @@ development = Development(None, tuple(HELDOUT))
 lessons = folder.parent / "teacher.safetensors"
 given = {"teacher": lessons} if lessons.exists() else {}
 out, train_dir = folder / "model", folder / "train"
-report = train_transformer(pairs, str(base), out, train_dir, settings, development, threads=1, **given)
+report = TransformerTraining(pairs, str(base), out, train_dir, settings, development, threads=1, **given).run()
 print(report["resumed_at"])
 """
 

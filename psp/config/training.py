@@ -1,0 +1,132 @@
+"""How the workflow trains a model: what a rule reads, compares and asks for, by the model's kind."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from psp.config.model import Model, ModelKind
+from psp.core.settings import tracked
+from psp.models.files import SENTENCEPIECE
+from psp.training import launch
+from psp.training.objectives import find
+from psp.training.settings import SECTION
+
+if TYPE_CHECKING:
+    from psp.training.loop import Training
+    from psp.training.transformer import TransformerTraining
+
+
+class TrainedKind(ModelKind):
+    """A kind of models that are trained.
+
+    Attributes:
+        reads: what its training reads beside development data, by the names of the rules' input functions.
+        trained_in: the module of the class that trains it.
+    """
+
+    reads: ClassVar[tuple[str, ...]]
+    trained_in: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def rule(cls, model: Model) -> str:
+        """The name of the rule that trains it; models of one rule have the same files."""
+
+    @classmethod
+    @abstractmethod
+    def training(cls) -> type[Training | TransformerTraining]:
+        """The class that trains it; only jobs ask."""
+
+    @classmethod
+    @abstractmethod
+    def parameters(cls, model: Model) -> dict[str, Any]:
+        """What its training depends on, beside files, seed and code: where it changes, the model is made anew."""
+
+    @classmethod
+    def beside(cls, model: Model) -> dict[str, Any]:
+        """How its job is run, which changes nothing of the model."""
+        assert cls.block is not None
+        block = model[cls.block]
+        return {key: block[key] for key in ("processes", "gpus", "log_every")} | {"threads": cls.threads(model)}
+
+    @classmethod
+    def code(cls, model: Model) -> tuple[str, ...]:
+        """The modules that train it, those that are loaded by a name in the config among them."""
+        return (cls.trained_in,)
+
+    @classmethod
+    def threads(cls, model: Model) -> int:
+        """Threads of all processes of its job."""
+        assert cls.block is not None
+        return int(model[cls.block]["threads"]) * launch.count(model[cls.block])
+
+    @classmethod
+    @abstractmethod
+    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+        """An estimate of its job's memory."""
+
+
+class FromStore(TrainedKind):
+    """A kind of models that are trained on ids in a store, by :class:`psp.training.loop.Training`."""
+
+    reads: ClassVar[tuple[str, ...]] = ("store", "vocabulary", "init_from", "init_vectors", "teacher")
+    trained_in = "psp.training.loop"
+
+    @classmethod
+    def rule(cls, model: Model) -> str:
+        return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
+
+    @classmethod
+    def training(cls) -> type[Training]:
+        from psp.training.loop import Training
+
+        return Training
+
+    @classmethod
+    def parameters(cls, model: Model) -> dict[str, Any]:
+        train = tracked(SECTION, model["train"])
+        if model.sequence is not None:
+            train["encoder"] = model.sequence
+        return {
+            # What a search decides comes from tune.json; the config's values are not used.
+            "train": {key: value for key, value in train.items() if key not in model.tuned},
+            "development": model["development"],
+            "languages": model.languages,
+            "lower_case": model["filters"]["lower_case"],
+            "segment": model["segment"],
+            "teaching": model["teacher"],
+            "recipe": model.recipe,
+        }
+
+    @classmethod
+    def beside(cls, model: Model) -> dict[str, Any]:
+        own = {"checkpoint": model["train"]["checkpoint"], "warn_pairs": model["mix"]["warn_pairs"]}
+        return {**super().beside(model), **own}
+
+    @classmethod
+    def code(cls, model: Model) -> tuple[str, ...]:
+        objectives: Mapping[str, Any] = model["tune"]["grid"] if model["train"]["tune"] else {}
+        names = {model["train"]["objective"], *objectives.get("objective", ())}
+        return (*super().code(model), *sorted(find(name).__module__ for name in names))
+
+    @classmethod
+    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+        parts = [of(part) for part, _ in model.combined] or [model]
+        processes = launch.count(model["train"])
+        return sum(train_mb(part.most_rows, largest(part, "dim"), processes) for part in parts)
+
+
+def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
+    """Estimate training's memory, in MB: weights, two moments, one copy being written, a gradient on a GPU; the rest.
+
+    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
+    and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
+    """
+    return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
+
+
+def largest(model: Model, key: str) -> Any:
+    """The value of a numeric key of the block ``train``; the largest that a search may choose."""
+    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]

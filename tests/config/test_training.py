@@ -1,0 +1,81 @@
+"""How the workflow trains each kind of models: what makes a model anew, and what does not."""
+
+import pytest
+
+from psp.config.config import Config
+from psp.training.settings import SECTION
+from psp.training.transformer import settings as transformer
+
+ENTRIES = {
+    "fr": {"languages": ["en", "fr"], "corpora": ["A"]},
+    "words": {"extends": "fr", "encoder": "word"},
+    "lstm": {"extends": "fr", "encoder": "lstm"},
+    "both": {"encoder": {"add": ["fr", "words"], "joint": True}},
+    "tiny": {"languages": ["en", "fr"], "corpora": ["A"], "encoder": {"kind": "transformer", "base": "some/base"}},
+}
+
+
+def model(name="fr", **own):
+    models = {**ENTRIES, name: {**ENTRIES[name], **own}}
+    return Config({"corpora": {"A": {"version": "v1"}}, "models": models}).model(name)
+
+
+def parameters(of):
+    return of.of.parameters(of)
+
+
+#: Another value for each key of which another makes nothing anew.
+UNTRACKED = {
+    "log_every": 7, "checkpoint": {"keep": 1}, "processes": 2, "gpus": 1, "threads": 1,
+}  # fmt: skip
+#: What does not change a model is not a difference from its recipe; another number of threads can.
+DIFFERS = {"threads"}
+
+
+@pytest.mark.parametrize("key", UNTRACKED)
+def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
+    changed = model(train={key: UNTRACKED[key]})
+    assert parameters(changed) == parameters(model())
+    assert bool([one for one in changed.differences if one.startswith("train.")]) == (key in DIFFERS)
+    assert changed.of.beside(changed) != model().of.beside(model())
+
+
+@pytest.mark.parametrize("key", sorted(set(SECTION.keys) - set(UNTRACKED) - {"tune", "init_vectors"}))
+def test_everything_else_does(key):
+    assert key in parameters(model())["train"]
+
+
+@pytest.mark.parametrize("key", sorted(transformer.SECTION.keys))
+def test_so_it_is_with_transformers(key):
+    inert = key in ("threads", "processes", "gpus", "device", "log_every", "checkpoint_steps")
+    assert (key in parameters(model("tiny"))["train"]) != inert
+
+
+def test_what_a_search_decides_is_not_compared():
+    tuned = model(train={"tune": True, "epochs": 3}, tune={"grid": {"epochs": [1, 2]}})
+    assert parameters(tuned)["train"].keys() == parameters(model())["train"].keys() - {"epochs"}
+
+
+def test_code_that_is_loaded_by_a_name_is_that_of_the_model():
+    margin, infonce = "psp.training.objectives.margin", "psp.training.objectives.infonce"
+    plain, other = (model(train={"objective": name}) for name in ("infonce", "margin"))
+    assert (plain.of.code(plain)[1:], other.of.code(other)[1:]) == ((infonce,), (margin,))
+    searched = model(train={"tune": True}, tune={"grid": {"objective": ["margin", "infonce"]}})
+    assert searched.of.code(searched)[1:] == (infonce, margin)
+    assert model("tiny").of.code(model("tiny")) == ("psp.training.transformer",)
+
+
+def test_models_of_one_rule_have_the_same_files():
+    config = Config({"corpora": {"A": {"version": "v1"}}, "models": ENTRIES})
+    files = {}
+    for name in ENTRIES:
+        entry = config.model(name)
+        files.setdefault(entry.of.rule(entry), set()).add(tuple(entry.of.files(entry, config.model)))
+    assert files.keys() == {"train", "train_vocabulary", "train_both", "train_transformer"}
+    assert all(len(one) == 1 for one in files.values())
+
+
+def test_encoders_trained_together_take_the_memory_of_all():
+    config = Config({"corpora": {"A": {"version": "v1"}}, "models": ENTRIES})
+    each = [config.model(name).of.megabytes(config.model(name), config.model) for name in ("fr", "words", "both")]
+    assert each[2] == pytest.approx(each[0] + each[1])
