@@ -18,7 +18,7 @@ NAMES = TOKENIZERS | CORPORA | {"transformer", "concat", "add", "joint"} | {*enc
 #: The files of the kinds: what they say of themselves, or what only they use.
 OWN = (
     "psp/config/combination_entries.py", "psp/config/mined_entries.py", "psp/config/transformer_entries.py",
-    "psp/config/translated_entries.py", "psp/corpora/phrasebook/",
+    "psp/config/translated_entries.py",
 )  # fmt: skip
 #: Comparisons with such a word that is not the name of a kind, or that is left for a reason.
 OTHERWISE = {
@@ -44,7 +44,11 @@ def compared(path):
 
 
 def modules():
-    found = [*(ROOT / "psp").rglob("*.py"), *(ROOT / "workflow_scripts").glob("*.py")]
+    found = [
+        *(ROOT / "psp").rglob("*.py"),
+        *(ROOT / "workflow_scripts").glob("*.py"),
+        *(ROOT / "phrasebook").glob("*.py"),
+    ]
     names = sorted(path.relative_to(ROOT).as_posix() for path in found)
     return [name for name in names if not name.startswith(OWN)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from psp.corpora import phrasebook
+import phrasebook
 from psp.corpora.opus import read_archive
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus

@@ -1,9 +1,13 @@
 """Write the demo's corpora and evaluation sets."""
 
+import sys
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.corpora import phrasebook
+
+# This script bears the name of the folder beside the library whose code it runs.
+sys.path.insert(0, str(Path(snakemake.scriptdir).parent))
+import phrasebook
 
 with job(snakemake.log[0]):
     phrasebook.generate(Path(snakemake.output.truth).parent, **snakemake.params.settings)

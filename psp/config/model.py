@@ -113,9 +113,7 @@ class Model:
     encoder: str = ENCODER.default
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
     base: str | None = None  # of a transformer: what training begins with
-    joint: Mapping[str, Any] | None = (
-        None  # a combination trained together: as psp.training.loop.Training takes encoders
-    )
+    joint: Mapping[str, Any] | None = None  # trained together: as psp.training.loop.Training takes encoders
 
     @property
     def files(self) -> tuple[Part, ...]:

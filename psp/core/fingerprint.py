@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
+#: What is looked into: the library, and beside it the generator of the demo's text.
+ROOTS = ("psp", "phrasebook")
 #: Parse results by source hash: parsing everything takes 2 s, at each start of Snakemake.
 CACHE = PACKAGE / "__pycache__" / "fingerprints.json"
 
@@ -36,7 +38,8 @@ INERT = frozenset(
 
 
 def fingerprint(*modules: str) -> str:
-    """Hash the code of ``modules`` (such as ``"psp.pairs.store"``) and of all they import from psp, to 16 hex digits.
+    """Hash the code of ``modules`` (such as ``"psp.pairs.store"``) and of all they import from :data:`ROOTS`, to 16
+    hex digits.
 
     ``"psp.pairs.filters.*"`` stands for the package and every module in its folder, imported by name or not.
 
@@ -174,16 +177,15 @@ def _imports(tree: ast.Module, package: str) -> set[str]:
                 base = ".".join([*parents, base] if base else parents)
             found.add(base)
             found |= {f"{base}.{alias.name}" for alias in node.names}  # a name may itself be a module
-    inside = {name for name in found if name.partition(".")[0] == "psp"}
-    # Importing psp.a.b runs psp.a's __init__ too.
-    inside |= {".".join(name.split(".")[:depth]) for name in inside for depth in range(2, name.count(".") + 1)}
+    inside = {name for name in found if name.partition(".")[0] in ROOTS}
+    # Importing psp.a.b runs psp.a's __init__ too; that of psp itself loads what people use.
+    inside |= {".".join(name.split(".")[:depth]) for name in inside for depth in range(1, name.count(".") + 1)}
     return inside
 
 
 def _path(name: str) -> Path | None:
-    parts = name.split(".")
-    base = PACKAGE.joinpath(*parts[1:])
-    for path in (base / "__init__.py", base.with_suffix(".py") if parts[1:] else base / "__init__.py"):
+    base = PACKAGE.parent.joinpath(*name.split("."))
+    for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
             return path
     return None

@@ -8,13 +8,14 @@ from psp.core import fingerprint as module
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A small package in psp's place: ``psp.step`` imports ``psp.tools.deep`` and logs through ``psp.core.logs``."""
+    tmp_path = tmp_path / "psp"
     monkeypatch.setattr(module, "PACKAGE", tmp_path)
     monkeypatch.setattr(module, "CACHE", tmp_path / "__pycache__" / "fingerprints.json")
     module._cached.cache_clear()
 
     def write(name, text):
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(textwrap.dedent(text))
         module._read.cache_clear()
 

@@ -17,12 +17,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+import phrasebook
 from psp.config.config import Config
 from psp.config.entries import document
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
-from psp.corpora import phrasebook
 from psp.corpora.download import Remote, fetch
 from psp.evaluation import quantize, resamples, testsets
 from psp.evaluation.compare import compare

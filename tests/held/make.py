@@ -68,7 +68,7 @@ def processor() -> str:
 
 
 def _pairs() -> None:
-    from psp.corpora.phrasebook import generate
+    from phrasebook import generate
 
     with TemporaryDirectory() as folder:
         generate(folder, pairs=3000, seed=5)

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from phrasebook import sample
 from psp.core.errors import DataError, PspError
-from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import export
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.model import Model, load_model

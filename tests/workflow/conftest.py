@@ -149,7 +149,7 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def copy_project(folder: Path) -> Workflow:
-    for name in ("psp", "rules", "workflow_scripts", "config", "profiles", "snakemake_logger_plugin_psp"):
+    for name in ("psp", "phrasebook", "rules", "workflow_scripts", "config", "profiles", "snakemake_logger_plugin_psp"):
         copy_tree(ROOT / name, folder / name)
     shutil.copy(ROOT / "Snakefile", folder)
     (folder / "tiny.yaml").write_text(TINY)

@@ -25,7 +25,7 @@ OBJECTIVES = {"training", "training.objectives"}
 EVALUATE = MODEL | {"config", "evaluation", "evaluation.tasks"}
 #: For each rule the packages that its fingerprint may reach.
 MAY_REACH = {
-    "phrasebook": STREAM | {"corpora", "corpora.phrasebook"},
+    "phrasebook": STREAM | {"phrasebook"},
     "filter": FILTER | MODEL | {"evaluation"},  # test sets are read there; the similarity filter takes a model
     "inspect": FILTER | MODEL | {"pairs.inspect", "evaluation", "evaluation.tasks", "report"},
     "pivot": PAIRS | {"models"},  # an encoder may compare translations
@@ -103,6 +103,8 @@ RULES = fingerprinted() | {
 def package(name):
     """The package that a module lies in, without ``psp.``; a package lies in itself."""
     below = name.removeprefix("psp.")
+    if name.startswith("phrasebook"):
+        return "phrasebook"
     return below if (ROOT / "psp" / below.replace(".", "/")).is_dir() else below.rpartition(".")[0]
 
 

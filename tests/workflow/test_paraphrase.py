@@ -7,10 +7,9 @@ import zipfile
 
 import pytest
 
+from phrasebook.meaning import Sampler
+from phrasebook.speak import English, French
 from psp.core import schemas
-from psp.corpora.phrasebook.meaning import Sampler
-from psp.corpora.phrasebook.say_english import Speaker as English
-from psp.corpora.phrasebook.say_french import Speaker as French
 from psp.pairs.store import Store
 
 MODELS = """

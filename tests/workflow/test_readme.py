@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import psp
+from phrasebook.meaning import Sampler
+from phrasebook.speak import English
 from psp.config.config import Config
-from psp.corpora.phrasebook.meaning import Sampler
-from psp.corpora.phrasebook.say_english import Speaker
 from psp.pairs.stats.sample import pair_id
 from tests.conftest import SWAHILI, opus_api, served
 from tests.models.conftest import TOKEN, Hub
@@ -204,7 +204,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     phrases = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair)) and "\t" not in "".join(pair)]
     (tmp_path / "phrases.tsv").write_text("".join(f"{french}\t{english}\n" for french, english in phrases))
     rng = random.Random(1)
-    sampler, speaker = Sampler(rng, held=False), Speaker(rng)
+    sampler, speaker = Sampler(rng, held=False), English(rng)
     meanings = [sampler.draw() for _ in range(2000)]
     (tmp_path / "english.tsv").write_text("".join(f"{speaker.say(one)}\t{speaker.say(one)}\n" for one in meanings))
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")

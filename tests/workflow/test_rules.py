@@ -66,7 +66,7 @@ def test_a_stage_has_one_noun(file):
     assert file.stem in rules
     # Beside the stage's rule only those of its parts: tune_point, variant_curves.
     assert all(rule.startswith(file.stem.removesuffix("s")) for rule in rules)
-    modules = {path.stem for path in (ROOT / "psp").rglob("*")}
+    modules = {path.stem for folder in ("psp", "phrasebook") for path in (ROOT / folder).rglob("*")} | {"phrasebook"}
     assert {file.stem, f"{file.stem}s"} & modules
 
 

@@ -7,6 +7,7 @@ written to the export's README.md.
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,3 +84,15 @@ def obstacle(form: str, model: TextModel) -> str | None:
             kind = part.tokenizer.name_on_disk()
             return f"{form} has a tokenizer of Hugging Face's, and there is none of the kind {kind}: {others}"
     return None
+
+
+def own_texts(model: TextModel, size: int = 2000) -> list[str]:
+    """Texts on which to verify a tokenizer: pieces of the model's own, drawn at random, always the same."""
+    from psp.models.combined import parts_of
+    from psp.text.sentencepiece_tokenizer import WORD_MARK
+
+    rng = random.Random("export")
+    pieces = [piece for part in parts_of(model) for piece in part.tokenizer.pieces()]
+    pieces = [piece for piece in pieces if not piece.startswith("<")]
+    texts = (" ".join(rng.choices(pieces, k=rng.randint(1, 12))).replace(WORD_MARK, " ") for _ in range(size))
+    return [" ".join(text.split()) for text in texts]

@@ -47,7 +47,8 @@ def joint_encoder(
         pairs: what it is trained on, by whose counts ``init: zipf`` scales embeddings.
         settings: of the training.
         own: ``kind`` ("joint"), ``join`` ("concat" or "add"), ``scaled``, ``weights`` and ``parts``: for each its
-            ``encoder`` (as of :class:`psp.training.loop.Training`), ``init_from``, the folder of a model or None, and the
+            ``encoder`` (as of
+            :class:`psp.training.loop.Training`), ``init_from``, the folder of a model or None, and the
             keys :data:`psp.training.settings.OF_PART`.
         device: where its weights are.
 

@@ -17,10 +17,10 @@ import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phrasebook import generate
 from psp.cli.main import main
 from psp.cli.mine import CHOICES
 from psp.corpora.local import read_file
-from psp.corpora.phrasebook import generate
 from psp.inference.search import neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.neighbours import unit

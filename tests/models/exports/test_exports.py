@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import psp
+from phrasebook import sample
 from psp.cli.main import main
 from psp.core.errors import DataError, PspError
-from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import FORMS, export
 from psp.models.folder import save_model
 from psp.models.lstm import Direction, Lstm

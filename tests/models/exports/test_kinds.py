@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import psp
+from phrasebook import sample
 from psp.core.errors import PspError
-from psp.corpora.phrasebook.sample import sample
 from psp.models.exports import export
 from psp.models.model import Model
 from psp.models.registry import load_encoder

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import psp
+from phrasebook.sts import pairs
 from psp.core.errors import DataError, PspError
 from psp.core.files import sha256
-from psp.corpora.phrasebook.sts import pairs
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.testsets import YEARS, StsSource
 from psp.models import card

@@ -14,7 +14,7 @@ from tests.conftest import SENTENCES, train_sentencepiece
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed (the extra export)")
 
-from psp.corpora.phrasebook.sample import sample
+from phrasebook import sample
 from psp.models.exports import tokenizer
 
 ODD = [

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import phrasebook
 from psp.core.errors import ConfigError, PspError
-from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
 from psp.pairs.filters import Batch, build
 from psp.pairs.filters.identical import same, shared_words

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import phrasebook
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.corpora import phrasebook
 from psp.corpora.opus import read_archive
 from psp.models.folder import save_model
 from psp.models.model import load_model

@@ -19,16 +19,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from phrasebook import Noise, generate, sts
+from phrasebook import english as en
+from phrasebook import french as fr
+from phrasebook.meaning import EVENTS, HELD_EVENTS, PLANS, Meaning, Sampler, Thing, is_held_out
+from phrasebook.speak import English, French
 from psp.core.errors import DataError
 from psp.core.files import read_json
-from psp.corpora.phrasebook import Noise, generate, say_english, say_french, sts
-from psp.corpora.phrasebook import english as en
-from psp.corpora.phrasebook import french as fr
-from psp.corpora.phrasebook.meaning import Meaning, Sampler, Thing, is_held_out
-from psp.corpora.phrasebook.templates import EVENTS, HELD_EVENTS, PLANS
 from psp.text.keys import normalised_key
 from psp.text.words import word_count
 
+ROOT = Path(__file__).parents[2]
 PAIRS = 4000
 CORPORA = ("Phrasebook", "PhrasebookExtra")
 
@@ -76,7 +77,8 @@ def test_same_seed_same_bytes_and_other_seed_others(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_every_process_writes_the_same_bytes(tmp_path: Path) -> None:
     for seed in "12":
-        code = "import sys; from pathlib import Path; from psp.corpora.phrasebook import generate; "
+        code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
+        code += "from pathlib import Path; from phrasebook import generate; "
         code += "generate(Path(sys.argv[1]), pairs=1000, seed=1)"
         environment = {**os.environ, "PYTHONHASHSEED": seed}  # the order of sets, different in every process
         subprocess.run([sys.executable, "-c", code, str(tmp_path / seed)], env=environment, check=True)
@@ -261,12 +263,12 @@ def test_training_has_neither_held_out_templates_nor_combinations() -> None:
     for _ in range(2000):
         seen = trained.draw()
         assert seen.plan not in seen.event.plans[True]
-        assert not seen.object or seen.object.noun not in seen.event.arguments[True]
+        assert seen.object.noun not in seen.event.arguments[True]
         assert is_held_out(held.draw()) and not is_held_out(seen)
 
 
 def test_every_held_out_word_and_plan_is_trained_elsewhere() -> None:
-    assert len(HELD_EVENTS) > 60
+    assert len(HELD_EVENTS) > 55
     words = {name for event in EVENTS for name in event.arguments[False]}
     plans = {plan.name for event in EVENTS for plan in event.plans[False]}
     assert plans == {plan.name for plan in PLANS}
@@ -297,10 +299,9 @@ def test_score_is_symmetric_and_five_only_for_equal_parts(first: Meaning, second
 
 @given(meanings)
 def test_another_time_costs_less_than_another_event(meaning: Meaning) -> None:
-    other = next(event for event in EVENTS if event.domain != meaning.event.domain and event.concept != "be")
+    other = next(event for event in EVENTS if event.domain != meaning.event.domain)
     timed = replace(meaning, time="yesterday" if meaning.time != "yesterday" else "tomorrow")
-    if meaning.event.concept != "be":
-        assert 5 > sts.score(meaning, timed) > sts.score(meaning, replace(meaning, event=other))
+    assert 5 > sts.score(meaning, timed) > sts.score(meaning, replace(meaning, event=other))
 
 
 def test_words_in_common_are_a_weak_guide_and_concepts_a_strong_one() -> None:
@@ -349,13 +350,13 @@ UNCONTRACTED = re.compile(r"\b(?:de|à) les? ", re.I)
 @settings(max_examples=100)
 @given(meanings, st.integers(0, 10**6))
 def test_sentences_are_well_formed(meaning: Meaning, seed: int) -> None:
-    english = say_english.Speaker(Random(seed)).say(meaning)
-    french = say_french.Speaker(Random(seed)).say(meaning)
+    english = English(Random(seed)).say(meaning)
+    french = French(Random(seed)).say(meaning)
     for text in (english, french):
         assert text == " ".join(text.split()) and text[0].isupper() and text[-1] in ".?!"
         assert 2 <= word_count(text) <= 40
         assert not set(text) & set('@_=+/;"') and " ," not in text and ",," not in text
-    assert english.endswith("?") == french.endswith("?") or meaning.plan.mood == "proposal"
+    assert english.endswith("?") == french.endswith("?")
     assert not UNELIDED.search(french), french
     assert not UNCONTRACTED.search(french), french
     assert not re.search(r"\w' |\bl'\s|'[bcdfgjklmnpqrstvwxz]", french), french
@@ -367,22 +368,22 @@ def _meaning(concept: str, **changes: Any) -> Meaning:
     event = next(event for event in EVENTS if event.concept == concept)
     name = changes.pop("plan", "plain")
     plan = next(plan for plan in PLANS if plan.name == name)
-    return replace(Meaning(event, plan, "past", Thing("she")), **changes)
+    return replace(Meaning(event, plan, "past", Thing("she"), Thing("car", "a")), **changes)
 
 
 def every(speaker: Any, meaning: Meaning) -> set[str]:
-    return {speaker.Speaker(Random(seed)).say(meaning) for seed in range(300)}
+    return {speaker(Random(seed)).say(meaning) for seed in range(300)}
 
 
 def test_a_meaning_has_paraphrases_in_both_languages() -> None:
     meaning = _meaning("buy", object=Thing("car", "a"), time="yesterday")
-    assert every(say_english, meaning) >= {
+    assert every(English, meaning) >= {
         "She bought a car yesterday.",
         "She purchased an automobile yesterday.",
         "Yesterday she bought a car.",
         "Yesterday, she purchased a car.",
     }
-    assert every(say_french, meaning) == {
+    assert every(French, meaning) == {
         "Elle a acheté une voiture hier.",
         "Elle a acheté une auto hier.",
         "Hier, elle a acheté une voiture.",
@@ -394,59 +395,59 @@ def test_a_meaning_has_paraphrases_in_both_languages() -> None:
     ("meaning", "expected"),
     [
         (_meaning("buy", plan="not", object=Thing("car", "a")), "Elle n'a pas acheté de voiture."),
-        (_meaning("buy", object=Thing("tree", "a", "old")), "Elle a acheté un vieil arbre."),
+        (_meaning("repair", object=Thing("oven", "the", "old")), "Elle a réparé le vieux four."),
+        (_meaning("repair", object=Thing("ladder", "a", "old")), "Elle a réparé une vieille échelle."),
         (_meaning("buy", object=Thing("dress", "a", "beautiful", True)), "Elle a acheté de belles robes."),
-        (_meaning("wash", object=Thing("dishes", "the")), "Elle a lavé la vaisselle."),
-        (_meaning("walk", place="in the countryside"), "Elle s'est promenée à la campagne."),
-        (_meaning("walk", plan="ask", place="in the countryside"), "S'est-elle promenée à la campagne ?"),
-        (_meaning("play", object=Thing("chess", "generic"), tense="present"), "Elle joue aux échecs."),
         (_meaning("eat", object=Thing("chocolate", "a"), tense="future"), "Elle mangera du chocolat."),
-        (_meaning("like", plan="ask", object=Thing("fish", "generic"), tense="present"), "Aime-t-elle le poisson ?"),
-        (_meaning("buy", object=Thing("camera", "number", "", True, 2)), "Elle a acheté deux appareils photo."),
+        (_meaning("eat", object=Thing("chocolate", "a"), tense="future"), "Elle va manger du chocolat."),
+        (
+            _meaning("like", plan="ask", object=Thing("fish", "generic"), tense="present"),
+            "Est-ce qu'elle aime le poisson ?",
+        ),
         (_meaning("lose", object=Thing("umbrella", "own"), subject=Thing("they")), "Ils ont perdu leur parapluie."),
         (
-            _meaning("study", plan="want", object=Thing("history", "generic"), subject=Thing("I"), tense="present"),
-            "J'ai envie d'étudier l'histoire.",
+            _meaning("study", plan="try", object=Thing("history", "generic"), subject=Thing("I")),
+            "J'ai essayé d'étudier l'histoire.",
         ),
         (
-            _meaning("open", plan="not command", object=Thing("gate", "the"), subject=Thing("you"), tense="future"),
-            "N'ouvre pas le portail !",
-        ),
-        (
-            _meaning("open", object=Thing("window", "the"), subject=Thing("sister", "my")),
-            "La fenêtre a été ouverte par ma sœur.",
+            _meaning("open", object=Thing("window", "the"), subject=Thing("sister", "my"), place="upstairs"),
+            "Ma sœur a ouvert la fenêtre à l'étage.",
         ),
         (
             _meaning("buy", plan="because", object=Thing("bread", "a"), tail="be hungry"),
             "Elle a acheté du pain parce qu'elle avait faim.",
         ),
-        (_meaning("hurt", object=Thing("foot", "body")), "Elle s'est blessée au pied."),
+        (
+            _meaning("buy", plan="but", subject=Thing("we"), tail="be happy"),
+            "Nous avons acheté une auto, mais nous étions contents.",
+        ),
     ],
 )
 def test_french_is_said_as_the_french_say_it(meaning: Meaning, expected: str) -> None:
-    assert expected in every(say_french, meaning)
+    assert expected in every(French, meaning)
 
 
 @pytest.mark.parametrize(
     ("meaning", "expected"),
     [
         (_meaning("buy", plan="not", object=Thing("bread", "a")), "She didn't buy any bread."),
-        (_meaning("buy", plan="who", subject=Thing("who"), object=Thing("egg", "a")), "Who bought an egg?"),
-        (_meaning("swim", tense="now", place="in the sea"), "She's swimming in the sea."),
-        (_meaning("give", object=Thing("toy", "a"), other=Thing("son", "own")), "She gave her son a toy."),
-        (_meaning("lose", plan="yet", tense="perfect", object=Thing("ring", "own")), "She has not lost her ring yet."),
+        (_meaning("buy", plan="ask", object=Thing("egg", "a")), "Did she buy an egg?"),
         (
-            _meaning("read", plan="like", tense="present", object=Thing("book", "a", "", True)),
-            "She enjoys reading books.",
+            _meaning("eat", plan="must", tense="present", object=Thing("cake", "this", "", True)),
+            "She has to eat these cakes.",
         ),
         (
-            _meaning("drive", object=Thing("van", "kin", owner="boss"), subject=Thing("they"), tense="future"),
-            "They'll drive my boss's van.",
+            _meaning("drive", object=Thing("van", "own"), subject=Thing("they"), tense="future"),
+            "They'll drive their van.",
+        ),
+        (
+            _meaning("find", plan="opener", opener="I think that", object=Thing("cat", "a")),
+            "I believe she found a cat.",
         ),
     ],
 )
 def test_english_is_said_as_the_english_say_it(meaning: Meaning, expected: str) -> None:
-    assert expected in every(say_english, meaning)
+    assert expected in every(English, meaning)
 
 
 @pytest.mark.parametrize(
@@ -458,7 +459,7 @@ def test_english_is_said_as_the_english_say_it(meaning: Meaning, expected: str) 
         ("préférer", "present", "préfère préfères préfère préférons préférez préfèrent"),
         ("appeler", "present", "appelle appelles appelle appelons appelez appellent"),
         ("nettoyer", "future", "nettoierai nettoieras nettoiera nettoierons nettoierez nettoieront"),
-        ("renvoyer", "future", "renverrai renverras renverra renverrons renverrez renverront"),
+        ("envoyer", "future", "enverrai enverras enverra enverrons enverrez enverront"),
         ("finir", "imperfect", "finissais finissais finissait finissions finissiez finissaient"),
         ("créer", "present", "crée crées crée créons créez créent"),
         ("vendre", "present", "vends vends vend vendons vendez vendent"),
@@ -490,11 +491,8 @@ def test_french_elision_and_contraction(text: str, joined: str) -> None:
 
 
 def test_english_forms() -> None:
-    assert [en.past(verb)[0] for verb in ("stop", "try", "play", "bake", "buy", "travel", "miss")] == [
-        "stopped", "tried", "played", "baked", "bought", "travelled", "missed",
-    ]  # fmt: skip
-    assert [en.gerund(verb) for verb in ("swim", "make", "be", "study", "agree")] == [
-        "swimming", "making", "being", "studying", "agreeing",
+    assert [en.past(verb) for verb in ("stop", "try", "play", "bake", "buy", "miss")] == [
+        "stopped", "tried", "played", "baked", "bought", "missed",
     ]  # fmt: skip
     assert [en.third(verb) for verb in ("go", "wash", "study", "play", "have")] == [
         "goes", "washes", "studies", "plays", "has",

@@ -4,7 +4,7 @@ Kinds of lines:
 
 - ``good``: a pair whose sides occur nowhere else
 - ``duplicate_exact``, ``duplicate_case``: a copy of an earlier good line; the latter in other letter case
-- ``wrong_language``: one side is in German, Spanish or Italian, or is not translated at all (a copy of the other)
+- ``wrong_language``: one side is in German or Spanish, or is not translated at all (a copy of the other)
 - ``too_short``: one or two tokens on both sides; ``too_long``: 101 to 150 tokens on one side or on both
 - ``misaligned``: the targets of a block of consecutive lines are rotated by one
 - ``shared``: a copy of a good line of another corpus
@@ -18,12 +18,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from phrasebook import foreign
+from phrasebook.lexicon import NOUN_ADJECTIVES, NOUNS
+from phrasebook.meaning import Sampler, Thing
+from phrasebook.speak import NOBODY, English, French
 from psp.core.errors import DataError
-from psp.corpora.phrasebook import foreign
-from psp.corpora.phrasebook.lexicon import ADJECTIVES, NOUN_ADJECTIVES, NOUNS
-from psp.corpora.phrasebook.meaning import Sampler
-from psp.corpora.phrasebook.say_english import Speaker as EnglishSpeaker
-from psp.corpora.phrasebook.say_french import Speaker as FrenchSpeaker
 from psp.text.keys import normalised_key
 from psp.text.words import word_count
 
@@ -73,7 +72,7 @@ class Pairs:
 
     def __init__(self, rng: Random, seen: set[str]) -> None:
         self.sampler = Sampler(rng, held=False)
-        self.english, self.french = EnglishSpeaker(rng), FrenchSpeaker(rng)
+        self.english, self.french = English(rng), French(rng)
         self.seen = seen
 
     def __iter__(self) -> Iterator[Pair]:
@@ -132,7 +131,7 @@ def build(name: str, size: int, noise: Noise, rng: Random, seen: set[str], other
         elif kind == "too_short":
             _add(corpus, kind, _short(rng, seen))
         else:
-            sides = ("source", "target", "both")[int(rng.random() * 3)]
+            sides = ("source", "target", "both")[len(corpus.noise[kind]) % 3]
             _add(corpus, kind, _long(pairs, sides), side=sides)
         while waiting and originals:
             _add_copy(corpus, waiting.pop(), originals, rng)
@@ -170,7 +169,7 @@ def _add_misaligned(corpus: Corpus, pairs: Pairs) -> None:
 def _add_wrong_language(corpus: Corpus, rng: Random, pairs: Pairs) -> None:
     source, target = next(pairs)
     side = "source" if rng.random() < 0.5 else "target"
-    language = (*foreign.LANGUAGES, "copy")[int(rng.random() * 4)]
+    language = (*foreign.LANGUAGES, "copy")[int(rng.random() * 3)]
     if language == "copy":
         pair = (target, target) if side == "source" else (source, source)
         _add(corpus, "wrong_language", pair, side=side, language="fr" if side == "source" else "en")
@@ -184,38 +183,27 @@ def _add_wrong_language(corpus: Corpus, rng: Random, pairs: Pairs) -> None:
     _add(corpus, "wrong_language", pair, side=side, language=language)
 
 
-_SHORT = [(noun, adjective) for noun in NOUNS for adjective in ("", *NOUN_ADJECTIVES.get(noun, ()))]
-_SHORT_NUMBERS = [
+_SHORT = [
     (noun, adjective, many)
-    for noun, adjective in _SHORT
-    for many in ((False, True) if NOUNS[noun].countable else (False,))
+    for noun, entry in NOUNS.items()
+    for adjective in ("", *NOUN_ADJECTIVES.get(noun, ()))
+    for many in ((False, True) if entry.countable else (False,))
 ]
 
 
 def _short(rng: Random, seen: set[str]) -> Pair:
     """One or two words a side: "Red dresses." """
+    speakers = English(rng), French(rng)
     for _ in range(2000):
-        noun, adjective, many = _SHORT_NUMBERS[int(rng.random() * len(_SHORT_NUMBERS))]
-        entry = NOUNS[noun]
-        english = _one(rng, entry.english)[many]
-        one, several, gender = _one(rng, entry.french)
-        many_french = many or entry.number in ("plural", "fr-plural")
-        french = several if many_french else one
-        if adjective:
-            english = f"{_one(rng, ADJECTIVES[adjective].english)} {english}"
-            quality = _one(rng, ADJECTIVES[adjective].french)
-            form = quality.forms[gender + ("p" if many_french else "s")]
-            french = f"{form} {french}" if quality.before else f"{french} {form}"
-        pair = english[0].upper() + english[1:] + ".", french[0].upper() + french[1:] + "."
+        noun, adjective, many = speakers[0].pick(_SHORT)
+        thing = Thing(noun, "", adjective, many)
+        said = speakers[0].noun(thing, ""), speakers[1].noun(thing, NOBODY)
+        pair = said[0][0].upper() + said[0][1:] + ".", said[1][0].upper() + said[1][1:] + "."
         keys = {normalised_key(side) for side in pair}
         if all(word_count(side) <= 2 for side in pair) and not keys & seen:
             seen |= keys
             return pair
     raise DataError("there are not so many short phrases; ask for fewer lines or less too_short noise")
-
-
-def _one(rng: Random, options: Any) -> Any:
-    return options[int(rng.random() * len(options))]
 
 
 def _long(pairs: Pairs, sides: str) -> Pair:
