@@ -53,7 +53,7 @@ dist: install
 	rm -rf build dist
 	$(BIN)/python -m build --outdir dist .
 
-# What quotes the declared settings: docs/settings.md and psp/core/schemas/settings.yaml.
+# The page of all settings, from their declarations.
 settings: install
 	python -m psp.config.pages
 

@@ -1,6 +1,6 @@
-"""Generate what quotes the declared settings: docs/settings.md, and the schema of settings in reports.
+"""Generate docs/settings.md from the declared settings.
 
-``make settings`` writes both; a test compares them with the declarations.
+``make settings`` writes it; a test compares it with the declarations.
 """
 
 from __future__ import annotations
@@ -10,23 +10,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from psp.config import entries
 from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
-from psp.pairs.filters import Filter, names
-from psp.training.encoders.kinds import with_settings
-from psp.training.settings import LstmSettings, TrainSettings
-from psp.training.teaching.settings import TeacherSettings
-from psp.training.transformer.settings import TransformerSettings
-from psp.training.translator.settings import TranslatorSettings
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = ROOT / "docs/settings.md"
-REPORTED = ROOT / "psp/core/schemas/settings.yaml"
 
 _INTRODUCTION = """\
 <!-- Written by `make settings` from the declarations in psp/; edit those. -->
@@ -181,86 +172,10 @@ def _code(value: Any) -> str:
     return f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
-def reported_settings() -> str:
-    """psp/core/schemas/settings.yaml, which the schemas of reports refer to."""
-    train = {key: setting.reported for key, setting in TrainSettings.declared().items()}
-    lstm = {key: setting.reported for key, setting in LstmSettings.declared().items()}
-    transformer = {key: setting.reported for key, setting in TransformerSettings.declared().items()}
-    transformer["seed"] = train["seed"]
-    teacher = {key: setting.reported for key, setting in TeacherSettings.declared().items()}
-    translator = {key: setting.reported for key, setting in TranslatorSettings.declared().items()}
-    tunable = [key for key, setting in TrainSettings.declared().items() if setting.tunable]
-    values = {"type": "array", "minItems": 1, "uniqueItems": True, "description": "the values tried"}
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "settings",
-        "$defs": {
-            "recipe": {"type": "string", "enum": list(RECIPES)},
-            "filters": {
-                "type": "object",
-                "properties": {name: _reported(Filter.classes[name]) for name in names()},
-                # One that was added since this file was written.
-                "additionalProperties": {"type": "object"},
-            },
-            "train": {"type": "object", "additionalProperties": False, "properties": train},
-            "encoder": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["kind", *lstm],
-                "properties": {"kind": {"enum": list(with_settings())}, **lstm},
-            },
-            "transformer_settings": {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": transformer,
-            },
-            "transformer": {"$ref": "#/$defs/transformer_settings", "required": list(transformer)},
-            "translator": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": list(translator),
-                "properties": translator,
-            },
-            "teacher": {"type": "object", "properties": teacher},
-            "trained": {"$ref": "#/$defs/train", "required": list(train)},
-            "grid": {
-                "type": "object",
-                "additionalProperties": False,
-                "minProperties": 1,
-                "properties": {
-                    key: {**values, "items": {"$ref": f"#/$defs/train/properties/{key}"}} for key in tunable
-                },
-            },
-        },
-    }
-    first = (
-        "# What reports say of settings, by their declarations. Written by `make settings`; edit the declarations.\n"
-    )
-
-    class Plain(yaml.SafeDumper):
-        def ignore_aliases(self, data: Any) -> bool:
-            return True
-
-    return first + yaml.dump(schema, Dumper=Plain, sort_keys=False, width=118, allow_unicode=True)
-
-
-def _reported(judge: type[Filter]) -> dict[str, Any]:
-    declared = {key: setting.reported for key, setting in judge.declared.items() if key != "enabled"}
-    switch = {"type": "boolean", "const": True, "description": "the config's switch, where there was one"}
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(declared),
-        "description": judge.help,
-        "properties": {"enabled": switch, **declared},
-    }
-
-
 def main() -> None:
-    """Write both."""
-    for path, text in ((SETTINGS, settings_page()), (REPORTED, reported_settings())):
-        with atomic_text(path) as file:
-            file.write(text)
+    """Write the page."""
+    with atomic_text(SETTINGS) as file:
+        file.write(settings_page())
 
 
 if __name__ == "__main__":

@@ -22,13 +22,14 @@ ROOTS = ("psp", "phrasebook")
 #: Parse results by source hash: parsing everything takes 2 s, at each start of Snakemake.
 CACHE = PACKAGE / "__pycache__" / "fingerprints.json"
 
-# Modules that do not affect outputs: logging, error classes, progress bars.
+# Modules that do not affect outputs: logging, error classes, progress bars, and what checks files.
 INERT = frozenset(
     {
         "psp",
         "psp.core.logs",
         "psp.core.errors",
         "psp.core.progress",
+        "psp.core.schemas",
         "psp.core.status",
         "psp.core.fingerprint",
         "psp.core.version",

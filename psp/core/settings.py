@@ -49,7 +49,6 @@ class Setting:
         recipes: defaults of other recipes.
         unstated: those among them whose paper does not state the value; docs/settings.md marks it.
         tunable: of training: whether it changes what is learned, so that searches and variants may set it.
-        grows: whether ``values`` may still grow, so that a report may hold others than are known here.
         inert: whether it changes nothing of a model: another value makes nothing anew, and is no difference from a
             recipe.
         untracked: whether another value makes nothing anew for another reason, such as that a file stands for it.
@@ -62,7 +61,6 @@ class Setting:
     recipes: Mapping[str, Any] = field(default_factory=dict)
     unstated: Sequence[str] = ()
     tunable: bool = False
-    grows: bool = False
     inert: bool = False
     untracked: bool = False
 
@@ -81,14 +79,6 @@ class Setting:
         if self.help:
             node["description"] = self.help
         return node
-
-    @property
-    def reported(self) -> dict[str, Any]:
-        """The key in the schema of a report, which quotes the value that was used."""
-        values = {"type": "string"} if self.grows else dict(self.values())
-        if "enum" in values:
-            values = {"type": _type("string", None in values["enum"]), **values}
-        return {**values, "description": self.help}
 
     @property
     def allowed(self) -> str:
@@ -193,7 +183,7 @@ def choice(
 ) -> Setting:
     """One of some words, or with ``null`` none; ``options`` is a function where they come from a registry."""
     if callable(options):
-        return Setting(lambda: {"enum": list(options())}, "", default=default, grows=True, **about)
+        return Setting(lambda: {"enum": list(options())}, "", default=default, **about)
     words = [*options, None] if null else [*options]
     return Setting(lambda: {"enum": words}, "", default=default, **about)
 

@@ -13,7 +13,7 @@ from psp.training.objectives import registered
 
 ROOT = Path(__file__).parents[2]
 
-STREAM = {"core", "core.schemas", "text"}
+STREAM = {"core", "text"}
 PAIRS = STREAM | {"pairs"}
 FILTER = PAIRS | {"corpora", "pairs.filters"}
 MODEL = STREAM | {"models"}

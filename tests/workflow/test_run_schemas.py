@@ -11,7 +11,7 @@ def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
     results = measured.folder / "results"
     found = {path: schemas.at(path.relative_to(results)) for path in sorted(results.rglob("*.json"))}
     without = [str(path.relative_to(results)) for path, name in found.items() if name is None]
-    assert not without, f"no schema for {', '.join(without)}: add one to psp/core/schemas, its place to PLACES"
+    assert not without, f"no schema for {', '.join(without)}: add its type and place to psp/core/schemas"
     for path, name in found.items():
         schemas.check(read_json(path), name, path)
     # The demo leaves near-duplicates in, searches for no settings, and has no tasks, variants, vocabulary of words,

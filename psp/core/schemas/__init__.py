@@ -1,9 +1,7 @@
-"""JSON Schemas (draft 2020-12) for every JSON file that the project writes, one YAML file each.
+"""The JSON files that psp writes: their types, and JSON Schemas (draft 2020-12) made of these.
 
-A schema is named after the stage that writes the file, and describes each key with type and unit. Schemas refer to one
-another by file name (``eval.yaml#/$defs/body``). ``settings.yaml`` describes no file: it holds what reports say about
-settings, and is generated from their declarations (:mod:`psp.config.pages`). ``transformer.yaml`` is a part of
-``train.yaml``.
+Each file has a type in a module beside this one, which says of each key what it holds, in which unit and limits; a
+schema is named after the stage that writes the file.
 """
 
 from __future__ import annotations
@@ -13,17 +11,16 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Iterator
-from importlib import resources
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, get_args, get_type_hints, is_typeddict
 
 import jsonschema
-import yaml
+import msgspec
 from jsonschema.exceptions import best_match
-from referencing import Registry
-from referencing.jsonschema import DRAFT202012
 
 from psp.core.errors import DataError
+from psp.core.schemas import corpora, data, evaluation, inspect, models, pairs, speed, stats, training, translator
+from psp.core.schemas.types import KEYWORDS
 from psp.core.settings import match_whole
 
 log = logging.getLogger(__name__)
@@ -75,20 +72,68 @@ PLACES = {
 }
 
 
+#: Schema -> type of the file.
+TYPES: dict[str, type] = {
+    "backtranslate": pairs.BacktranslateReport,
+    "by_corpus": training.ByCorpusReport,
+    "compare": evaluation.Comparison,
+    "data": data.DataReport,
+    "dedupe": pairs.DedupeReport,
+    "development": evaluation.DevelopmentReport,
+    "download": corpora.Download,
+    "eval": evaluation.Evaluation,
+    "examples": evaluation.Examples,
+    "filter": pairs.FilterReport,
+    "inspect": inspect.InspectReport,
+    "lexicon": evaluation.LexiconReport,
+    "mix": pairs.MixReport,
+    "model": models.ModelConfig,
+    "neardup": pairs.NeardupReport,
+    "pivot": pairs.PivotReport,
+    "quantized": evaluation.QuantizedReport,
+    "rank": pairs.RankReport,
+    "sample": pairs.SampleReport,
+    "sentencepiece": pairs.SentencepieceReport,
+    "speed": speed.SpeedReport,
+    "stats": stats.StatsReport,
+    "task": evaluation.TaskScores,
+    "teacher": training.TeacherReport,
+    "tenths": training.TenthsReport,
+    "train": training.TrainJson,
+    "translator": translator.TranslatorReport,
+    "translator_heldout": translator.HeldOutReport,
+    "translator_model": translator.TranslatorConfig,
+    "truth": corpora.Truth,
+    "tune": training.TuneReport,
+    "variants": evaluation.VariantsReport,
+    "vocabulary": pairs.VocabularyReport,
+}
+
+
 def names() -> list[str]:
     """Return the names of all schemas."""
     return sorted(set(PLACES.values()))
 
 
+@functools.cache
 def load(name: str) -> dict[str, Any]:
-    """Return a schema as in its file; do not modify it.
+    """Return the schema of a file; do not modify it.
 
     Raises:
         ValueError: there is no such schema.
     """
-    if name not in _all():
+    if name not in TYPES:
         raise ValueError(f"no schema {name!r}; available: {', '.join(names())}")
-    return _all()[name]
+    every = _definitions()
+    whole = every[TYPES[name].__name__]
+    used: dict[str, Any] = {}
+    waiting = list(_referred(whole))
+    while waiting:
+        if (kind := waiting.pop()) not in used:
+            used[kind] = every[kind]
+            waiting += _referred(every[kind])
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**dialect, **whole, "title": name, **({"$defs": used} if used else {})}
 
 
 def at(path: PurePath | str) -> str | None:
@@ -129,18 +174,56 @@ def _problem(value: Any, name: str) -> str | None:
 
 
 @functools.cache
-def _all() -> dict[str, dict[str, Any]]:
-    files = [file for file in resources.files(__name__).iterdir() if file.name.endswith(".yaml")]
-    return {file.name.removesuffix(".yaml"): yaml.safe_load(file.read_text(encoding="utf-8")) for file in files}
+def _definitions() -> dict[str, dict[str, Any]]:
+    """The schema of each type, by its name."""
+    modules = (corpora, data, evaluation, inspect, models, pairs, speed, stats, training, translator)
+    kinds = {kind.__name__: kind for module in modules for kind in vars(module).values() if is_typeddict(kind)}
+    _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/$defs/{name}")
+    for name, schema in found.items():
+        for key, hint in get_type_hints(kinds[name], include_extras=True).items():
+            if said := list(_descriptions(hint)):
+                schema["properties"][key]["description"] = said[-1]
+        schema.setdefault("additionalProperties", False)
+        schema.update(KEYWORDS.get(name, {}))
+    return {name: _with_null(schema) for name, schema in found.items()}
+
+
+def _descriptions(hint: Any) -> Iterator[str]:
+    """The texts in an annotation, those of the type itself first."""
+    inside, *said = get_args(hint) or (None,)
+    if hasattr(hint, "__metadata__"):
+        yield from _descriptions(inside)
+        yield from (one for one in hint.__metadata__ if isinstance(one, str))
+    elif not said and inside is not None:  # Required, NotRequired
+        yield from _descriptions(inside)
+
+
+def _with_null(node: Any) -> Any:
+    """Say ``type: [integer, "null"]`` for a choice of that and null, which makes a better message."""
+    if isinstance(node, list):
+        return [_with_null(below) for below in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: _with_null(below) for key, below in node.items()}
+    match node.get("anyOf"):
+        case [{"type": str() as kind, **keywords}, {"type": "null"}] if "enum" not in keywords:
+            del node["anyOf"]
+            return {**keywords, **node, "type": [kind, "null"]}
+    return node
+
+
+def _referred(node: Any) -> Iterator[str]:
+    """The names of the types that a schema refers to."""
+    if isinstance(node, dict) and isinstance(ref := node.get("$ref"), str):
+        yield ref.rpartition("/")[2]
+    for below in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _referred(below)
 
 
 @functools.cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    registry: Registry[Any] = Registry().with_resources(
-        (f"{other}.yaml", DRAFT202012.create_resource(schema)) for other, schema in _all().items()
-    )
     whole = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": match_whole})
-    return whole(load(name), registry=registry)
+    return whole(load(name))
 
 
 def _not_finite(value: Any, place: tuple[str, ...] = ()) -> Iterator[str]:

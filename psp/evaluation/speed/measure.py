@@ -84,7 +84,7 @@ def measure_speed(
         exports: a folder with exports of this model by format name; missing ones are made temporarily.
 
     Returns:
-        What is written (``psp/core/schemas/speed.yaml``).
+        What is written (``psp/core/schemas/speed.py``).
 
     Raises:
         DataError: the model or the store is missing or damaged, or they do not match.

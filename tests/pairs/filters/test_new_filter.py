@@ -65,7 +65,6 @@ found["report"] = filters.filter_corpus(
 )
 schemas.check(found["report"], "filter")
 found["page"] = pages.settings_page()
-found["stale"] = pages.REPORTED.read_text() != pages.reported_settings()
 pages.main()
 found["fingerprint"] = fingerprint("psp.pairs.filters.*")
 print(json.dumps(found))
@@ -100,14 +99,8 @@ def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     assert report["filters"]["shouting"] == {"min": 5, "sides": "both", "enabled": True}
     line = "| `min` | `5` | `7` |  |  |  | whole number ≥ 1 | characters from which on a side counts as shouted |"
     assert "### `filters.shouting`\n\nText in capitals.\n" in found["page"] and line in found["page"]
-    # `make settings` has written the page, and the report's schema with the new filter's settings.
-    assert found["stale"] and (tmp_path / "docs/settings.md").read_text() == found["page"]
-    broken = {**report, "filters": {"shouting": {**report["filters"]["shouting"], "min": 0}}}
-    check = "import json, sys; from psp.core import schemas; schemas.check(json.loads(sys.argv[1]), 'filter')"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", check, json.dumps(broken)]
-    failed = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert "filters.shouting.min" in failed.stderr
+    # `make settings` has written the page.
+    assert (tmp_path / "docs/settings.md").read_text() == found["page"]
     # The stage reruns where the filter's code changes, and does not for its help or a recipe's default.
     assert found["fingerprint"] != before
     new.write_text(
