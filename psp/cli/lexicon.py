@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def _tasks(files: list[str]) -> dict[str, dict[str, str]]:
     return tasks
 
 
-def _said(figures: dict[str, Any]) -> str:
+def _said(figures: Mapping[str, Any]) -> str:
     figure = figures["spearman"]
     if figure["value"] is None:
         return f"no correlation ({figure['why']})"

@@ -20,13 +20,16 @@ import urllib.parse
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from psp.core.damage import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import number, whole
 from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
+
+if TYPE_CHECKING:
+    from psp.core.schemas.corpora import Download
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +72,7 @@ def fetch(
     retries: int = RETRIES.default,
     timeout: float = TIMEOUT.default,
     backoff: float = 1.0,
-) -> dict[str, Any]:
+) -> Download:
     """Fetch ``remote`` to ``path`` and write its record to ``record``; an existing file is kept.
 
     The file is renamed into place once its size, checksum and type are verified; then the record is written. A file
@@ -292,7 +295,7 @@ def _licence(archive: zipfile.ZipFile) -> str | None:
     return None
 
 
-def _adopt(remote: Remote, path: Path, record: Path) -> dict[str, Any]:
+def _adopt(remote: Remote, path: Path, record: Path) -> Download:
     """Verify an existing file; return its record, or a new one if the record is of other bytes."""
     try:
         with path.open("rb") as file:
@@ -308,10 +311,10 @@ def _adopt(remote: Remote, path: Path, record: Path) -> dict[str, Any]:
 
 def _write_record(
     record: Path, remote: Remote, address: str, facts: dict[str, Any], old: dict[str, Any] | None = None
-) -> dict[str, Any]:
+) -> Download:
     """Write the record, with the date of ``old`` if given; leave an unchanged record untouched."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    new = {
+    new: Download = {
         "format": 1,
         "name": remote.name,
         "address": address,

@@ -6,7 +6,7 @@ import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from psp.core import schemas
 from psp.core.errors import DataError
@@ -14,6 +14,9 @@ from psp.core.files import read_json, write_json
 from psp.evaluation import resamples
 from psp.evaluation.evaluate import FORMAT, gathered_files
 from psp.models.scores import compared_figures, tasks_of
+
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import Evaluation
 
 
 class Part(NamedTuple):
@@ -32,7 +35,7 @@ def evaluate_combined(
     name: str,
     resampled: Path | str,
     **scored: Any,
-) -> dict[str, Any]:
+) -> Evaluation:
     """Put together the scores of a combination, and write eval.json.
 
     Args:
@@ -54,7 +57,7 @@ def evaluate_combined(
     figures = compared_figures(body)
     bodies, entries = {}, []
     for part in parts:
-        found = read_json(part.evaluation)
+        found: Evaluation = read_json(part.evaluation)
         schemas.check(found, "eval", part.evaluation)
         scores = compared_figures(found)
         if found["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
@@ -72,11 +75,17 @@ def evaluate_combined(
                 "differences": resamples.differences(figures, drawn, scores, other),
             }
         )
-    result = {"format": FORMAT, "model": name, "parts": entries, "between_parts": between(bodies), **body}
+    result: dict[str, Any] = {
+        "format": FORMAT,
+        "model": name,
+        "parts": entries,
+        "between_parts": between(bodies),
+        **body,
+    }
     resamples.write(resampled, drawn, body["conditions"])
     write_json(out, result)
     schemas.check_written(result, "eval", out)
-    return result
+    return cast("Evaluation", result)
 
 
 def _pearson(figures: Mapping[str, Any]) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from psp.core import schemas
 from psp.core.errors import DataError
@@ -18,7 +18,10 @@ from psp.evaluation.systems import TRAINED
 from psp.evaluation.task_files import same_draw, scored_task
 from psp.models.scores import compared_figures, is_of_every_model, tasks_of
 
-FORMAT = 4
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import Comparison, Evaluation, Scores
+
+FORMAT: Final = 4
 #: The entries of eval.json that are a system's scores.
 _BODY = ("conditions", "tasks", "sets", "skipped")
 
@@ -30,7 +33,7 @@ def compare(
     *,
     name: str,
     tasks: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> Comparison:
     """Write compare.json.
 
     Args:
@@ -67,18 +70,25 @@ def compare(
         }
         for task in tasks
     }
-    result = {"format": FORMAT, "model": name, "systems": bodies, "differences": lost, "tasks": on_tasks}
+    result: dict[str, Any] = {
+        "format": FORMAT,
+        "model": name,
+        "systems": bodies,
+        "differences": lost,
+        "tasks": on_tasks,
+    }
     write_json(out, result)
     schemas.check_written(result, "compare", out)
-    return result
+    return cast("Comparison", result)
 
 
-def _body(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = read_json(path)
+def _body(path: Path) -> Scores:
+    found: Evaluation = read_json(path)
     schemas.check(found, "eval", path)
-    kept = {key: found[key] for key in _BODY if key in found}
+    kept = {key: value for key, value in found.items() if key in _BODY}
     # The tasks that a config adds are compared from files of their own.
-    return {**kept, "tasks": {name: task for name, task in tasks_of(found).items() if is_of_every_model(task)}}
+    tasks = {name: task for name, task in tasks_of(found).items() if is_of_every_model(task)}
+    return cast("Scores", {**kept, "tasks": tasks})
 
 
 def _task(evaluation: Path, task: str) -> Path:

@@ -12,7 +12,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -21,14 +21,17 @@ from psp.core.files import atomic_text, write_json
 from psp.evaluation.testsets import read_file
 from psp.text.keys import normalised_key, normalised_keys
 
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import DevelopmentReport
+
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT: Final = 1
 
 
 def clear(
     development: Path | str, scored: Iterable[tuple[str, str, str]], out: Path | str, report: Path | str
-) -> dict[str, Any]:
+) -> DevelopmentReport:
     r"""Copy a development set without the pairs that hold a sentence of an evaluated set.
 
     Sentences match as in the filter ``decontaminate``: the same letters and digits, ignoring case.
@@ -74,6 +77,11 @@ def clear(
         for row in kept:
             score = np.format_float_positional(data.gold[row], trim="-")
             file.write(f"{score}\t{data.a[row]}\t{data.b[row]}\n")
-    result = {"format": FORMAT, "pairs": len(data), "kept": len(kept), "dropped": dict(sorted(dropped.items()))}
+    result: DevelopmentReport = {
+        "format": FORMAT,
+        "pairs": len(data),
+        "kept": len(kept),
+        "dropped": dict(sorted(dropped.items())),
+    }
     write_json(report, result)
     return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from psp.core.errors import DataError
 from psp.core.files import write_json
@@ -24,7 +24,7 @@ from psp.models.scores import name_of
 
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
-FORMAT = 2
+FORMAT: Final = 2
 #: What eval.json has of a task's file.
 _KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 

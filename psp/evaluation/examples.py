@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,24 @@ from psp.evaluation import testsets
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.models.kinds import load
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import (
+        ExamplePair,
+        Examples,
+        FoundExamples,
+        NeighbourExample,
+        RetrievalExamples,
+        RightExample,
+    )
+
+FORMAT: Final = 1
 #: Examples of each kind.
 COUNT = 10
 #: Sentences of STS sets among which neighbours are sought, at most: a matrix of cosines of 200 MB.
 POOL = 5000
 
 
-def examples_of_model(model_dir: Path | str, out: Path | str, *, name: str, **tests: Any) -> dict[str, Any]:
+def examples_of_model(model_dir: Path | str, out: Path | str, *, name: str, **tests: Any) -> Examples:
     """Collect the examples of a trained model and write examples.json.
 
     Args:
@@ -39,7 +49,7 @@ def examples_of_model(model_dir: Path | str, out: Path | str, *, name: str, **te
     Raises:
         DataError: as :func:`examples`; or ``model_dir`` holds no model.
     """
-    result = {"format": FORMAT, "model": name, **examples(EmbeddingScorer(load(model_dir)), **tests)}
+    result: Examples = {"format": FORMAT, "model": name, **examples(EmbeddingScorer(load(model_dir)), **tests)}
     write_json(out, result)
     return result
 
@@ -52,7 +62,7 @@ def examples(
     tatoeba: Mapping[str, tuple[Path, Path]] | None = None,
     files: Mapping[str, Path] | None = None,
     count: int = COUNT,
-) -> dict[str, Any]:
+) -> FoundExamples:
     """Collect examples from the test sets that the languages cover; the same inputs give the same examples.
 
     Args:
@@ -73,7 +83,7 @@ def examples(
     """
     pairs, sentences = _rated(scorer, _sets(frozenset(languages), sts, files or {}))
     pairs.sort(key=lambda pair: (pair["gold_rank"] - pair["rank"], pair["set"], pair["a"], pair["b"]))
-    retrieval: dict[str, Any] = {}
+    retrieval: dict[str, RetrievalExamples] = {}
     for language, paths in (tatoeba or {}).items():
         iso3 = testsets.tatoeba_code(language)
         if iso3 is not None and {language, "en"} <= set(languages):
@@ -100,9 +110,9 @@ def _sets(
     return found + [(name, testsets.read_file(path, name)) for name, path in files.items()]
 
 
-def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple[list[dict[str, Any]], dict[str, None]]:
+def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple[list[ExamplePair], dict[str, None]]:
     """The pairs of all sets with people's and the model's ranks, each pair once, and the distinct sentences."""
-    pairs: dict[tuple[str, str], dict[str, Any]] = {}  # the STS Benchmark holds pairs of the years before
+    pairs: dict[tuple[str, str], ExamplePair] = {}  # the STS Benchmark holds pairs of the years before
     sentences: dict[str, None] = {}
     for name, data in sets:
         if len(data) < 2:
@@ -128,7 +138,7 @@ def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple
 
 def _retrieved(
     scorer: Scorer, foreign: Sequence[str], english: Sequence[str], iso3: str, count: int
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, RetrievalExamples]:
     similarity = scorer.cross(foreign, english)
     sides = {
         f"{iso3}-eng": (similarity, foreign, english),
@@ -139,7 +149,7 @@ def _retrieved(
 
 def _direction(
     similarity: npt.NDArray[np.float64], queries: Sequence[str], candidates: Sequence[str], count: int
-) -> dict[str, Any]:
+) -> RetrievalExamples:
     found = np.argmax(similarity, axis=1)  # as psp.evaluation.metrics: ties go to the first candidate
     best, own = similarity.max(axis=1), np.diagonal(similarity)
     wrong = [row for row, at in enumerate(found) if at != row and candidates[at] != candidates[row]]
@@ -147,7 +157,7 @@ def _direction(
     wrong.sort(key=lambda row: (own[row] - best[row], row))
     right.sort(key=lambda row: _drawn(queries[row]))
 
-    def told(row: int) -> dict[str, Any]:
+    def told(row: int) -> RightExample:
         return {"query": queries[row], "translation": candidates[row], "similarity": _rounded(own[row])}
 
     return {
@@ -159,7 +169,7 @@ def _direction(
     }
 
 
-def _neighbours(scorer: Scorer, sentences: Mapping[str, None], count: int) -> list[dict[str, Any]]:
+def _neighbours(scorer: Scorer, sentences: Mapping[str, None], count: int) -> list[NeighbourExample]:
     pool = sorted(sentences, key=_drawn)[:POOL]
     if len(pool) < 2:
         return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ from psp.evaluation.tasks.word_similarity import ALL, COVERED, WordSimilarity
 from psp.pairs.lexicon.build import Found, make_lexicon
 from psp.pairs.lexicon.sentences import Source
 
-FORMAT = 1
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import LexiconReport
+
+FORMAT: Final = 1
 
 
 class PairScorer:
@@ -60,7 +63,7 @@ def write_lexicon(
     seed: int,
     model: str | None = None,
     left_out: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> LexiconReport:
     """Write a lexicon and its report.
 
     Args:
@@ -89,7 +92,7 @@ def write_lexicon(
     asked = sorted({pair for task in sets.values() for pair in task.pairs})
     summary, found = make_lexicon(sources, out, paraphrases=paraphrases, settings=settings, asked=asked)
     scorers = _scorers(asked, found, settings["smoothing"]) if sets else {}
-    result = {
+    result: dict[str, Any] = {
         "format": FORMAT,
         **({} if model is None else {"model": model}),
         "languages": list(languages),
@@ -111,7 +114,7 @@ def write_lexicon(
     }
     if report is not None:
         write_json(report, result)
-    return result
+    return cast("LexiconReport", result)
 
 
 def _scorers(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psp.core.files import write_json
 from psp.evaluation.evaluate import FORMAT, evaluate
@@ -21,12 +21,15 @@ from psp.models.kinds import load
 from psp.models.scores import main_figures
 from psp.models.text_model import TextModel
 
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import QuantizedReport
+
 log = logging.getLogger(__name__)
 
 
 def measure(
     model_dir: Path | str, out: Path | str, *, name: str, dtypes: Iterable[str], dims: Iterable[int], **tests: Any
-) -> dict[str, Any]:
+) -> QuantizedReport:
     """Evaluate a model and smaller versions of it, and write quantized.json.
 
     Args:
@@ -60,7 +63,7 @@ def measure(
                 "differences": differences(main_figures(body), resampled, main_figures(scores), found),
             }
         )
-    result = {
+    result: dict[str, Any] = {
         "format": FORMAT,
         "model": name,
         "conditions": body["conditions"],
@@ -69,7 +72,7 @@ def measure(
         "skipped": body["skipped"],
     }
     write_json(out, result)
-    return result
+    return cast("QuantizedReport", result)
 
 
 def _sizes(model: TextModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iterator[tuple[str, int]]:

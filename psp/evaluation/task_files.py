@@ -10,13 +10,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.core import schemas
 from psp.core.files import read_json, write_json
 from psp.evaluation import resamples
 from psp.evaluation.scorers import Floats
 from psp.evaluation.tasks.base import Task
+
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import TaskScores
 
 #: Ending of the file of resamples beside that of the scores.
 RESAMPLES = ".safetensors"
@@ -49,12 +52,12 @@ def write(out: Path | str, result: Mapping[str, Any], resampled: Mapping[str, Fl
     write_json(out, result)
 
 
-def scored_task(path: Path | str) -> tuple[dict[str, Any], dict[str, Floats]]:
+def scored_task(path: Path | str) -> tuple[TaskScores, dict[str, Floats]]:
     """Read the scores on a task, and each figure in each resample, float64 (resamples,), by ``<part>/<figure>``.
 
     Raises:
         DataError: a file is missing or damaged.
     """
-    found: dict[str, Any] = read_json(path)
+    found: TaskScores = read_json(path)
     schemas.check(found, "task", path)
     return found, resamples.read(Path(path).with_suffix(RESAMPLES), conditions(found))

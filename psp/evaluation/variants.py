@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -22,7 +22,10 @@ from psp.evaluation.seeds import summary
 from psp.models.scores import compared_figures
 from psp.text.csv_table import read_table
 
-FORMAT = 2
+if TYPE_CHECKING:
+    from psp.core.schemas.evaluation import Evaluation, VariantsReport
+
+FORMAT: Final = 2
 #: The scores in each resample, beside eval.json.
 RESAMPLES = "eval.safetensors"
 
@@ -34,7 +37,7 @@ _NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
 
 def gather(
     runs: Mapping[str, Mapping[int, Path]], systems: Mapping[str, Path], out: Path, *, model: str
-) -> dict[str, Any]:
+) -> VariantsReport:
     """Write variants.json.
 
     Args:
@@ -87,7 +90,7 @@ def gather(
         scores = [compared_figures(body)]
         other = [resamples.read(folder / RESAMPLES, conditions)]
         beside[name] = {"figures": scores[0], "differences": _differences(own_figures, own_drawn, scores, other)}
-    result = {
+    result: dict[str, Any] = {
         "format": FORMAT,
         "model": model,
         "machine": {
@@ -100,7 +103,7 @@ def gather(
     }
     write_json(out, result)
     schemas.check_written(result, "variants", out)
-    return result
+    return cast("VariantsReport", result)
 
 
 _Figures = Mapping[str, float | None]
@@ -121,9 +124,9 @@ def _differences(
     }
 
 
-def _evaluation(folder: Path, seed: int) -> dict[str, Any]:
+def _evaluation(folder: Path, seed: int) -> Evaluation:
     path = folder / "eval.json"
-    body: dict[str, Any] = read_json(path)
+    body: Evaluation = read_json(path)
     schemas.check(body, "eval", path)
     if "train" not in body:
         raise DataError("does not say how the model was trained; make it by the workflow", path)

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
@@ -39,6 +39,9 @@ from psp.pairs.pair_file import (
     write_rows,
 )
 
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import DedupeReport
+
 log = logging.getLogger(__name__)
 
 BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes, about five times as much
@@ -53,7 +56,7 @@ def dedupe_corpus(
     cap: int | None,
     seed: int,
     shards: int | None = None,
-) -> dict[str, Any]:
+) -> DedupeReport:
     r"""Remove duplicates (ignoring case) from one corpus, then keep at most ``cap`` pairs, chosen at random.
 
     Args:
@@ -90,7 +93,7 @@ def dedupe_corpus(
                 kept += len(rows)
                 write_rows(file, rows)
         duplicates = buckets.duplicates.total()
-        summary = {
+        summary: DedupeReport = {
             "format": 1,
             "corpus": corpus,
             "seen": seen,

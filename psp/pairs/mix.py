@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, write_json
@@ -22,6 +22,9 @@ from psp.pairs.pair_file import (
     has_scores,
     write_rows,
 )
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import MixCorpus, MixCounts, MixReport
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +39,7 @@ def mix(
     seed: int,
     shards: int | None = None,
     text: Collection[int] = (),
-) -> dict[str, Any]:
+) -> MixReport:
     r"""Join corpora into one shuffled training file without duplicates, and hold out a few pairs for development.
 
     If several corpora hold the same pair (ignoring case), the first corpus of ``inputs`` keeps it. The held-out pairs
@@ -77,7 +80,9 @@ def mix(
         chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10), text)
         with Progress("mixing: setting pairs aside", "pairs", total) as bar:
             counts.heldout, counts.neighbours = held.part(shuffled, chosen, keys, out_file, heldout_file, bar)
-        summary = {"format": 1, "heldout_asked": heldout_pairs, **counts.summary()}
+        summary: MixReport = {
+            "format": 1, "heldout_asked": heldout_pairs, "corpora": counts.by_corpus(), "total": counts.total()
+        }  # fmt: skip
         if not summary["total"]["kept"]:
             raise DataError(_nothing_left(summary, paths))
         if len(chosen) < heldout_pairs:
@@ -102,22 +107,29 @@ class _MixCounts:
         self.heldout: Counter[int] = Counter()
         self.neighbours: Counter[int] = Counter()
 
-    def summary(self) -> dict[str, Any]:
-        """Counts by corpus, in order, and their sums; what came in is the sum of the others."""
-        corpora: list[dict[str, Any]] = []
-        for index, label in enumerate(self.labels):
-            gone = {
-                "duplicates": self.duplicates[index],
-                "heldout": self.heldout[index],
-                "heldout_neighbours": self.neighbours[index],
-            }
-            kept = self.seen[index] - sum(gone.values())
-            corpora.append({"label": label, "in": self.seen[index], **gone, "kept": kept})
-        numbers = ("in", "duplicates", "heldout", "heldout_neighbours", "kept")
-        return {"corpora": corpora, "total": {name: sum(entry[name] for entry in corpora) for name in numbers}}
+    def by_corpus(self) -> list[MixCorpus]:
+        """Counts by corpus, in order; what came in is the sum of the others."""
+        return [{"label": label, **self._counts(index)} for index, label in enumerate(self.labels)]
+
+    def total(self) -> MixCounts:
+        """The same of all corpora."""
+        return self._counts(*range(len(self.labels)))
+
+    def _counts(self, *corpora: int) -> MixCounts:
+        seen, duplicates, heldout, neighbours = (
+            sum(counter[index] for index in corpora)
+            for counter in (self.seen, self.duplicates, self.heldout, self.neighbours)
+        )
+        return {
+            "in": seen,
+            "duplicates": duplicates,
+            "heldout": heldout,
+            "heldout_neighbours": neighbours,
+            "kept": seen - duplicates - heldout - neighbours,
+        }
 
 
-def _nothing_left(summary: dict[str, Any], paths: list[Path]) -> str:
+def _nothing_left(summary: MixReport, paths: list[Path]) -> str:
     total = summary["total"]
     by_corpus = ", ".join(f"{entry['label']} {entry['in']:,}" for entry in summary["corpora"]) or "no corpora"
     folders = sorted({str(path.parent) for path in paths})

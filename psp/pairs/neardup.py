@@ -26,7 +26,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,9 @@ from psp.pairs.pair_file import (
     without_last_column,
     write_rows,
 )
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import NeardupCorpus, NeardupReport
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +82,7 @@ def remove_near_duplicates(
     seed: int = 1,
     shards: int | None = None,
     sample: int = 200,
-) -> dict[str, Any]:
+) -> NeardupReport:
     r"""Write the rows of a mixed pair file that are not near-duplicates of an earlier row, in order.
 
     Args:
@@ -117,7 +120,7 @@ def remove_near_duplicates(
                 work.similar(number, width, needed)
                 bar.add()
         counts = work.write(in_path, file, dropped_file, len(labels), sample // 2)
-        summary = {
+        summary: NeardupReport = {
             "format": 1,
             "threshold": threshold,
             "signatures": minhash.algorithm(),
@@ -126,20 +129,25 @@ def remove_near_duplicates(
             "bands": bands,
             "band_slots": width,
             "window": WINDOW,
-            **_by_corpus(labels, counts),
+            "corpora": (by_corpus := _by_corpus(labels, counts)),
+            "total": {
+                "in": sum(one["in"] for one in by_corpus),
+                "same_key": sum(one["same_key"] for one in by_corpus),
+                "similar": sum(one["similar"] for one in by_corpus),
+                "kept": sum(one["kept"] for one in by_corpus),
+            },
         }
         write_json(report, summary)
     return summary
 
 
-def _by_corpus(labels: Sequence[str], counts: Mapping[str, Counter[int]]) -> dict[str, Any]:
-    corpora: list[dict[str, Any]] = []
+def _by_corpus(labels: Sequence[str], counts: Mapping[str, Counter[int]]) -> list[NeardupCorpus]:
+    corpora: list[NeardupCorpus] = []
     for index, label in enumerate(labels):
         seen, same, similar = (counts[what][index] for what in ("in", SAME_KEY, SIMILAR))
-        numbers = {"in": seen, "same_key": same, "similar": similar, "kept": seen - same - similar}
-        corpora.append({"label": label, **numbers})
-    names = ("in", "same_key", "similar", "kept")
-    return {"corpora": corpora, "total": {name: sum(entry[name] for entry in corpora) for name in names}}
+        kept = seen - same - similar
+        corpora.append({"label": label, "in": seen, "same_key": same, "similar": similar, "kept": kept})
+    return corpora
 
 
 class _Work:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 import xxhash
@@ -37,6 +37,9 @@ from psp.models.similarity import cosines
 from psp.pairs.dedupe import default_shards, seed_for
 from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
 from psp.text.keys import normalised_columns, normalised_keys
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import PairsOf, PivotCounts, PivotReport
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +150,7 @@ def mine(
     min_cosine: float | None = None,
     shards: int | None = None,
     cache: Path | None = None,
-) -> dict[str, Any]:
+) -> PivotReport:
     r"""Mine pairs.
 
     Args:
@@ -203,14 +206,22 @@ def mine(
                     sampled.add(found)
                 bar.add(rows)
     tally.keys = buckets.keys
-    summary = {
+    summary: PivotReport = {
         "format": 1,
         "languages": list(languages),
         "through": through,
-        "settings": {"pairs": pairs, "max_group": max_group, "encoder": encoder, "min_cosine": min_cosine},
+        "settings": {
+            "pairs": cast("PairsOf", pairs),
+            "max_group": max_group,
+            "encoder": encoder,
+            "min_cosine": min_cosine,
+        },
         "translations": None if alike is None else {"compared": alike.compared, "kept": alike.kept},
         **tally.summary(),
-        "sample": [row._asdict() | {"corpora": list(row.corpora)} for row in sampled.rows()],
+        "sample": [
+            {"source": row.source, "target": row.target, "shared": row.shared, "corpora": list(row.corpora)}
+            for row in sampled.rows()
+        ],
     }
     if report is not None:
         write_json(report, summary)
@@ -361,7 +372,7 @@ class _Tally:
         for row in rows:
             self._by_corpus.update(row.corpora)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> PivotCounts:
         """The counts, for JSON."""
         read: Counter[str] = Counter()
         for name, count in zip(self.names, self.read, strict=True):

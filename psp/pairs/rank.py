@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,10 @@ from psp.pairs.pair_file import (
     write_rows,
 )
 from psp.text.words import word_count
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import RankBound, RankReport
+    from psp.core.schemas.types import RankedBy
 
 log = logging.getLogger(__name__)
 
@@ -98,12 +102,12 @@ def rank_corpus(
     report: Path,
     *,
     corpus: str,
-    by: str,
+    by: RankedBy,
     tenths: Collection[int],
     seed: int,
     overlap: Mapping[str, Any] | None = None,
     others: Sequence[tuple[str, str, Path | str]] = (),
-) -> dict[str, Any]:
+) -> RankReport:
     r"""Keep some tenths of a corpus.
 
     Args:
@@ -135,7 +139,7 @@ def rank_corpus(
             overlap=overlap,
             others=others,
         )
-        summary = {
+        summary: RankReport = {
             "format": 1,
             "corpus": corpus,
             "by": by,
@@ -153,11 +157,11 @@ def split_corpus(
     outs: Mapping[int, Path],
     *,
     corpus: str,
-    by: str,
+    by: RankedBy,
     seed: int,
     overlap: Mapping[str, Any] | None = None,
     others: Sequence[tuple[str, str, Path | str]] = (),
-) -> list[dict[str, Any]]:
+) -> list[RankBound]:
     """Write each tenth of a corpus to a file of its own, as :func:`rank_corpus` would.
 
     Args:
@@ -206,11 +210,11 @@ def _split(
     files: Mapping[int, IO[bytes]],
     *,
     corpus: str,
-    by: str,
+    by: RankedBy,
     seed: int,
     overlap: Mapping[str, Any] | None,
     others: Sequence[tuple[str, str, Path | str]],
-) -> list[dict[str, Any]]:
+) -> list[RankBound]:
     """Write the rows of each tenth to its file, if it has one; return the bounds."""
     layout = layout_of(in_path)
     if layout.columns < 2 + NEEDS.get(by, 0) and in_path.stat().st_size:

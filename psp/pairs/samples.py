@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, write_json
@@ -17,6 +17,10 @@ from psp.core.progress import Progress
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
 from psp.pairs.pair_file import blocks, folder_beside, layout_of, rows_of, text_of, write_rows
 from psp.pairs.rank import split_corpus
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import Sample, SampleCorpus, SampleReport
+    from psp.core.schemas.types import RankedBy
 
 
 class Corpus(NamedTuple):
@@ -38,8 +42,14 @@ class Corpus(NamedTuple):
 
 
 def sample_tenths(
-    corpora: Sequence[Corpus], by: str, outs: Mapping[int, Path], report: Path, *, seed: int, cap: int | None = None
-) -> dict[str, Any]:
+    corpora: Sequence[Corpus],
+    by: RankedBy,
+    outs: Mapping[int, Path],
+    report: Path,
+    *,
+    seed: int,
+    cap: int | None = None,
+) -> SampleReport:
     """Write a sample of each tenth: that of each corpus, all together.
 
     Args:
@@ -53,7 +63,8 @@ def sample_tenths(
         DataError: as :func:`psp.pairs.rank.split_corpus`.
     """
     others = [(one.label, one.kind, one.file) for one in corpora]
-    bounds, samples = [], []
+    bounds: list[SampleCorpus] = []
+    samples: list[Sample] = []
     with folder_beside(report) as folder:
         split = {one.label: {tenth: folder / f"{place}.{tenth}" for tenth in outs} for place, one in enumerate(corpora)}
         for one in corpora:
@@ -77,7 +88,7 @@ def sample_tenths(
 
 def sample_all(
     corpora: Sequence[Corpus], out: Path, report: Path, *, seed: int, cap: int | None = None
-) -> dict[str, Any]:
+) -> SampleReport:
     """Write a sample of all pairs; for arguments and errors see :func:`sample_tenths`."""
     pairs = _join([one.filtered for one in corpora], out, seed, cap)
     return _report(report, [{"name": "all", "pairs": pairs}], None, [])
@@ -162,7 +173,7 @@ def _bare(path: Path) -> Iterator[bytes]:
             yield row if layout.columns == 2 else row.rsplit(b"\t", layout.columns - 2)[0]
 
 
-def _report(path: Path, samples: list[dict[str, Any]], by: str | None, corpora: list[dict[str, Any]]) -> dict[str, Any]:
-    value = {"format": 1, "by": by, "corpora": corpora, "samples": samples}
+def _report(path: Path, samples: list[Sample], by: RankedBy | None, corpora: list[SampleCorpus]) -> SampleReport:
+    value: SampleReport = {"format": 1, "by": by, "corpora": corpora, "samples": samples}
     write_json(path, value)
     return value

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import sentencepiece
 
@@ -28,6 +28,9 @@ from psp.core.files import atomic, atomic_text, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, number, whole
 from psp.pairs.pair_file import read_mixed
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import SentencepieceReport
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +98,7 @@ def train_subword(
     threads: int = 1,
     seed: int = 0,
     report: Path,
-) -> dict[str, Any]:
+) -> SentencepieceReport:
     """Train one unigram sentencepiece model on both sides; write it, its ``.vocab`` and a JSON report.
 
     Args:
@@ -144,7 +147,7 @@ def train_subword(
         file.writelines(f"{processor.id_to_piece(i)}\t{processor.get_score(i):g}\n" for i in range(size))
     with atomic(model) as temporary:
         temporary.write_bytes(serialised)
-    result = {
+    result: SentencepieceReport = {
         "format": 1,
         "sentences": counts["sentences"],
         "asked": vocab_size,

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, write_json
@@ -20,6 +20,9 @@ from psp.core.progress import Progress
 from psp.pairs.heldout import part
 from psp.pairs.pair_file import blocks, folder_beside, read_mixed
 from psp.text.keys import normalised_columns
+
+if TYPE_CHECKING:
+    from psp.core.schemas.translator import HeldOutReport
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +41,7 @@ def hold_out(
     corpora: Sequence[str],
     sets: Mapping[str, int],
     development: int,
-) -> dict[str, Any]:
+) -> HeldOutReport:
     r"""Split mixed pairs into those for training and those held out.
 
     Args:
@@ -104,7 +107,7 @@ def hold_out(
         for name, (source, target, _) in zip((names[row] for row in sorted(names)), read_mixed(aside), strict=True):
             heldout_file.write(f"{source}\t{target}\t{name}\n".encode())
         held = [sum(index == one for rows in chosen.values() for index in rows.values()) for one in range(len(corpora))]
-        summary = {
+        summary: HeldOutReport = {
             "format": 1,
             "corpora": [
                 {
@@ -118,7 +121,7 @@ def hold_out(
             ],
             "sets": {name: len(rows) for name, rows in chosen.items()},
         }
-        if not sum(one["kept"] for one in summary["corpora"]):  # type: ignore[attr-defined]
+        if not sum(one["kept"] for one in summary["corpora"]):
             raise DataError("no pairs are left to train a translator on; add corpora, or hold fewer out", mixed)
         write_json(report, summary)
     return summary

@@ -13,7 +13,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
@@ -23,6 +23,9 @@ from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
 from psp.text.tokenizer_kinds import of_vocabulary
 from psp.text.vocabulary import FILE
 from psp.text.word_tokenizer import SPLITS, WHITESPACE
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import VocabularyReport, VocabularySplit
 
 SECTION = Section(
     "the vocabulary of a model with `encoder: word` or `trigram`",
@@ -70,7 +73,7 @@ def build_vocabulary(
     report: Path,
     most_in_memory: int = MOST_IN_MEMORY,
     own: bool = False,
-) -> dict[str, Any]:
+) -> VocabularyReport:
     """Write the vocabulary of a mixed pair file, most frequent entries first and equally frequent ones by code points.
 
     Args:
@@ -112,14 +115,17 @@ def build_vocabulary(
     totals["covered"] = sum(count for _, count in entries)
     with atomic(out) as temporary:
         temporary.write_bytes(chosen(entries, **settings).contents()[FILE])
-    result = {
+    result: VocabularyReport = {
         "format": 1,
         "kind": kind,
-        **settings,
+        **cast("VocabularySplit", settings),
         "asked": size,
         "min_count": min_count,
         "entries": len(entries),
-        **totals,
+        "sentences": totals["sentences"],
+        "tokens": totals["tokens"],
+        "distinct": totals["distinct"],
+        "covered": totals["covered"],
         "sha256": sha256(out),
     }
     write_json(report, result)

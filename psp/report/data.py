@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
 from psp.pairs.pair_file import read_mixed
 from psp.pairs.store import SUFFIX, Store
 from psp.text.word_tokenizer import WHITESPACE
+
+if TYPE_CHECKING:
+    from psp.core.schemas.data import DataReport
 
 SAMPLES = 5  # rows shown of those dropped for one reason
 LICENCE_LINES = 5
@@ -63,7 +66,7 @@ def report(
     recipe: str,
     near: Path | None = None,
     warn_pairs: int = data_warnings.PAIRS,
-) -> dict[str, Any]:
+) -> DataReport:
     """Write ``out`` (data.json) and ``text`` (data.md, with the same content); return what is in ``out``.
 
     Neither contains a date, so the same data gives the same bytes (dates are in the records of the downloads).
@@ -108,7 +111,7 @@ def report(
     with atomic_text(text) as file:
         file.write(markdown(value))
         write_json(out, value)
-    return value
+    return cast("DataReport", value)
 
 
 def _mixed(path: Path, labels: Sequence[str]) -> list[dict[str, Any]]:

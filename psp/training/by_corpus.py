@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
 from psp.core.files import read_json, write_json
 from psp.core.settings import Section, listing
 from psp.pairs.samples import sample_size
 from psp.training.samples import DECLARED, Points, conditions, scores
+
+if TYPE_CHECKING:
+    from psp.core.schemas.training import ByCorpusReport
 
 SECTION = Section(
     "results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS set; "
@@ -41,7 +44,7 @@ def gather(
     model: str,
     settings: Mapping[str, Any],
     development: str,
-) -> dict[str, Any]:
+) -> ByCorpusReport:
     """Write by_corpus.json; return its content.
 
     Args:
@@ -63,7 +66,7 @@ def gather(
     }
     write_json(out, result)
     schemas.check_written(result, "by_corpus", out)
-    return result
+    return cast("ByCorpusReport", result)
 
 
 def distinct(reports: Mapping[str, Path | str]) -> dict[str, int]:

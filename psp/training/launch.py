@@ -83,12 +83,12 @@ class Job(Protocol):
     @property
     def threads(self) -> int: ...
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Mapping[str, Any]:
         """Train in this process, alone or as one of those that torchrun has started."""
         ...
 
 
-def train_in_processes(job: Job, log: Path | str | None = None) -> dict[str, Any]:
+def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, Any]:
     """Train in as many processes as are asked for.
 
     Args:

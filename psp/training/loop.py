@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import torch
 
@@ -36,6 +36,9 @@ from psp.training.teaching.lessons import Lessons, TaughtPairs
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Evaluate, Trainer
+
+if TYPE_CHECKING:
+    from psp.core.schemas.training import TrainReport
 
 log = logging.getLogger(__name__)
 
@@ -104,7 +107,7 @@ class Training:
     processes: int = 1
     gpus: int = 0
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> TrainReport:
         """Train in this process and write the model, or resume the training if that was stopped or killed.
 
         Processes started by torchrun train together; process 0 writes the files.
@@ -170,7 +173,7 @@ class Training:
         )
 
 
-def _run(job: Training) -> dict[str, Any]:
+def _run(job: Training) -> TrainReport:
     settings = job.settings if isinstance(job.settings, TrainSettings) else TrainSettings.from_mapping(job.settings)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
@@ -258,7 +261,7 @@ def _run(job: Training) -> dict[str, Any]:
             trainer.resume(found)
         kept = trainer.run()
         trainer.check_learnt(refuse=out_dir is not None)
-        report = {
+        report: dict[str, Any] = {
             "format": 1,
             "settings": settings.as_dict(),
             "title": find(settings.objective).title(settings.as_dict()),
@@ -283,7 +286,7 @@ def _run(job: Training) -> dict[str, Any]:
                 trained.save(out_dir, kept, tokenizer, model_config)
             write_json(train_dir / REPORT, report)
             saved.clear()
-    return report
+    return cast("TrainReport", report)
 
 
 def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> DevelopmentSet | None:

@@ -55,7 +55,7 @@ DECLARED: Mapping[str, Setting] = {
 }
 
 
-def train_sample(job: Training, pairs: int, log: Path | str | None = None) -> dict[str, Any]:
+def train_sample(job: Training, pairs: int, log: Path | str | None = None) -> Mapping[str, Any]:
     """Train on the first pairs of a sample.
 
     Args:

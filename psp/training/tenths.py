@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
 from psp.core.files import read_json, write_json
@@ -15,6 +15,9 @@ from psp.core.settings import Section, choice, listing
 from psp.pairs.rank import BY
 from psp.pairs.samples import sample_size
 from psp.training.samples import DECLARED, Points, available, conditions, scores
+
+if TYPE_CHECKING:
+    from psp.core.schemas.training import TenthsReport
 
 SECTION = Section(
     "results/<model>/tenths.json: each tenth of the model's pairs by a value, with the same number of pairs, scored on "
@@ -41,7 +44,7 @@ def gather(
     model: str,
     settings: Mapping[str, Any],
     development: str,
-) -> dict[str, Any]:
+) -> TenthsReport:
     """Write tenths.json; return its content.
 
     Args:
@@ -65,7 +68,7 @@ def gather(
     }
     write_json(out, result)
     schemas.check_written(result, "tenths", out)
-    return result
+    return cast("TenthsReport", result)
 
 
 def _ranking(

@@ -14,7 +14,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
@@ -23,6 +23,9 @@ from psp.core.settings import Section, Setting, listing, whole
 from psp.training.reads import unused
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from psp.core.schemas.training import TrainReport, TunePoint, TuneReport
 
 #: Keys that only shape mega-batches: they are compared by the resulting mega-batches.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
@@ -224,7 +227,7 @@ class Tuning:
                 return anneal
         return None
 
-    def gather(self, reports: Mapping[str, Path], out: Path, *, model: str) -> dict[str, Any]:
+    def gather(self, reports: Mapping[str, Path], out: Path, *, model: str) -> TuneReport:
         """Choose the winner, the point with the highest ``best.score`` (the first of equals), and write tune.json.
 
         Args:
@@ -238,9 +241,9 @@ class Tuning:
         Raises:
             DataError: a report is missing or damaged, has no validation score, or belongs to another point.
         """
-        points = []
+        points: list[TunePoint] = []
         for name, values in self.points.items():
-            report = read_json(reports[name])
+            report: TrainReport = read_json(reports[name])
             schemas.check(report, "train", reports[name])
             used = report["settings"]
             expected = {"epochs": self.epochs, "anneal": self.anneal, **values}
@@ -263,7 +266,7 @@ class Tuning:
                 }
             )
         winner = max(points, key=lambda point: point["score"])
-        result = {
+        result: dict[str, Any] = {
             "format": 1,
             "model": model,
             "grid": {key: list(values) for key, values in self.grid.items()},
@@ -274,7 +277,7 @@ class Tuning:
         }
         write_json(out, result)
         schemas.check_written(result, "tune", out)
-        return result
+        return cast("TuneReport", result)
 
 
 def winner(tune_json: Path | str) -> dict[str, Any]:

@@ -361,11 +361,7 @@ class NeighbourExample(TypedDict):
     similarity: Annotated[Cosine, "cosine"]
 
 
-class Examples(TypedDict):
-    """Sentences of the test sets that a model gets right and wrong, for people to read."""
-
-    format: Format
-    model: ModelName
+class FoundExamples(TypedDict):
     overrated: Annotated[
         list[ExamplePair], "STS pairs that the model ranks above people, the largest differences first"
     ]
@@ -377,6 +373,13 @@ class Examples(TypedDict):
     neighbours: Annotated[
         list[NeighbourExample], "without Tatoeba's sets, nearest neighbours among sentences of the STS sets"
     ]
+
+
+class Examples(FoundExamples):
+    """Sentences of the test sets that a model gets right and wrong, for people to read."""
+
+    format: Format
+    model: ModelName
 
 
 class VariantsMachine(TypedDict):
@@ -469,16 +472,13 @@ class LexiconPart(TypedDict):
     further: LexiconFurther
 
 
-class LexiconParts(TypedDict, total=False):
-    all: Annotated[LexiconPart, "all pairs of the set"]
-    covered: Annotated[LexiconPart, "those whose words are seen across the sides of a pair"]
+#: By PMI across sentences, by the adjusted PMI, and both without smoothing.
+Measure = Literal["cross", "adjusted", "cross_unsmoothed", "adjusted_unsmoothed"]
+#: All pairs of the set, and those whose words are seen across the sides of a pair.
+PartOfSet = Literal["all", "covered"]
 
 
-class LexiconScores(TypedDict):
-    cross: Annotated[LexiconParts, "by PMI across sentences"]
-    adjusted: Annotated[LexiconParts, "by the adjusted PMI"]
-    cross_unsmoothed: Annotated[LexiconParts, "the former without smoothing"]
-    adjusted_unsmoothed: Annotated[LexiconParts, "the latter without smoothing"]
+Measured = dict[Measure, dict[PartOfSet, LexiconPart]]
 
 
 class LexiconReport(TypedDict):
@@ -495,7 +495,8 @@ class LexiconReport(TypedDict):
     left_out: Annotated[list[Text], "corpora of the model that hold other pairs, or none"]
     conditions: Conditions
     scores: Annotated[
-        dict[str, LexiconScores], "the scores on each word set, by its task's name; none for a translation lexicon"
+        dict[str, Measured],
+        "the scores on each word set, by its task; none for a translation lexicon",
     ]
 
 

@@ -191,5 +191,5 @@ class InspectReport(TypedDict):
     model: ModelName
     settings: InspectSettings
     warn_pairs: Annotated[Count, "fewer pairs to train on are a finding (mix.warn_pairs)"]
-    findings: Annotated[list[InspectFinding], "what to look at, what may cost most first"]
     corpora: Annotated[list[InspectCorpus], "the corpora that are read from files"]
+    findings: Annotated[list[InspectFinding], "what to look at, what may cost most first"]

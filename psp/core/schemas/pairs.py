@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from msgspec import Meta
 
@@ -126,10 +126,13 @@ class NeardupReport(TypedDict):
     total: Annotated[NeardupCounts, "the same counts over all corpora"]
 
 
+PairsOf = Annotated[Literal["cover", "all"], "which pairs of a group"]
+
+
 class PivotSettings(TypedDict):
     """The block pivot of the config."""
 
-    pairs: Annotated[Literal["cover", "all"], "which pairs of a group"]
+    pairs: PairsOf
     max_group: Annotated[Several | None, "the largest group that is used; null for all"]
     encoder: Annotated[str | None, "what compared each sentence with its translation"]
     min_cosine: Annotated[float | None, "the lowest cosine to its translation of a sentence that is used"]
@@ -149,15 +152,7 @@ class PivotPair(TypedDict):
     corpora: Annotated[list[str], "the corpora that they are from"]
 
 
-class Mined(TypedDict):
-    """Pairs mined from bitext, sentences that share a translation."""
-
-    through: Annotated[Text, "the language of the shared translation"]
-    settings: PivotSettings
-    translations: Annotated[
-        PivotTranslations | None,
-        "distinct translations whose cosine was looked at, since others share them; null without min_cosine",
-    ]
+class PivotCounts(TypedDict):
     read: Annotated[dict[str, Count], "pairs of bitext read, by corpus"]
     no_key: Annotated[Count, "pairs passed over, whose shared side has neither letters nor digits"]
     keys: Annotated[Count, "distinct shared sides, by their letters and digits"]
@@ -167,6 +162,17 @@ class Mined(TypedDict):
     sentences: Annotated[Count, "distinct sentences in the groups"]
     pairs: Annotated[Count, "pairs mined, before the filters"]
     by_corpus: Annotated[dict[str, Count], "pairs with a sentence of each corpus"]
+
+
+class Mined(PivotCounts):
+    """Pairs mined from bitext, sentences that share a translation."""
+
+    through: Annotated[Text, "the language of the shared translation"]
+    settings: PivotSettings
+    translations: Annotated[
+        PivotTranslations | None,
+        "distinct translations whose cosine was looked at, since others share them; null without min_cosine",
+    ]
     sample: Annotated[list[PivotPair], "some of the pairs, chosen by a seed"]
 
 
@@ -258,12 +264,15 @@ class SentencepieceReport(TypedDict):
     skipped_long: Annotated[Count, "sentences skipped because they are too long for sentencepiece"]
 
 
-class VocabularyReport(TypedDict):
+class VocabularySplit(TypedDict, total=False):
+    split: Annotated[Literal["letters", "whitespace"], "how text is split into words; of words alone"]
+
+
+class VocabularyReport(VocabularySplit):
     """How the vocabulary of a model of words or trigrams was made."""
 
     format: Format
     kind: Annotated[str, "what an entry is"]
-    split: NotRequired[Annotated[Literal["letters", "whitespace"], "how text is split into words; of words alone"]]
     asked: Annotated[Positive, "the maximum number of entries"]
     min_count: Annotated[Positive, "the minimum number of occurrences of an entry"]
     entries: Annotated[Positive, "actual number of entries, without the unknown one"]

@@ -102,11 +102,34 @@ class Validation(TypedDict):
     ]
 
 
-class TrainReport(TypedDict):
-    """How a model was trained, without times or rates."""
+TRANSFORMER = {"required": ["encoder"], "properties": {"encoder": {"const": "transformer"}}}
+
+
+class TrainJson(TypedDict):
+    """How a model was trained, a transformer or another, without times or rates."""
 
     format: Format
-    settings: Annotated[dict[str, Any], "the settings, as in the block train of the config, and the seed"]
+    settings: Annotated[
+        dict[str, Any], "the settings, as in the block train or transformer of the config, and the seed"
+    ]
+    device: Device
+    threads: Annotated[Positive, "threads of each process; the same processes and threads give the same bytes"]
+    processes: Annotated[Positive, "number of training processes"]
+    steps: Annotated[Positive, "total mini-batches"]
+
+
+add_keywords(
+    TrainJson,
+    additionalProperties=True,
+    if_=TRANSFORMER,
+    then={"$ref": "#/$defs/TransformerReport"},
+    else_={"$ref": "#/$defs/TrainReport"},
+)
+
+
+class TrainReport(TrainJson):
+    """How a model was trained, without times or rates."""
+
     title: NotRequired[Annotated[str, "the objective's settings, briefly, for the title of a learning curve"]]
     encoder: NotRequired[
         Annotated[
@@ -122,12 +145,8 @@ class TrainReport(TypedDict):
         ]
     ]
     teacher: NotRequired[TrainTeacher]
-    device: Device
-    processes: Annotated[Positive, "number of training processes"]
-    threads: Annotated[Positive, "threads of each process; the same processes and threads give the same bytes"]
     vocabulary: Annotated[Positive, "number of pieces, and of rows of the embedding matrix"]
     store_pairs: Annotated[Positive, "pairs in the store"]
-    steps: Annotated[Positive, "total mini-batches"]
     pairs_seen: Annotated[Several, "pairs in all mini-batches, each counted once per epoch"]
     epochs: Annotated[Positive, "passes over the pairs"]
     passed_over: Annotated[Count, "pairs skipped because each was alone in its mega-batch, at most one per epoch"]
@@ -196,41 +215,17 @@ class TransformerDevelopment(TypedDict):
     after: Annotated[list[TransformerPass], "that after each pass"]
 
 
-class TransformerReport(TypedDict):
+class TransformerReport(TrainJson):
     """How a transformer was trained, without times or rates."""
 
-    format: Format
     encoder: Annotated[Literal["transformer"], "the kind of encoder"]
     base: Annotated[Text, "what training began with"]
-    settings: Annotated[dict[str, Any], "the block transformer of the config, with pooling and dim, and the seed"]
-    device: Device
-    threads: Annotated[Positive, "torch's threads on the CPU, in each process"]
-    processes: Annotated[Positive, "number of training processes, which shared each mini-batch"]
     dim: Annotated[Positive, "dimensions of a sentence's vector"]
     pairs: Annotated[Several, "training pairs"]
     teacher: NotRequired[TransformerTeacher]
     cut: Annotated[Count, "texts of both sides that had more than max_length tokens, the rest of which was not read"]
-    steps: Annotated[Positive, "mini-batches"]
     loss: Annotated[float | None, "mean of the last rows of metrics.csv"]
     development: TransformerDevelopment
-
-
-TRANSFORMER = {"required": ["encoder"], "properties": {"encoder": {"const": "transformer"}}}
-
-
-class TrainJson(TypedDict):
-    """How a model was trained, a transformer or another."""
-
-    format: Format
-
-
-add_keywords(
-    TrainJson,
-    additionalProperties=True,
-    if_=TRANSFORMER,
-    then={"$ref": "#/$defs/TransformerReport"},
-    else_={"$ref": "#/$defs/TrainReport"},
-)
 
 
 class TunePoint(TypedDict):

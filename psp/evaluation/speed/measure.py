@@ -21,7 +21,7 @@ import statistics
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -44,9 +44,12 @@ from psp.pairs.store import Store
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    from psp.core.schemas.speed import SpeedReport
+
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT: Final = 1
 #: The system with whose vectors the others' are compared, and the candidates for the test with several processes.
 REFERENCE, MANY = "psp float32, NumPy", ("psp float32, numba", "psp float32, NumPy")
 FORMS = ("static-embedding", "model2vec", "onnx")
@@ -64,7 +67,7 @@ def measure_speed(
     own: Iterable[str] = OWN,
     peers: Iterable[str] = PEERS,
     exports: Path | None = None,
-) -> dict[str, Any]:
+) -> SpeedReport:
     """Measure sentences per second, and write them with their conditions as JSON.
 
     The sentences are the sources and then the targets of the first pairs of the model's training store, decoded back to
@@ -128,7 +131,7 @@ def measure_speed(
     )
     for row in rows:
         _add_gathered(row, gathered, memory)
-    result = {
+    result: dict[str, Any] = {
         "format": FORMAT,
         "model": model_name(model_dir),
         "sentences": len(texts),
@@ -143,7 +146,7 @@ def measure_speed(
     write_json(out, result)
     for row in rows:
         log.info("%s", _line(row))
-    return result
+    return cast("SpeedReport", result)
 
 
 def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:

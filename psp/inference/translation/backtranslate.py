@@ -17,7 +17,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from psp.inference.translation.base import Hypothesis, Translator, TranslatorErr
 from psp.models.registry import Encoder
 from psp.models.similarity import text_cosines
 from psp.text.lines import read_lines
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import BacktranslateReport
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +52,7 @@ def back_translate(
     sample: int | None = None,
     seed: int = 1,
     block_lines: int = BLOCK_LINES,
-) -> dict[str, Any]:
+) -> BacktranslateReport:
     """Translate one side of pair files, and write the other beside it with both scores.
 
     Args:
@@ -96,7 +99,7 @@ def back_translate(
                 bar.add(len(rows))
         if not sum(one.get("kept", 0) for one in counts.values()):
             raise DataError("no translation is left: there are no lines, or all translations are empty", out)
-    summary = {"format": FORMAT, **record, "corpora": counts}
+    summary = cast("BacktranslateReport", {"format": FORMAT, **record, "corpora": counts})
     write_json(report, summary)
     return summary
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xxhash
 
@@ -23,6 +23,9 @@ from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
 from psp.pairs.pair_file import join_pairs
 from psp.text.segment import Segmenter
 from psp.text.words import clean, clean_all
+
+if TYPE_CHECKING:
+    from psp.core.schemas.pairs import FilterReport
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +50,7 @@ def filter_corpus(
     sample: int = 200,
     seed: int = 0,
     processes: int = 1,
-) -> dict[str, Any]:
+) -> FilterReport:
     r"""Write the pairs that every filter keeps, in their original order; memory does not grow with the corpus.
 
     Each side is cleaned, filtered in its original case, segmented if its language has a segmenter, and finally
@@ -98,7 +101,7 @@ def filter_corpus(
         for reason, share in sorted(_shares({reason: len(found) for reason, found in samples.items()}, sample).items()):
             for row in samples[reason].first(share):
                 dropped_file.write(f"{reason}\t{row}\n")
-        summary: dict[str, Any] = {
+        summary: FilterReport = {
             "format": 1,
             "corpus": corpus,
             "languages": list(languages),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from psp.core.progress import Progress
 from psp.corpora import open_corpus
@@ -16,6 +16,9 @@ from psp.pairs.inspect import content, findings
 from psp.pairs.inspect.alignment import Fit, Words
 from psp.pairs.inspect.reading import Counts, Sampled, TestSentences, read
 from psp.text.segment import Segmenter
+
+if TYPE_CHECKING:
+    from psp.core.schemas.inspect import InspectReport
 
 #: Length ratios beyond this many times the median are counted.
 BEYOND = 3
@@ -47,7 +50,7 @@ def inspect(
     warn_pairs: int,
     encoder: str | None = None,
     encoded: int = 0,
-) -> dict[str, Any]:
+) -> InspectReport:
     """Look at a model's corpora.
 
     Args:
@@ -90,14 +93,14 @@ def inspect(
                 _described(one, fit, samples, lid=lid, tests=tests, segmenters=segmenters, similar=(encoder, encoded))
             )
             bar.add()
-    report = {
+    report: dict[str, Any] = {
         "format": 1,
         "model": model,
         "settings": {"pairs": pairs, "encoder": encoder, "encoded": encoded if encoder else None, "seed": seed},
         "warn_pairs": warn_pairs,
         "corpora": found,
     }
-    return {**report, "findings": findings.find(report)}
+    return cast("InspectReport", {**report, "findings": findings.find(report)})
 
 
 class _LookedAt(NamedTuple):

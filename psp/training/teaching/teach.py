@@ -19,7 +19,7 @@ import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,9 @@ from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
 from psp.training.teaching.lessons import FORMAT, KIND, NONE, TEXT
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.torch_state import torch_state
+
+if TYPE_CHECKING:
+    from psp.core.schemas.training import TeacherReport
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +64,7 @@ def teach(
     settings: TeacherSettings | Mapping[str, Any],
     corpora: Sequence[tuple[Sequence[str], bool]],
     threads: int = 1,
-) -> dict[str, Any]:
+) -> TeacherReport:
     """Embed the distinct sentences of a mixed pair file that are in a language of the teacher's.
 
     A teacher reads text as training does: in lower case, and segmented, unless the model's filters say otherwise.
@@ -140,7 +143,7 @@ def teach(
                 value["nearest_cosine"] = _mean_cosine(vectors, closest)
         write_json(report, value)
     log.info("%s has embedded %d of %d distinct sentences", settings.encoder, len(order), distinct)
-    return value
+    return cast("TeacherReport", value)
 
 
 def identity_of(encoder: Encoder, name: str) -> str:

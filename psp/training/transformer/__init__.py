@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256, write_json
@@ -25,6 +25,7 @@ from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings, check_shared
 
 if TYPE_CHECKING:
+    from psp.core.schemas.training import TransformerReport
     from psp.training.loop import DevelopmentSet
     from psp.training.process_group import ProcessGroup
     from psp.training.teaching.lessons import Lessons
@@ -80,7 +81,7 @@ class TransformerTraining:
     processes: int = 1
     gpus: int = 0
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> TransformerReport:
         """Train in this process and write the model, or go on with the training if that was stopped or killed.
 
         Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the
@@ -122,7 +123,7 @@ class TransformerTraining:
         )
 
 
-def _run(job: TransformerTraining) -> dict[str, Any]:
+def _run(job: TransformerTraining) -> TransformerReport:
     settings = job.settings
     if not isinstance(settings, TransformerSettings):
         settings = TransformerSettings.from_mapping(settings)
@@ -210,10 +211,10 @@ def _run(job: TransformerTraining) -> dict[str, Any]:
         if found["stopped"]:
             raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal or signal.SIGTERM)
         if not first:
-            return {}
+            return cast("TransformerReport", {})
         seconds = round(time.perf_counter() - begun, 2)
         history = [{"step": row["step"], **_scores(row, "dev")} for row in found["history"] if "dev" in row]
-        report = {
+        report: dict[str, Any] = {
             "format": 1,
             "encoder": "transformer",
             "base": base,
@@ -241,7 +242,7 @@ def _run(job: TransformerTraining) -> dict[str, Any]:
         checkpoints.clear()
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
-    return {**report, **times, "resumed_at": found["resumed_at"]}
+    return cast("TransformerReport", {**report, **times, "resumed_at": found["resumed_at"]})
 
 
 def _join(device: str) -> ProcessGroup:

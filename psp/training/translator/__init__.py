@@ -159,7 +159,7 @@ def train_translator(
             {"max_tokens": settings.max_tokens, "parameters": parameters, "seed": seed, "training": trained},
             languages,
         )
-        result = {
+        result: dict[str, Any] = {
             "format": 1,
             "languages": {"source": languages[0], "target": languages[1]},
             "settings": settings.as_dict(),
