@@ -10,10 +10,10 @@ tenth at a time, and takes its training pairs from the best fifth by score. Whic
 first holds pairs that have nothing in common, wrong ones among them, the last copies. By ``length`` neither: the first
 holds short sentences, the last long ones. The study of tenths (docs/studies.md) measures it.
 
-Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. In these, the
-bounds of the tenths are found 16 bits at a time, without sorting. The second pass compares each pair with the bounds.
-So memory does not grow with the corpus, but for pairs with the very value and text of a bound, of which each distinct
-line is held.
+Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. Of these, the
+bounds of the tenths are found by partitioning the values in memory, and the hashes of pairs with the value of a bound:
+40 to 60 bytes a pair. The second pass compares each pair with the bounds; of pairs with the very value and text of
+one, each distinct line is held.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise, repeat
+from itertools import groupby, pairwise, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -65,11 +65,6 @@ NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
 
-#: Records with the same first digits that are sorted in memory: 2.4 MB, for each of at most 20 places at a time.
-MOST = 100_000
-#: Records read at a time.
-CHUNK = 1 << 18
-_DIGIT = 16
 _WORDS = 3  # of 64 bits: the value, and the two halves of the hash
 
 SECTION = Section(
@@ -338,96 +333,35 @@ class Place(NamedTuple):
     below: int
 
 
-class _Group(NamedTuple):
-    """Records that begin with the same digits: how many others are below all of them, their number, ranks sought."""
-
-    below: int
-    number: int
-    ranks: list[int]
-
-
 def find_ranks(path: Path, number: int, ranks: Collection[int]) -> dict[int, Place]:
     """Find the records that would stand at these places if all were sorted, without sorting them.
 
-    Each pass over the file learns 16 more bits of the records that are sought, from histograms, until so few records
-    share them that these fit in memory.
+    The values are partitioned in memory, and the hashes of those records whose value a place has.
 
     Args:
         path: records of three unsigned 64-bit words, the first the most significant.
         number: how many there are.
         ranks: places, from 0.
     """
-    groups: dict[tuple[int, ...], _Group] = {(): _Group(0, number, sorted(set(ranks)))} if ranks else {}
-    found: dict[int, Place] = {}
-    while groups:
-        small: dict[tuple[int, ...], list[Records]] = {key: [] for key, one in groups.items() if one.number <= MOST}
-        counts = {key: np.zeros(1 << _DIGIT, np.int64) for key in groups if key not in small}
-        for chunk in _chunks(path):
-            for key in groups:
-                part = chunk[_begins(chunk, key)]
-                if key in small:
-                    small[key].append(part)
-                else:
-                    counts[key] += np.bincount(_digit(part, len(key)), minlength=1 << _DIGIT)
-        deeper: dict[tuple[int, ...], _Group] = {}
-        for key, group in groups.items():
-            if key in small:
-                found |= _sorted(np.concatenate(small[key]), group)
-                continue
-            ends = group.below + np.cumsum(counts[key])
-            for rank in group.ranks:
-                digit = int(np.searchsorted(ends, rank, side="right"))
-                below, size = int(ends[digit] - counts[key][digit]), int(counts[key][digit])
-                longer = (*key, digit)
-                if len(longer) * _DIGIT == 64 * _WORDS:  # all of them are equal
-                    found[rank] = Place(_joined(longer), below)
-                else:
-                    deeper.setdefault(longer, _Group(below, size, [])).ranks.append(rank)
-        groups = deeper
-    return found
+    if not ranks:
+        return {}
+    records = np.memmap(path, np.uint64, "r", shape=(number, _WORDS))
+    return dict(_found(list(records.T), sorted(set(ranks)), 0, ()))
 
 
-def _sorted(records: Records, group: _Group) -> dict[int, Place]:
-    order = np.lexsort((records[:, 2], records[:, 1], records[:, 0]))
-    ordered = records[order]
-    new = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])  # where another record begins
-    places = {}
-    for rank in group.ranks:
-        first = int(new[np.searchsorted(new, rank - group.below, side="right") - 1])
-        value, high, low = ordered[first].tolist()
-        places[rank] = Place((value, high, low), group.below + first)
-    return places
-
-
-def _chunks(path: Path) -> Iterator[Records]:
-    with path.open("rb") as file:
-        while len(chunk := np.fromfile(file, np.uint64, CHUNK * _WORDS)):
-            yield chunk.reshape(-1, _WORDS)
-
-
-def _digit(records: Records, place: int) -> npt.NDArray[np.int64]:
-    """A digit of each record, of 16 bits; place 0 is the most significant."""
-    word, within = divmod(place * _DIGIT, 64)
-    return ((records[:, word] >> np.uint64(64 - _DIGIT - within)) & np.uint64((1 << _DIGIT) - 1)).astype(np.int64)
-
-
-def _begins(records: Records, digits: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Which records begin with these digits."""
-    mask = np.ones(len(records), bool)
-    for word in range(0, len(digits), 4):
-        part = digits[word : word + 4]
-        wanted = 0
-        for digit in part:
-            wanted = wanted << _DIGIT | digit
-        mask &= (records[:, word // 4] >> np.uint64(64 - _DIGIT * len(part))) == np.uint64(wanted)
-    return mask
-
-
-def _joined(digits: Sequence[int]) -> tuple[int, int, int]:
-    words = [0] * _WORDS
-    for place, digit in enumerate(digits):
-        words[place // 4] = words[place // 4] << _DIGIT | digit
-    return words[0], words[1], words[2]
+def _found(
+    words: Sequence[Records], ranks: Sequence[int], below: int, begun: tuple[int, ...]
+) -> Iterator[tuple[int, Place]]:
+    """The records at some places among those that begin with the words ``begun``, below which ``below`` others are."""
+    if not words:
+        yield from ((rank, Place((begun[0], begun[1], begun[2]), below)) for rank in ranks)
+        return
+    first, *rest = words
+    values = np.partition(first, [rank - below for rank in ranks])
+    for value, same in groupby(ranks, key=lambda rank: int(values[rank - below])):
+        lower = below + int(np.count_nonzero(values < np.uint64(value)))
+        tied = first == np.uint64(value)
+        yield from _found([word[tied] for word in rest], list(same), lower, (*begun, value))
 
 
 def _compare(records: Records, bound: tuple[int, int, int]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -66,16 +66,13 @@ def lines(path: Path) -> list[bytes]:
     by=st.sampled_from(rank.BY),
     tenths=st.sets(st.integers(1, 10), min_size=1),
     block=st.integers(1, 60),
-    most=st.integers(1, 5),
 )
-def test_tenths_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, rows, by, tenths, block, most):
+def test_tenths_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, rows, by, tenths, block):
     folder = tmp_path_factory.mktemp("rank")
     columns = {"score": 3, "translation": 4}.get(by, 2)
     expected = reference(rows, by, columns)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_file, "BLOCK_BYTES", block)
-        patch.setattr(rank, "MOST", most)
-        patch.setattr(rank, "CHUNK", block)
         for order in range(2):
             shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
             out, report = folder / "out.tsv", folder / "out.json"
@@ -104,17 +101,11 @@ def test_splitting_gives_each_tenth_its_pairs(tmp_path_factory, rows, by):
 
 
 @settings(max_examples=25)
-@given(
-    data=st.lists(st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3), min_size=1, max_size=30),
-    most=st.integers(1, 4),
-)
-def test_ranks_are_found_whatever_fits_in_memory(tmp_path_factory, data, most):
+@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3), min_size=1, max_size=30))
+def test_ranks_are_those_of_a_plain_sort(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("ranks") / "records"
     np.array(data, np.uint64).tofile(path)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rank, "MOST", most)
-        patch.setattr(rank, "CHUNK", 3)
-        found = find_ranks(path, len(data), range(len(data)))
+    found = find_ranks(path, len(data), range(len(data)))
     ordered = sorted(data)
     assert found == {place: (record, ordered.index(record)) for place, record in enumerate(ordered)}
 
