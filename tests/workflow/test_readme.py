@@ -176,6 +176,10 @@ def test_each_kind_of_translator_is_a_config(tmp_path):
     assert config.translator("tr-en").settings["command"].startswith("my-translator")
 
 
+#: Commands of translators, two of which are trained.
+TRANSLATE = ("psp train-translator", "psp translate", "psp paraphrase")
+
+
 def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     (tmp_path / "results").symlink_to(compared.folder / "results")
     (tmp_path / "config").symlink_to(compared.folder / "config")
@@ -199,25 +203,15 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for name in ("ann", "bob"):
         rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
-    with zipfile.ZipFile(compared.folder / "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip") as archive:
-        sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().split("\n")[:-1] for side in ("fr", "en")]
-    phrases = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair)) and "\t" not in "".join(pair)]
-    (tmp_path / "phrases.tsv").write_text("".join(f"{french}\t{english}\n" for french, english in phrases))
-    rng = random.Random(1)
-    sampler, speaker = Sampler(rng, held=False), English(rng)
-    meanings = [sampler.draw() for _ in range(2000)]
-    (tmp_path / "english.tsv").write_text("".join(f"{speaker.say(one)}\t{speaker.say(one)}\n" for one in meanings))
-    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch")
+    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 31
+    assert len(commands) == 26
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists() and (tmp_path / "paraphrases.jsonl").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
-    assert json.loads((tmp_path / "fr-en/config.json").read_text())["training"]["steps"] == 150
-    assert json.loads((tmp_path / "paraphrases.json").read_text())["sentences"] == 2
     assert psp.load_model(tmp_path / "both").weights == (1.0, 0.5)
     assert 'name="no_organization_available/demo"' in (tmp_path / "demo_mteb.py").read_text()
     assert json.loads((tmp_path / "mine/config.json").read_text())["dim"] == 64
@@ -233,6 +227,26 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         "assert similarities.shape == (1, 2) and psp.load_model('small-model').dtype == 'int8'",
     ]
     subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=tmp_path, env=compared.environment, check=True)
+
+
+@pytest.mark.slow
+def test_translators_are_trained_and_translate(compared, tmp_path):
+    (tmp_path / "results").symlink_to(compared.folder / "results")
+    (tmp_path / "sentences.txt").write_text("a red car\nune voiture rouge\n")
+    with zipfile.ZipFile(compared.folder / "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip") as archive:
+        sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().split("\n")[:-1] for side in ("fr", "en")]
+    phrases = [pair for pair in zip(*sides, strict=True) if all(map(str.strip, pair)) and "\t" not in "".join(pair)]
+    (tmp_path / "phrases.tsv").write_text("".join(f"{french}\t{english}\n" for french, english in phrases))
+    rng = random.Random(1)
+    sampler, speaker = Sampler(rng, held=False), English(rng)
+    meanings = [sampler.draw() for _ in range(2000)]
+    (tmp_path / "english.tsv").write_text("".join(f"{speaker.say(one)}\t{speaker.say(one)}\n" for one in meanings))
+    commands = [command for command in COMMANDS if command.startswith(TRANSLATE)]
+    assert len(commands) == 5
+    for command in commands:
+        run_psp(command, compared, tmp_path)
+    assert json.loads((tmp_path / "fr-en/config.json").read_text())["training"]["steps"] == 150
+    assert json.loads((tmp_path / "paraphrases.json").read_text())["sentences"] == 2
 
 
 def test_a_run_is_watched(finished):
