@@ -57,6 +57,7 @@ def test_the_files_hold_the_librarys_vectors(small_model, model, text, tmp_path,
     assert len(list(out.iterdir())) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=st.lists(odd_text.map(lambda text: text.replace("\n", " ")), max_size=30), last=st.booleans())
 def test_any_text_gives_the_same_bytes_with_one_process_and_several(small_model, model, tmp_path, lines, last):
@@ -244,6 +245,7 @@ def test_a_process_that_is_killed_is_one_error(small_model, tmp_path, psp_comman
     wait_until(lambda: all(map(gone, pids)))
 
 
+@pytest.mark.slow
 def test_kill_9_leaves_no_process_and_the_next_run_takes_the_rest_away(small_model, text, tmp_path, psp_command):
     out = tmp_path / "out"
     out.mkdir()

@@ -97,6 +97,7 @@ def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_
     assert obstacle and f"words         encoded by sentencepiece: {obstacle}\n" in info(capsys, tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_gone_away_is_no_error(small_model, psp_command):
     command = psp_command.start("info", small_model)
     command.stdout.close()
@@ -104,6 +105,7 @@ def test_a_reader_that_has_gone_away_is_no_error(small_model, psp_command):
     assert (command.wait(30), error) == (128 + signal.SIGPIPE, b"")
 
 
+@pytest.mark.slow
 def test_standard_output_on_a_full_disk(small_model, psp_command):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("wb") as full:

@@ -122,6 +122,7 @@ def bomb(path: Path, name: str = "a.txt", size: int = HARMLESS_BYTES + 1) -> Pat
     return path
 
 
+@pytest.mark.slow
 def test_archives_and_compressed_files_that_grow_too_much(tmp_path, monkeypatch):
     packed = bomb(tmp_path / "p.zip")
     said = r"p\.zip: the member a\.txt has more than 200 times its size unpacked \(limits\.ratio\)"

@@ -40,6 +40,7 @@ def test_a_job_that_begins_late_leaves_the_log_and_the_folder_to_the_next(main, 
     assert (tmp_path / "a.log").read_text() == "of the next run\n"
 
 
+@pytest.mark.slow
 def test_one_that_waited_for_the_folder_does_not_train_after_all(main, monkeypatch, tmp_path):
     monkeypatch.setenv(run.VARIABLE, of(main))
     begun = time.monotonic()

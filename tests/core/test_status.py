@@ -35,6 +35,7 @@ def at_work(log):
     return process
 
 
+@pytest.mark.slow
 def test_watching_a_job_until_it_is_killed(tmp_path, capsys):
     log = tmp_path / "results/fr/logs/variants/paper/1.train.log"
     process = at_work(log)

@@ -145,6 +145,7 @@ def test_rows_of_two_or_three_columns_as_the_first_has(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_real_pairs_equal_a_plain_reading(psp_data: Path) -> None:
     path = psp_data / "paraphrase/english_pairs.zip"
     with zipfile.ZipFile(path) as opened:

@@ -65,6 +65,7 @@ class Reference:
         return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 1111])
 def test_the_classifier_is_torchs_own_of_each_l2_and_the_best_of_them(seed: int) -> None:
     features, labels = texts(seed)

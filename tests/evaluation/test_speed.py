@@ -75,6 +75,7 @@ def measured(trained, tmp_path_factory):
     return result, folder
 
 
+@pytest.mark.slow
 def test_each_system_on_one_core_and_on_all(measured):
     result, folder = measured
     assert json.loads((folder / "speed.json").read_text()) == result
@@ -182,6 +183,7 @@ def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
     assert NUMPY not in below
 
 
+@pytest.mark.slow
 def test_what_a_system_lacks_is_told_in_the_place_of_its_bar(small):
     systems = small[0]["systems"]  # one, on one core and on all
     silent = {**systems[-1], "name": "USE", "forward": None, "no_forward": "it has no entry for ids"}

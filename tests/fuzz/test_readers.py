@@ -12,7 +12,7 @@ from tests.fuzz.mutate import mutate
 from tests.fuzz.readers import READERS
 
 #: Slow ones get fewer.
-INPUTS = {"config": 60, "published": 150, "sentencepiece_model": 80}
+INPUTS = {"config": 60, "model": 80, "model_int8": 60, "published": 150, "sentencepiece_model": 80}
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -97,6 +97,7 @@ def user(server, tmp_path):
     return User(tmp_path / "home", server.endpoint)
 
 
+@pytest.mark.slow
 def test_what_is_pushed_is_what_is_fetched(folder, server, user, tmp_path):
     pushed = user.run(f"hub.push({str(folder)!r}, {REPO!r}, private=True)")
     assert pushed == f"{server.endpoint}/{REPO}/commit/{server.branches[REPO]['main']}"
@@ -219,6 +220,7 @@ def released(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_release_goes_up_as_a_whole(released, server, user):
     command = "from psp.cli.main import main\nmain(['push', {!r}, {!r}, '--private', '--message', 'the first'])"
     out = user.run(command.format(str(released), REPO) + "\nNone", lines=2)
@@ -242,6 +244,7 @@ def test_a_smaller_form_of_a_model_on_the_hub_names_it(folder, server, user, tmp
     assert f'base_model: "{REPO}"\nbase_model_relation: quantized\n' in text
 
 
+@pytest.mark.slow
 def test_a_release_that_was_changed_is_not_pushed(released, server, user):
     push = f"hub.push({str(released)!r}, {REPO!r})"
     (released / "croissant.json").write_text("{}")

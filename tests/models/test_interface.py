@@ -200,12 +200,14 @@ def test_sentence_transformers_as_the_page_has_it(model, tmp_path):
     assert len(names["pairs"]) == 6
 
 
+@pytest.mark.slow
 def test_langchain_as_the_page_has_it(model, tmp_path):
     names = run("LangChain", "langchain_core", model, tmp_path)
     cosines = model.similarity(model.encode_query("a cat"), model.encode_document(names["texts"]))[0]
     assert [one.page_content for one in names["found"]] == [names["texts"][i] for i in np.argsort(-cosines)[:2]]
 
 
+@pytest.mark.slow
 def test_mteb_as_the_page_has_it(model, tmp_path, monkeypatch):
     ((command,),) = (found for found in blocks("sh").values() if found)
     model.save(tmp_path / "model")

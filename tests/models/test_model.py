@@ -280,6 +280,7 @@ def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, mode
     assert not np.array_equal(model.embed_raw_text(["The CAT"]), model.embed_raw_text(["the cat"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut_all", [False, True])
 def test_han_text_is_segmented_where_the_model_says_so_and_no_other(tmp_path, cut_all):
     jieba = pytest.importorskip("jieba", reason="jieba is not installed (the extra zh)")

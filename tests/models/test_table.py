@@ -78,6 +78,7 @@ def test_memory_does_not_grow_with_a_sentence(kind):
     assert peak < 8 * BUFFER_BYTES < ids.size * table.values[0].nbytes / 2
 
 
+@pytest.mark.slow
 def test_every_half_is_the_float_that_it_is():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     table = Table(halves[np.isfinite(halves)][:, None])

@@ -49,6 +49,7 @@ def contents(pairs: Any, start: int, stop: int) -> tuple[Any, ...]:
     return *sides, block.corpus.tolist(), block.paraphrase.tolist()
 
 
+@pytest.mark.slow
 @given(
     rows=st.lists(st.tuples(SIDE, SIDE, st.integers(0, 1)), min_size=1, max_size=12),
     kind=st.sampled_from(["marked", "bare"]),

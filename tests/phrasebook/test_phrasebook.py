@@ -65,6 +65,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]
 # --- the whole -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_same_seed_same_bytes_and_other_seed_others(tmp_path: Path) -> None:
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         generate(tmp_path / name, pairs=200, seed=seed)

@@ -284,6 +284,7 @@ def test_many_rows_are_drawn_as_means_before_the_rows(folder):
     np.testing.assert_allclose(means[-1, 1], losses[16 * (len(means) - 1) :].mean())
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_bytes_whatever_the_users_taste(trained, tmp_path):
     draw([("fr", trained)], tmp_path / "a.png")
     (tmp_path / "timing.csv").touch()
@@ -347,6 +348,7 @@ def test_a_place_that_cannot_be_written_to_is_an_error(folder):
         draw([("fr", folder)], folder / "metrics.csv" / "curve.png")
 
 
+@pytest.mark.slow
 def test_importing_it_needs_no_matplotlib():
     program = "import sys, psp.report.curve\nassert 'matplotlib' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -64,6 +64,7 @@ def test_the_papers_averages_are_those_of_the_quoted_figures(script: ModuleType)
         assert mean == pytest.approx(one.figures["polish/average"], abs=0.011), one.name
 
 
+@pytest.mark.slow
 def test_a_real_tasks_file_is_read_and_another_protocols_is_not(script: ModuleType, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     for part, count in (("train", 40), ("dev", 20), ("test", 24)):

@@ -39,6 +39,7 @@ def test_cut_all_lists_overlapping_words():
     assert words[-2:] == ["ok", "then"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(
     st.text(
@@ -65,6 +66,7 @@ def test_a_copy_in_another_process_gives_the_same_words(jieba):
     assert pickle.loads(pickled).segment(SENTENCE) == WORDS
 
 
+@pytest.mark.slow
 def test_a_foreign_cache_is_not_believed_and_none_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     cache = tmp_path / "jieba.cache"

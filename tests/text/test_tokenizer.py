@@ -65,6 +65,7 @@ def test_nothing_else_speaks_to_sentencepiece() -> None:
 READING = st.fixed_dictionaries({"lower_case": st.booleans()})
 
 
+@pytest.mark.slow
 @given(texts=st.lists(odd_text, max_size=8), threads=st.sampled_from([1, 2]), lower=st.booleans())
 def test_it_is_sentencepiece_with_things_left_out(
     tokenizer: SentencepieceTokenizer, texts: list[str], threads: int, lower: bool

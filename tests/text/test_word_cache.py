@@ -98,6 +98,7 @@ def test_odd_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePiec
 LETTERS = st.sampled_from(list(" \t abcdefghé̂́ʼ.,;!?0\u2581\u3000\u00a0\u200b½™ﬁΣσςاعب你好🙂\u0300\u0327¨İ\u0130"))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(texts=st.lists(st.one_of(st.text(max_size=30), st.text(LETTERS, max_size=40)), min_size=1, max_size=8))
 def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, texts: list[str]) -> None:
@@ -195,6 +196,7 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
     assert made(normalization_rule_tsv=str(rules)) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(texts=st.lists(st.text(LETTERS, max_size=30), min_size=1, max_size=6), data=st.data())
 def test_ids_are_left_out_as_unknown_ones_are(

@@ -35,6 +35,7 @@ def test_join_keeps_all_sentences_in_order(parts: list[list[list[int]]]) -> None
     assert rows_of(joined) == [row for part in parts for row in part]
 
 
+@pytest.mark.slow
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -87,6 +88,7 @@ def reference(source: ListSource, seed: int, epoch: int, block: int, buffer: int
     return places
 
 
+@pytest.mark.slow
 @given(count=st.integers(1, 200), block=st.integers(1, 40), buffer=st.integers(1, 5), portion=st.integers(1, 70))
 def test_the_thread_changes_nothing(count: int, block: int, buffer: int, portion: int) -> None:
     source = numbered(count)
@@ -107,6 +109,7 @@ def taken(epoch: Epoch, count: int) -> list[list[int]]:
     return rows_of(epoch.take(count).target)
 
 
+@pytest.mark.slow
 @given(
     count=st.integers(1, 200),
     block=st.integers(1, 40),
@@ -193,6 +196,7 @@ def test_the_next_buffer_is_read_while_the_present_one_is_used() -> None:
     assert threading.current_thread() not in source.threads
 
 
+@pytest.mark.slow
 @given(count=st.integers(1, 120), block=st.integers(1, 40), buffer=st.integers(1, 3), portion=st.integers(1, 70))
 def test_epochs_that_follow_each_other_are_read_ahead(count: int, block: int, buffer: int, portion: int) -> None:
     source, given_out = Watched(count), 0

@@ -57,6 +57,7 @@ def error(folder: Path, unseen: tuple[list[str], list[str]]) -> float:
     return float(Development(None, unseen).score(EmbeddingScorer(load_model(folder)))["error"])
 
 
+@pytest.mark.slow
 def test_text_in_a_model_that_finds_translations_out(tmp_path: Path, made: Made) -> None:
     report = run(tmp_path, made, Development(None, made.unseen))
     untrained = tmp_path / "untrained"

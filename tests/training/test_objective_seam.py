@@ -147,6 +147,7 @@ class Stopping:
         return self._development.score(*scorers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [("mean", {"dropout": 0.1, "clip": 0.5}), ("projected", {"average": 4, "average_part": 0.9})],

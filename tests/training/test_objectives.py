@@ -33,6 +33,7 @@ def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> 
     assert unused({**ours, "mask_equal": False}) == unused(ours)
 
 
+@pytest.mark.slow
 def test_asking_needs_no_torch() -> None:
     code = (
         "import sys, psp.training.tune, psp.training.settings\n"

@@ -65,6 +65,7 @@ def test_deferred_adam_equals_dense_adam(steps: int) -> None:
     assert max(compare(steps)) < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 1e-9])
 def test_whatever_the_gradients_are_beside_eps(scale: float) -> None:
     assert max(compare(200, scale=scale)) < 1e-8
@@ -75,16 +76,19 @@ def test_each_missed_step_has_its_own_learning_rate(warm: int, steps: int) -> No
     assert max(compare(steps, warm_up_and_decay(0.05, warm, steps))) < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("betas", [(0.5, 0.9), (0.95, 0.98)])
 def test_other_betas(betas: tuple[float, float]) -> None:
     assert max(compare(200, betas=betas)) < 1e-8
 
 
+@pytest.mark.slow
 def test_in_float32_the_difference_is_that_of_rounding() -> None:
     """Of values of the size 0.1; those of 3 have steps of 2.4e-7, on which hundreds of roundings add up to more."""
     assert max(compare(400, dtype=torch.float32, spread=0.03)) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_row_may_be_left_alone_for_longer_than_the_window() -> None:
     generator = torch.Generator().manual_seed(1)
     start = torch.randn(6, 3, generator=generator, dtype=torch.float64)
@@ -133,6 +137,7 @@ def test_dense_gradients_and_groups_are_taken_as_torch_takes_them() -> None:
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_state_is_gone_on_from() -> None:
     rng = np.random.default_rng(1)
     tables, resumed = [], None
@@ -186,6 +191,7 @@ def test_fused_adam_takes_the_same_gradients() -> None:
     assert max(compare(100, dtype=torch.float32, spread=0.03, optimiser=DenseAdam)) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimiser", [DeferredAdam, DenseAdam])
 def test_moments_never_become_subnormal_and_nothing_else_changes(optimiser: type) -> None:
     """Rows that are touched once, then left alone for a thousand steps."""

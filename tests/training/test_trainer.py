@@ -78,6 +78,7 @@ def test_translations_are_learnt(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert not caplog.messages
 
 
+@pytest.mark.slow
 def test_bitext_and_paraphrases_are_learnt_side_by_side(tmp_path: Path) -> None:
     bitext, unseen = translated(1500, seed=1), translated(300, seed=2)
     rng = np.random.default_rng(5)
@@ -183,6 +184,7 @@ def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monk
     assert again.tobytes() != table.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("negatives", ["any", "random"])
 def test_mined_candidates_come_from_where_negatives_says(tmp_path: Path, negatives: str) -> None:
     pairs, unseen = translated(2000, seed=1), translated(300, seed=2)
@@ -192,6 +194,7 @@ def test_mined_candidates_come_from_where_negatives_says(tmp_path: Path, negativ
     assert trainer.without_negative == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["margin", "infonce"])
 def test_vectors_trained_for_it_may_be_cut(tmp_path: Path, objective: str) -> None:
     pairs, unseen = translated(2000, seed=1), translated(300, seed=2)

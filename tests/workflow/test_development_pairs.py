@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 PAIRS = "3\tthe first one\tthe other one\n1\tpart of a test\tand this\n4\twe are late\twe are not on time\n"
 
 
+@pytest.mark.slow
 def test_a_development_set_is_kept_clear_of_the_test_sets(copy_of_finished):
     project = copy_of_finished
     (project.folder / "mine.tsv").write_text(PAIRS)

@@ -29,6 +29,7 @@ def test_every_model_of_the_config_can_be_planned(project):
     assert jobs["download"] > jobs["filter"] > len(names)
 
 
+@pytest.mark.slow
 def test_the_sample_can_be_planned_from_a_relative_mirror(project, monkeypatch):
     (project.folder / "mirror").mkdir()
     monkeypatch.setenv("PSP_DATA", "mirror")
@@ -61,6 +62,7 @@ def test_a_language_that_cannot_be_identified_is_told_once(project):
     assert result.output.index("does not know 'xh'") < result.output.index("Filtering my.en-xh")
 
 
+@pytest.mark.slow
 def test_a_key_given_twice(project):
     (project.folder / "tiny.yaml").write_text("train: {epochs: 3}\nmix: {}\ntrain: {dim: 8}\n")
     output = failure(project, "--dry-run", EVAL)
@@ -68,6 +70,7 @@ def test_a_key_given_twice(project):
     assert len(output.splitlines()) < 8
 
 
+@pytest.mark.slow
 def test_a_target_that_is_taken_for_a_config_file(project):
     path = project.folder / EVAL
     path.parent.mkdir(parents=True)
@@ -90,11 +93,13 @@ def test_what_a_person_should_know_of_a_config_is_said_once(project):
     assert output.count("jp is not a language code that psp knows; did you mean ja (Japanese)?") == 1
 
 
+@pytest.mark.slow
 def test_an_unknown_corpus(project):
     (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebok]}}\n")
     assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
 
 
+@pytest.mark.slow
 def test_a_licence_that_is_not_allowed(project):
     (project.folder / "tiny.yaml").write_text("licences: {allow: [CC0-1.0]}\n")
     output = failure(project, EVAL)
@@ -106,6 +111,7 @@ def test_a_licence_that_is_not_allowed(project):
     assert "evaluate" in project.planned(EVAL)
 
 
+@pytest.mark.slow
 def test_offline_names_every_missing_file(project):
     output = failure(project, "--dry-run", "--config", "offline=true", "--", "results/fr/eval.json", configs=())
     for name in ("opus/OpenSubtitles/v2018/en-fr.txt.zip", "opus/Europarl/v8/en-fr.txt.zip", "sts/STS.zip",
@@ -113,6 +119,7 @@ def test_offline_names_every_missing_file(project):
         assert f"results/downloads/{name}" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "words", "named"),
     [
@@ -130,6 +137,7 @@ def test_what_the_config_names_and_is_not_there(project, config, words, named):
     assert words in output.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_nothing_makes_the_file_that_is_asked_for(project):
     output = failure(project, "--dry-run", "results/demo/evil.json")
     assert "error: results/demo/evil.json: no rule makes this file" in output

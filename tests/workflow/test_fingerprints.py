@@ -130,6 +130,7 @@ def test_whatever_may_load_any_model_has_all_kinds_in_its_fingerprint(rule):
     assert of_kinds <= set(module.reached(*RULES[rule]))
 
 
+@pytest.mark.slow
 def test_a_new_constant_in_a_page_or_a_figure_makes_no_model_anew(copy_of_finished):
     psp = copy_of_finished.folder / "psp"
     edited = [

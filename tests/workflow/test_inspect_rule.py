@@ -51,5 +51,6 @@ def test_corpora_are_looked_at_before_anything_else_is_made(project):
     assert "no/such: no such file or folder, but models.demo.inspect.encoder names it" in output
 
 
+@pytest.mark.slow
 def test_inspecting_is_planned_without_the_filters(finished):
     assert finished.planned(PAGE) == {"inspect"}

@@ -8,6 +8,7 @@ from psp.core.files import read_json
 LEXICON = "results/demo/lexicon.tsv"
 
 
+@pytest.mark.slow
 def test_it_trains_nothing_and_a_wrong_setting_is_told_first(copy_of_finished):
     planned = copy_of_finished.planned(LEXICON)
     assert planned == {"filter", "dedupe", "lexicon"}  # whose files are removed after mixing

@@ -32,6 +32,7 @@ def test_two_processes_train_what_one_does(finished, copy_of_finished):
     assert copy_of_finished.planned(EVAL) == set()
 
 
+@pytest.mark.slow
 def test_keys_that_contradict_each_other_end_the_run_with_one_line(project):
     project.edit("tiny.yaml", "anneal: 4}", "anneal: 4, processes: 2, gpus: 2}")
     result = project.run("--dry-run", "--", EVAL, check=False)

@@ -180,6 +180,7 @@ def test_each_kind_of_translator_is_a_config(tmp_path):
 TRANSLATE = ("psp train-translator", "psp translate", "psp paraphrase")
 
 
+@pytest.mark.slow
 def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     (tmp_path / "results").symlink_to(compared.folder / "results")
     (tmp_path / "config").symlink_to(compared.folder / "config")

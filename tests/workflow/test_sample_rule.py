@@ -52,6 +52,7 @@ def test_corpora_are_compared_on_as_many_pairs_of_each(studying):
     assert studying.jobs(*keep, target) == {"sample": 2, "by_corpus": 1}
 
 
+@pytest.mark.slow
 def test_a_study_that_cannot_be_made_ends_before_anything_runs(project):
     for target, block, words in (
         ("tenths.json", "tenths: {by: [score]}", "models.demo.corpora: tenths.by is score, but OPUS's corpora"),

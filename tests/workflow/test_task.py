@@ -17,6 +17,7 @@ def with_task(copy_of_finished):
     return copy_of_finished
 
 
+@pytest.mark.slow
 def test_a_task_reruns_nothing_and_a_wrong_one_is_told_first(with_task):
     everything = [f"results/demo/{name}.json" for name in ("eval", "data")]
     assert with_task.planned(*everything, "results/demo/card.md") == set()

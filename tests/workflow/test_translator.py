@@ -113,6 +113,7 @@ def test_a_models_bitext_becomes_a_translator(copy_of_finished):
     assert workflow.planned(TARGET) == {"translator"}
 
 
+@pytest.mark.slow
 def test_a_translator_that_is_not_there_or_is_asked_for_what_it_has_not(project):
     with_translator(project)
     assert "fr-de is not a translator of the config; did you mean fr-en?" in failure(

@@ -120,6 +120,7 @@ def test_points_that_cannot_differ_end_the_run_with_one_line(copy_of_searched):
     copy_of_searched.run("results/demo/tune/dropout=0+megabatch=2/train.json")
 
 
+@pytest.mark.slow
 def test_a_wrong_search_ends_before_anything_runs(project):
     text = (project.folder / "tiny.yaml").read_text()
     point = "results/demo/tune/dropout=0.7+megabatch=60/train.json"

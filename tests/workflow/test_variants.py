@@ -164,6 +164,7 @@ def test_a_training_of_another_seed_is_refused(varied, tmp_path):
     assert not (tmp_path / "variants.json").exists()
 
 
+@pytest.mark.slow
 def test_a_wrong_variant_ends_before_anything_runs(project):
     text = (project.folder / "tiny.yaml").read_text()
     for variants, target, words in (

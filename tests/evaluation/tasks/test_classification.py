@@ -95,6 +95,7 @@ def test_without_a_test_part_each_fold_is_held_out_once_as_scikit_learn_does(tmp
     assert len(part.further["regularisation"]) == 10
 
 
+@pytest.mark.slow
 def test_pairs_enter_as_difference_and_product_and_mrpc_has_an_f1(tmp_path: Path) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     for name, count, seed in (("train", 120, 1), ("test", 60, 2)):
@@ -142,6 +143,7 @@ def test_sst_has_labels_before_or_after_the_text(tmp_path: Path) -> None:
     assert test.texts == train.texts and test.labels == train.labels == ["0", "1"] * 15
 
 
+@pytest.mark.slow
 def test_blank_lines_count_and_stay_out_of_overlaps(tmp_path: Path) -> None:
     write(tmp_path / "x.pos", [*sentences(20, 1), "", "the same"])
     write(tmp_path / "x.neg", [*sentences(20, 2), "The same!", " "])

@@ -90,6 +90,7 @@ def test_paws_x_in_its_layout_and_bad_input(tmp_path: Path) -> None:
             make(entry).score(HASHED, DRAW)
 
 
+@pytest.mark.slow
 def test_mrpc_as_published(psp_data: Path) -> None:
     folder = psp_data / "eval/transfer/MRPC"
     entry = {"task": "pair_classification", "layout": "mrpc", "path": str(folder / "msr_paraphrase_test.txt")}

@@ -281,6 +281,7 @@ def test_a_wrong_method(client):
     assert answer.json() == {"error": "/api/embed does not accept GET; use POST"}
 
 
+@pytest.mark.slow
 @given(body=st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | odd_text, st.lists, max_leaves=6))
 @settings(max_examples=60)
 def test_whatever_json_is_sent_the_answer_is_json_and_no_failure(client, body):
@@ -673,6 +674,7 @@ def test_an_address_that_is_not_here(folder):
     )
 
 
+@pytest.mark.slow
 def test_a_smaller_table(folder):
     with served(folder, "--table", "int8", "--dim", "5") as server:
         _, answer = server.ask("api/embed", {"texts": ["bread"]})

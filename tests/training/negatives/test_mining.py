@@ -182,6 +182,7 @@ def test_random_negatives_are_allowed_ones_and_of_the_other_side(mask_equal: boo
             assert (chosen - shift in free) if free else chosen == -1
 
 
+@pytest.mark.slow
 def test_random_negatives_are_drawn_evenly() -> None:
     block = sentences([[i] for i in range(5)])
     rng = np.random.default_rng(4)

@@ -123,6 +123,7 @@ def test_reduced_precision_chooses_as_float32_does() -> None:
     assert (alone != found[0][0].index).any()
 
 
+@pytest.mark.slow
 def test_of_equals_the_first_is_taken_for_any_chunk_and_threads() -> None:
     rng = np.random.default_rng(1)
     rows, columns = (functional.normalize(torch.eye(4)[rng.integers(0, 4, 90)], dim=1) for _ in range(2))

@@ -399,6 +399,7 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     assert resumed == sorted(states)[::every] and len(states) > 10
 
 
+@pytest.mark.slow
 def test_how_often_and_whether_they_are_written_changes_no_byte(tmp_path: Path, made: Made, rest_always: None) -> None:
     found = {}
     whens: dict[str, dict[str, Any]] = {"none": {"minutes": None}, "time": {"minutes": 1e-9}, "steps": {"steps": 9}}
@@ -522,6 +523,7 @@ def test_a_damaged_checkpoint_costs_time_alone(tmp_path: Path, job: Job) -> None
     assert after.results() == job.results()
 
 
+@pytest.mark.slow
 def test_other_code_or_development_data_begins_anew(tmp_path: Path, job: Job) -> None:
     first = disturbed(job, tmp_path, die_at=150, identity={"code": "old"})
     assert first.run() == -signal.SIGKILL and first.checkpoints()
@@ -532,6 +534,7 @@ def test_other_code_or_development_data_begins_anew(tmp_path: Path, job: Job) ->
     assert other.results() == job.results()
 
 
+@pytest.mark.slow
 def test_a_process_that_outlived_its_parent_and_the_next_one_do_not_mix(tmp_path: Path, job: Job) -> None:
     processes = [disturbed(job, tmp_path).start() for _ in range(2)]
     for process in processes:

@@ -70,6 +70,7 @@ def test_points_of_the_killed_run_are_gone_before_a_new_one_comes(tmp_path: Path
     assert curves(tmp_path)["dev/score"] == [(4, 40)]
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_the_middle_of_a_record_can_be_resumed(tmp_path: Path) -> None:
     program = f"""
 import os, signal

@@ -93,6 +93,7 @@ def _teach_and_die(case: Case, folder: Path, blocks: int) -> None:
     taught(case, folder)
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_gives_the_same_bytes(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,7 @@ def test_without_trust_the_library_refuses_the_pooling_of_psp(recurrent):
         SentenceTransformer(str(recurrent[0] / "model"), device="cpu", local_files_only=True)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights_and_another_others(recurrent, base, tmp_path):
     again = {name: tmp_path / name for name in ("same", "other")}
     for name, folder in again.items():
@@ -121,6 +122,7 @@ def test_a_finished_model_is_not_replaced_unless_told(trained, base):
         train(folder, base, replace=False)
 
 
+@pytest.mark.slow
 def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch):
     for wrong, said in [
         ({"pooling": "median"}, "mean or cls or max or lstm or bilstm"),
@@ -154,6 +156,7 @@ def teach_pairs(folder, pairs, dim=8):
     return out, load_encoder(str(vectors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dim", [32, 8])
 def test_a_teachers_vectors_of_one_side_are_learnt_for_both(base, tmp_path, dim):
     lessons, teacher = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True), dim)

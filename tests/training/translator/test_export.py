@@ -27,6 +27,7 @@ def translated(folder, texts, **settings):
     return [one.text for one in found], [not one.ended for one in found]
 
 
+@pytest.mark.slow
 def test_the_export_translates_as_the_network_does(prepared, trained):
     network, config = export.load(trained.folder)
     assert config["languages"] == {"source": "fr", "target": "en"}

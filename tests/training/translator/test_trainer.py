@@ -49,6 +49,7 @@ def test_it_learns_and_the_report_says_what(trained):
     assert not list((trained.out / "train").glob("*.ids"))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_cut_off_goes_on_to_the_same_bytes(prepared, trained, tmp_path, monkeypatch):
     settings = {"checkpoint_steps": 25, "checkpoint_minutes": None}
     update = trainer.Trainer._update
