@@ -32,7 +32,7 @@ import torch
 from psp.models.accelerate import LSTMS, accelerated
 from psp.models.lstm import Lstm
 from psp.models.static import StaticModel
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.pairs.store import Store
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -68,7 +68,7 @@ def main() -> None:
 def tokenizer_of(folder: Path) -> Tokenizer:
     """The tokenizer of a model's folder under results/."""
     file = folder / "sentencepiece.model"
-    return as_tokenizer(file if file.exists() else folder / "vocabulary.txt").reading({"lower_case": True})
+    return as_tokenizer(file if file.exists() else folder / "vocabulary.txt").with_preprocessing({"lower_case": True})
 
 
 def sentences(folder: Path, tokenizer: Tokenizer, count: int) -> list[str]:
@@ -134,7 +134,7 @@ def lstms(tokenizer: Tokenizer, ids: Encoded) -> tuple[dict[str, Callable[[], fl
         work()
         return len(ids) / (time.perf_counter() - started)
 
-    table, out = Table(weight.numpy()), np.empty((len(ids), DIM), np.float32)
+    table, out = EmbeddingMatrix(weight.numpy()), np.empty((len(ids), DIM), np.float32)
     lstm: Lstm = made("float32")[0].embedder(tokenizer, {}).sequence
     ways = {"NumPy": lstm} | {f"torch {LSTMS[name]}": accelerated(lstm, name) for name in LSTMS}
     parts = [ids.take(np.arange(start, min(start + BATCH, len(ids)))) for start in range(0, len(ids), BATCH)]

@@ -175,7 +175,7 @@ def fixed_tests(wildcards):
     return {key: value for key, value in block.items() if key != "tasks"}
 
 
-def uncompared(*keys):
+def untracked(*keys):
     """Like setting(), for settings that do not affect outputs: Snakemake ignores params that depend on `input`."""
     return lambda wildcards, input: setting(*keys)(wildcards)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from psp.core.logs import job
 from psp.pairs.mix import mix
-from psp.pairs.sweep import sweep
+from psp.pairs.prune_stale import prune_stale
 
 with job(snakemake.log[0]):
     mix(
@@ -17,4 +17,4 @@ with job(snakemake.log[0]):
         shards=snakemake.params.shards,
         text=snakemake.params.text,
     )
-    sweep(Path(snakemake.output.report).parent, snakemake.params.labels)
+    prune_stale(Path(snakemake.output.report).parent, snakemake.params.labels)

@@ -79,7 +79,7 @@ def _accelerator(model: Any) -> dict[str, str | None]:
         version = metadata.version("numba")
     except metadata.PackageNotFoundError:
         return {"numba": None, "obstacle": "numba is not installed: pip install 'paraphrastic[fast]'"}
-    return {"numba": version, "obstacle": model.tokenizer.obstacle()}
+    return {"numba": version, "obstacle": model.tokenizer.unsupported_reason()}
 
 
 def _looked_up(kind: str) -> str:
@@ -90,7 +90,7 @@ def _looked_up(kind: str) -> str:
 
 def _said(facts: dict[str, Any]) -> dict[str, str]:
     left_out, sha256 = facts["left_out"], facts["sentencepiece_sha256"]
-    numba, obstacle = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
+    numba, unsupported_reason = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
     segmenters = (
         f"{setting['name']} ({language}{', all words' if setting.get('cut_all') else ''})"
         for language, setting in facts["segment"].items()
@@ -106,7 +106,9 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "written by": f"psp {facts['psp_version']}",
         **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
         "accelerator": f"numba {numba}" if numba else "none",
-        "words": f"encoded by {facts['tokenizer']}: {obstacle}" if obstacle else _looked_up(facts["tokenizer"]),
+        "words": f"encoded by {facts['tokenizer']}: {unsupported_reason}"
+        if unsupported_reason
+        else _looked_up(facts["tokenizer"]),
     }
 
 

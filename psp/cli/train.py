@@ -95,7 +95,7 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.training.finished import check_unfinished
-    from psp.training.settings import TrainSettings, When
+    from psp.training.settings import CheckpointSchedule, TrainSettings
 
     kind, tokens = _encoder(options)
     given = _settings("--set", options.set)
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
     settings = TrainSettings.from_mapping(given)  # before the slow imports
     encoder = _lstm(kind, options.lstm)
     collect = _collected(options.collect)
-    checkpoints = When.from_mapping(_settings("--checkpoint", options.checkpoint))
+    checkpoints = CheckpointSchedule.from_mapping(_settings("--checkpoint", options.checkpoint))
     out: Path = options.out.absolute()
     train_dir = options.train_dir or out.with_name(f"{out.name}-train")
     for name, folder in (("--out", out), ("--train-dir", train_dir)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from psp.core.settings import NAME, Section, choice, flag, listing, number, table, text, whole
+from psp.core.settings import NAME, Section, boolean, choice, integer, list_of, number, table, text
 from psp.corpora import download
 from psp.models.registry import KINDS
 from psp.models.table import DTYPES
@@ -19,7 +19,7 @@ from psp.text.tokenizer_kinds import TOKENIZERS, kinds, those
 from psp.training.encoders.kinds import with_settings
 from psp.training.settings import LstmSettings
 
-MIRRORS = listing(
+MIRRORS = list_of(
     items={"type": "string", "minLength": 1},
     at_least=1,
     help="addresses tried in order (https://, http://, file://, package://<python package>/<file>, or a "
@@ -153,7 +153,7 @@ LSTM = Section(
 LICENCES = Section(
     "which corpora may be trained on",
     {
-        "allow": listing(
+        "allow": list_of(
             None,
             items={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9.+: ()-]*$"},
             null=True,
@@ -165,8 +165,8 @@ LICENCES = Section(
 PHRASEBOOK = Section(
     "the demo's generated English and French",
     {
-        "pairs": whole(60000, at_least=1000, help="pairs to generate, noise included"),
-        "seed": whole(1, at_least=0, help="seed of the generator"),
+        "pairs": integer(60000, at_least=1000, help="pairs to generate, noise included"),
+        "seed": integer(1, at_least=0, help="seed of the generator"),
     },
 )
 
@@ -176,10 +176,10 @@ SEGMENT = table(
         "how one language is segmented",
         {
             "segmenter": choice(options=SEGMENTERS, help="jieba (Chinese)"),
-            "cut_all": flag(
+            "cut_all": boolean(
                 False, recipes={"code": True}, help="jieba's full mode: all words found, overlapping ones included"
             ),
-            "inference": flag(
+            "inference": boolean(
                 True,
                 recipes={"paper": False, "code": False},
                 help="also segment the text that the model embeds, as in training",
@@ -193,7 +193,7 @@ SEGMENT = table(
 MIX = Section(
     "deduplication and shuffling",
     {
-        "shards": whole(
+        "shards": integer(
             None,
             at_least=1,
             at_most=4096,
@@ -204,7 +204,7 @@ MIX = Section(
         "near_duplicates": Section(
             "pairs that resemble an earlier one in the mixed order; the paper keeps them",
             {
-                "enabled": flag(False, help="drop them; costs 30 us and 300 bytes of disk per pair"),
+                "enabled": boolean(False, help="drop them; costs 30 us and 300 bytes of disk per pair"),
                 "threshold": number(
                     0.8,
                     at_least=0.3,
@@ -220,7 +220,7 @@ MIX = Section(
 STORE = Section(
     "the encoded pairs",
     {
-        "max_pieces": whole(
+        "max_pieces": integer(
             None, at_least=1, null=True, recipes={"code": 100}, help="truncate sides to this many pieces; null: never"
         )
     },
@@ -230,15 +230,15 @@ STORE = Section(
 INSPECT = Section(
     "results/<model>/inspect.html: what the corpora hold, looked at before training",
     {
-        "pairs": whole(5000, at_least=100, help="pairs of each corpus to look at, chosen at random"),
-        "samples": whole(10, at_least=1, at_most=1000, help="pairs of each corpus to show"),
+        "pairs": integer(5000, at_least=100, help="pairs of each corpus to look at, chosen at random"),
+        "samples": integer(10, at_least=1, at_most=1000, help="pairs of each corpus to show"),
         "encoder": text(
             None,
             at_least=1,
             null=True,
             help=f"an encoder that compares the sides of pairs: {KINDS}; it must know all languages; null for none",
         ),
-        "encoded": whole(1000, at_least=20, help="pairs of each corpus that it embeds"),
+        "encoded": integer(1000, at_least=20, help="pairs of each corpus that it embeds"),
     },
     inert=True,
 )
@@ -252,7 +252,7 @@ DEVELOPMENT = Section(
             help="semeval2017-en, a file with lines `score \\t sentence \\t sentence`, or null; auto is "
             "semeval2017-en if the model has English, else null",
         ),
-        "heldout": whole(
+        "heldout": integer(
             2000,
             at_least=0,
             recipes={"paranmt": 0},
@@ -279,14 +279,14 @@ RELEASE = Section(
 QUANTIZE = Section(
     "the smaller embedding matrices of results/<model>/quantized.json, for each number format and number of dimensions",
     {
-        "dtypes": listing(
+        "dtypes": list_of(
             [*DTYPES],
             items=choice(options=DTYPES),
             at_least=1,
             distinct=True,
             help="number formats",
         ),
-        "dims": listing(
+        "dims": list_of(
             [1024, 512, 256, 128],
             items={"type": "integer", "minimum": 1},
             distinct=True,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from psp.config.corpus_entries import Part
+from psp.config.corpus_entries import CorpusSpec
 from psp.config.model import EntryKind, Model
 from psp.config.overlay import merge
 from psp.config.training import FromStore
@@ -57,7 +57,7 @@ class Combination(EntryKind):
         encoder: str,
         languages: tuple[str, ...],
         settings: Mapping[str, Any],
-        parts: Sequence[Part],
+        parts: Sequence[CorpusSpec],
         tuned: Collection[str],
     ) -> dict[str, Any]:
         return {}

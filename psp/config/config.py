@@ -15,7 +15,7 @@ from typing import Any
 
 from psp.config import study_entries
 from psp.config.config_file import read_yaml
-from psp.config.corpus_entries import Part, check_entry
+from psp.config.corpus_entries import CorpusSpec, check_entry
 from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
@@ -242,7 +242,7 @@ class Config(Downloads, Written):
         check_tunable(model)
         return tuning_of(model)
 
-    def studied(self, name: str, study: str) -> tuple[Part, ...]:
+    def studied(self, name: str, study: str) -> tuple[CorpusSpec, ...]:
         """The corpora of a model that a study uses (:mod:`psp.config.study_entries`).
 
         Raises:
@@ -295,7 +295,7 @@ class Config(Downloads, Written):
         self._check_licences(model.parts, f"models.{name}")
         return model
 
-    def _check_licences(self, parts: Iterable[Part], where: str) -> None:
+    def _check_licences(self, parts: Iterable[CorpusSpec], where: str) -> None:
         for part in parts:
             if problem := self.forbidden(part.licence):
                 own = f"`- {{{next(iter(part.of.item), 'path')}: {part.path}, licence: ...}}`"

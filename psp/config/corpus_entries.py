@@ -25,7 +25,7 @@ UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in rank
 
 
 @dataclass(frozen=True)
-class Part:
+class CorpusSpec:
     """One corpus of a model: its file, the order of its languages, and its filters.
 
     Attributes:
@@ -57,7 +57,7 @@ class Part:
     licence: str | None
     filters: Mapping[str, Any]
     path: str | None = None
-    sources: tuple[Part, ...] = ()
+    sources: tuple[CorpusSpec, ...] = ()
     through: str | None = None
     pivot: Mapping[str, Any] = field(default_factory=dict)
     translation: Mapping[str, Any] = field(default_factory=dict)
@@ -146,7 +146,7 @@ def resolve(
     recipe: str,
     where: str,
     rank: Mapping[str, Any] = UNRANKED,
-) -> Part:
+) -> CorpusSpec:
     """Resolve one item of a model's ``corpora``.
 
     A setting of ``filters`` or ``rank`` comes from these, each overriding the one before: the model's; the catalogue
@@ -192,7 +192,7 @@ def resolve(
     of_recipe = corpus.get("recipes", {}).get(recipe, {})
     own, ranked = (merge(corpus.get(key, {}), of_recipe.get(key, {})) for key in ("filters", "rank"))
     names = (corpus.get("names", {}).get(pair[0], pair[0]), corpus.get("names", {}).get(pair[1], pair[1]))
-    part = Part(
+    part = CorpusSpec(
         corpus=name,
         opus=corpus.get("opus", name),
         kind=kind.kind,
@@ -270,7 +270,7 @@ def _languages(
     return pair[0], pair[1]
 
 
-def check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
+def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> None:
     if part.filters["lower_case"] != filters["lower_case"]:
         raise ConfigError(
             f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but a model "
@@ -280,7 +280,7 @@ def check_filters(part: Part, filters: Mapping[str, Any], where: str) -> None:
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
 
 
-def check_ranking(parts: Sequence[Part], where: str, ranked: Mapping[str, str | None], key: str) -> None:
+def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, str | None], key: str) -> None:
     """Check that corpora can be ranked as is asked for, as far as their kinds tell.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Any
 
 from psp.config import blocks
 from psp.core import limits
-from psp.core.settings import NAME, RECIPES, Section, Setting, choice, flag, listing, table, text, whole
+from psp.core.settings import NAME, RECIPES, Section, Setting, boolean, choice, integer, list_of, table, text
 from psp.corpora.kinds import registered
 from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
@@ -35,7 +35,7 @@ LANGUAGE: dict[str, Any] = {"type": "string", "pattern": "^[a-z]{2,3}$"}
 
 RELEASE = text(pattern=NAME, help="the release, as OPUS names it")
 
-SEEDS = listing(
+SEEDS = list_of(
     items={"type": "integer", "minimum": 0},
     at_least=1,
     distinct=True,
@@ -79,7 +79,7 @@ CORPUS = Section(
             values=_ref("version"),
             help="releases of individual language pairs, by archive name, such as {en-pl: v2023}",
         ),
-        "cap": whole(
+        "cap": integer(
             None,
             at_least=1,
             null=True,
@@ -134,7 +134,7 @@ ITEM = Section(
             help="instead of a name: paraphrases in this language, sentences that share a translation in the bitext "
             "`from`",
         ),
-        "pivoted": listing(
+        "pivoted": list_of(
             items=LANGUAGE,
             at_least=2,
             at_most=2,
@@ -151,7 +151,7 @@ ITEM = Section(
             help="of translated pairs: the translator, one of `translators`, from `through` to `translated`",
         ),
         "encoder": text(at_least=1, help="of translated pairs, instead of the block `backtranslate`'s"),
-        "sample": whole(at_least=1, null=True, help="of translated pairs, instead of the block `backtranslate`'s"),
+        "sample": integer(at_least=1, null=True, help="of translated pairs, instead of the block `backtranslate`'s"),
         "through": _ref(
             "language",
             description="of mined pairs: the language of the shared translation; of translated ones: that of the side "
@@ -168,10 +168,10 @@ ITEM = Section(
             "additionalProperties": False,
         },
         "pairs": choice(options=[pivot.COVER, pivot.ALL], help="of mined pairs, instead of the block `pivot`'s"),
-        "max_group": whole(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
+        "max_group": integer(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
         **{key: setting for kind in registered() for key, setting in kind.item.items()},
-        "cap": whole(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
-        "languages": listing(
+        "cap": integer(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
+        "languages": list_of(
             items=LANGUAGE,
             at_least=2,
             at_most=2,
@@ -187,10 +187,10 @@ ITEM = Section(
 TRANSLATOR = Section(
     "a translator: one that is trained, its files under results/translators/<name>, or one that is there already",
     {
-        "languages": listing(
+        "languages": list_of(
             items=LANGUAGE, at_least=2, at_most=2, help="source and target; the same twice for paraphrases"
         ),
-        "corpora": listing(
+        "corpora": list_of(
             items={**ITEM.node, "type": ["string", "object"]},
             at_least=1,
             help="the bitext to train on: names from the catalogue or paths, as in a model's `corpora`",
@@ -231,12 +231,12 @@ VECTORS = Section(
 TOP: Mapping[str, Setting] = {
     "recipe": choice("psp", RECIPES, help="where unset keys take their values from (docs/settings.md)"),
     "seed": training.TrainSettings.declared()["seed"],
-    "offline": flag(
+    "offline": boolean(
         False,
         inert=True,
         help="use only existing files and local mirrors; all missing files are named before anything runs",
     ),
-    "keep_intermediate": flag(
+    "keep_intermediate": boolean(
         False,
         inert=True,
         help="keep the text files between the data stages (results/<model>/pairs) and the models of variants instead "
@@ -316,13 +316,13 @@ def model() -> Section:
     return Section(
         "one model",
         {
-            "languages": listing(
+            "languages": list_of(
                 items=LANGUAGE,
                 at_least=1,
                 distinct=True,
                 help="ISO 639 codes; two for bitext, source first, such as [en, fr]",
             ),
-            "corpora": listing(
+            "corpora": list_of(
                 items={**ITEM.node, "type": ["string", "object"]},
                 at_least=1,
                 help="names from the catalogue; if two corpora hold the same pair, the earlier one keeps it",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from psp.config.corpus_entries import Part
+from psp.config.corpus_entries import CorpusSpec
 from psp.corpora.base import CorpusKind
 from psp.corpora.base import of_kind as corpus_kind
 
@@ -39,7 +39,7 @@ class Asking:
     settings: Mapping[str, Any]
     written: Mapping[str, Any]
     catalogue: Mapping[str, Mapping[str, Any]]
-    parts_of: Callable[[str], Iterable[Part]]
+    parts_of: Callable[[str], Iterable[CorpusSpec]]
     translator: Callable[[str], Any]
     circular: Callable[[str], bool]
     where: str
@@ -61,7 +61,7 @@ class Made(ABC):
 
     @classmethod
     @abstractmethod
-    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> Part:
+    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         """Resolve an item.
 
         Raises:
@@ -70,7 +70,7 @@ class Made(ABC):
 
     @classmethod
     @abstractmethod
-    def own(cls, part: Part) -> Mapping[str, Any]:
+    def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
         """What a corpus has of the settings of ``block``."""
 
     @classmethod
@@ -81,7 +81,7 @@ class Made(ABC):
 
     @classmethod
     @abstractmethod
-    def planned(cls, part: Part, known: Mapping[str, int | None]) -> float:
+    def planned(cls, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
         """About how many pairs are trained on, by the numbers of pairs of files, for ``psp plan``."""
 
 
@@ -95,11 +95,11 @@ def made_as(item: str | Mapping[str, Any]) -> type[Made] | None:
     return next((made for made in _BY_KIND.values() if any(key in item for key in made.corpus.makes)), None)
 
 
-def making(part: Part) -> type[Made] | None:
+def making(part: CorpusSpec) -> type[Made] | None:
     """As :func:`made_as`, of a resolved corpus."""
     return _BY_KIND[part.kind] if corpus_kind(part.kind).made_by else None
 
 
-def of_files(part: Part, known: Mapping[str, int | None]) -> int:
+def of_files(part: CorpusSpec, known: Mapping[str, int | None]) -> int:
     """The pairs of the files that a corpus is, or is made from."""
     return sum(known[source.path or source.download or ""] or 0 for source in part.sources or (part,))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from psp.config.corpus_entries import Part, check_filters, resolve
+from psp.config.corpus_entries import CorpusSpec, check_filters, resolve
 from psp.config.licences import may_be_adapted, union
 from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files
 from psp.config.overlay import merge
@@ -46,11 +46,11 @@ class MinedPairs(Made):
     block = "pivot"
 
     @classmethod
-    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> Part:
+    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         return _resolve(item, asking)
 
     @classmethod
-    def own(cls, part: Part) -> Mapping[str, Any]:
+    def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
         return part.pivot
 
     @classmethod
@@ -65,13 +65,13 @@ class MinedPairs(Made):
         return merge(settings["filters"], off)
 
     @classmethod
-    def planned(cls, part: Part, known: Mapping[str, int | None]) -> float:
+    def planned(cls, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
         if len(set(part.languages)) > 1:
             return PIVOTED * _in_both(part, known)
         return KEPT * MINED * of_files(part, known)
 
 
-def _in_both(part: Part, known: Mapping[str, int | None]) -> float:
+def _in_both(part: CorpusSpec, known: Mapping[str, int | None]) -> float:
     """Pairs of the corpora that have both languages of a part that is joined by a third: the smaller one's of each."""
     sizes: dict[str, dict[str, int]] = {}
     for source in part.sources:
@@ -81,7 +81,7 @@ def _in_both(part: Part, known: Mapping[str, int | None]) -> float:
     return sum(min(of.values()) for of in sizes.values() if len(of) == len(set(part.languages)))
 
 
-def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
+def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
     where, languages, settings = asking.where, asking.languages, asking.settings
     if "mined" in item and "pivoted" in item:
         raise ConfigError(f"{where}: an item is either mined or pivoted; write two items")
@@ -115,7 +115,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
             f"{said}: pivot.min_cosine is {mining['min_cosine']}, but pivot.encoder names none; write e.g. "
             "`pivot: {encoder: use-multilingual, min_cosine: 0.7}`"
         )
-    part = Part(
+    part = CorpusSpec(
         corpus=item.get("name", f"Mined-{through}"),
         opus="",
         kind=Mined.kind,
@@ -143,7 +143,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
     return part
 
 
-def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: str) -> Iterable[Part]:
+def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: str) -> Iterable[CorpusSpec]:
     """Resolve ``from``: each of its corpora in each of the languages ``wanted`` that it has with ``through``.
 
     Raises:
@@ -190,7 +190,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: st
             )
 
 
-def check_distinct(sources: Iterable[Part], said: str) -> None:
+def check_distinct(sources: Iterable[CorpusSpec], said: str) -> None:
     """Check that no corpus is in ``from`` twice.
 
     Raises:
@@ -201,7 +201,7 @@ def check_distinct(sources: Iterable[Part], said: str) -> None:
         raise ConfigError(f"{said}: {repeated} is in `from` twice; leave one out")
 
 
-def check_publishable(part: Part, where: str) -> None:
+def check_publishable(part: CorpusSpec, where: str) -> None:
     """Check that mined pairs may be passed on.
 
     Args:

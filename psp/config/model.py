@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from psp.config.blocks import ENCODER
-from psp.config.corpus_entries import Part
+from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import Variant
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
@@ -90,7 +90,7 @@ class EntryKind(ModelKind):
         encoder: str,
         languages: tuple[str, ...],
         settings: Mapping[str, Any],
-        parts: Sequence[Part],
+        parts: Sequence[CorpusSpec],
         tuned: Collection[str],
     ) -> dict[str, Any]:
         """Settings that change the model and differ from a recipe's, by dotted key, but for what a search decides."""
@@ -103,7 +103,7 @@ class Model:
     of: type[ModelKind]
     name: str
     languages: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[CorpusSpec, ...]
     recipe: str
     seed: int
     settings: Mapping[str, Any]
@@ -116,7 +116,7 @@ class Model:
     joint: Mapping[str, Any] | None = None  # trained together: as psp.training.loop.Training takes encoders
 
     @property
-    def files(self) -> tuple[Part, ...]:
+    def files(self) -> tuple[CorpusSpec, ...]:
         """The corpora that are read from files: its own, and the bitext that others are made from."""
         read = [source for part in self.parts for source in part.sources or (part,)]
         return tuple({(part.label, part.path): part for part in read}.values())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.config import Config
-from psp.config.corpus_entries import Part
+from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT, making, of_files
 from psp.config.model import Model
 from psp.config.training import largest, train_mb
@@ -86,7 +86,7 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
                 yield Download(part.path, False, None, None, "not here")
 
 
-def _counted(file: Download, path: Path, part: Part | None) -> Download:
+def _counted(file: Download, path: Path, part: CorpusSpec | None) -> Download:
     """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``."""
     if part is None or file.pairs is not None or not path.exists():
         return file
@@ -97,7 +97,7 @@ def _counted(file: Download, path: Path, part: Part | None) -> Download:
     return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")
 
 
-def _listed(config: Config, part: Part, key: str) -> int | None:
+def _listed(config: Config, part: CorpusSpec, key: str) -> int | None:
     """What the catalogue says of a part; None for the user's own files, whatever their names."""
     value = None if part.path else config.corpora[part.corpus].get(key, {}).get(part.pair)
     return None if value is None else int(value)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from psp.config.corpus_entries import Part, check_ranking
+from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.model import Model
 from psp.core.errors import ConfigError, closest
 
 STUDIES = ("tenths", "by_corpus")
 
 
-def studied(model: Model, study: str) -> tuple[Part, ...]:
+def studied(model: Model, study: str) -> tuple[CorpusSpec, ...]:
     """The corpora of a model that a study uses.
 
     Raises:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from psp.config.corpus_entries import Part
+from psp.config.corpus_entries import CorpusSpec
 from psp.core.errors import ConfigError
 from psp.models.registry import known_languages
 from psp.training import launch
@@ -17,7 +17,7 @@ def resolve_teacher(
     block: Mapping[str, Any],
     *,
     model: str,
-    parts: Sequence[Part],
+    parts: Sequence[CorpusSpec],
     train: Mapping[str, Any],
     languages_of: Callable[[str], Sequence[str] | None],
     where: str,

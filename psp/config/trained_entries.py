@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from psp.config.blocks import ENCODER
-from psp.config.corpus_entries import Part, check_ranking
+from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, sections
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, Model, tokens, unspelled
@@ -183,7 +183,7 @@ class Trained(EntryKind, TrainedKind):
         encoder: str,
         languages: tuple[str, ...],
         settings: Mapping[str, Any],
-        parts: Sequence[Part],
+        parts: Sequence[CorpusSpec],
         tuned: Collection[str],
     ) -> dict[str, Any]:
         found: dict[str, Any] = {} if encoder == ENCODER.default else {"encoder": encoder}

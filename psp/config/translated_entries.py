@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.config.corpus_entries import Part, check_filters
+from psp.config.corpus_entries import CorpusSpec, check_filters
 from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, of_files
 from psp.config.mined_entries import bitext, check_distinct
@@ -30,24 +30,24 @@ class TranslatedPairs(Made):
     block = "backtranslate"
 
     @classmethod
-    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> Part:
+    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         return _resolve(item, asking)
 
     @classmethod
-    def own(cls, part: Part) -> Mapping[str, Any]:
+    def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
         return {key: value for key, value in part.translation.items() if key != "translator"}
 
     @classmethod
-    def planned(cls, part: Part, known: Mapping[str, int | None]) -> float:
+    def planned(cls, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
         return KEPT * sentences(part, known)
 
 
-def sentences(part: Part, known: Mapping[str, int | None]) -> float:
+def sentences(part: CorpusSpec, known: Mapping[str, int | None]) -> float:
     """Sentences of a corpus's bitext that are translated, by the numbers of pairs of files."""
     return min(KEPT * of_files(part, known), part.translation["sample"] or float("inf"))
 
 
-def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
+def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
     where, languages, settings = asking.where, asking.languages, asking.settings
     language = item["translated"]
     said = f"{where}: translated {language}"
@@ -87,7 +87,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> Part:
         raise ConfigError(
             f"{said}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
         )
-    part = Part(
+    part = CorpusSpec(
         corpus=item.get("name", f"Translated-{through}"),
         opus="",
         kind=Translated.kind,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.corpus_entries import Part, resolve
+from psp.config.corpus_entries import CorpusSpec, resolve
 from psp.config.licences import union
 from psp.config.made_entries import made_as
 from psp.config.model import Model, ModelKind
@@ -235,7 +235,7 @@ def resolve_translator(
     return Translator(name, languages, union(part.licence for part in parts), settings, files, prepared, block)
 
 
-def _turned(part: Part, languages: tuple[str, str], filters: Mapping[str, Any]) -> Part:
+def _turned(part: CorpusSpec, languages: tuple[str, str], filters: Mapping[str, Any]) -> CorpusSpec:
     """A corpus with its languages in this order, and filters on top of its own."""
     turned = part.languages == languages[::-1]
     return dataclasses.replace(

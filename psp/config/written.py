@@ -11,7 +11,7 @@ from typing import Any
 
 from psp.config import mined_entries, translated_entries  # noqa: F401  (for their registration)
 from psp.config.blocks import ENCODER
-from psp.config.corpus_entries import Part, resolve
+from psp.config.corpus_entries import CorpusSpec, resolve
 from psp.config.made_entries import Asking, made_as
 from psp.config.model import Model, unspelled
 from psp.config.overlay import merge
@@ -92,7 +92,7 @@ class Written(ABC):
 
     def parts(
         self, name: str, entry: Mapping[str, Any], settings: Mapping[str, Any], filters: Mapping[str, Any], recipe: str
-    ) -> tuple[Part, ...]:
+    ) -> tuple[CorpusSpec, ...]:
         """Resolve a model's corpora; ``filters`` are those that the config itself has for the model.
 
         Raises:
@@ -100,7 +100,7 @@ class Written(ABC):
         """
         where, languages = f"models.{name}.corpora", tuple(entry["languages"])
 
-        def parts_of(other: str) -> tuple[Part, ...]:
+        def parts_of(other: str) -> tuple[CorpusSpec, ...]:
             if other not in self.raw["models"]:
                 raise ConfigError(f"{where}: {other} is not a model of the config{closest(other, self.models)}")
             if name in self._made_from(other):

@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import IO, Any
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.settings import Section, number, whole
+from psp.core.settings import Section, integer, number
 
 VARIABLE = "PSP_LIMITS"
 
 SECTION = Section(
     "limits on what is read from others; whatever exceeds one is refused with its name",
     {
-        "line_bytes": whole(1 << 20, at_least=1024, help="bytes of a line of text"),
-        "unpacked_bytes": whole(
+        "line_bytes": integer(1 << 20, at_least=1024, help="bytes of a line of text"),
+        "unpacked_bytes": integer(
             200_000_000_000, at_least=1024, help="bytes of an archive or compressed file, unpacked"
         ),
         "ratio": number(
             200, above=1, help="how many times its size an archive's member or a compressed file may have, unpacked"
         ),
-        "download_bytes": whole(
+        "download_bytes": integer(
             500_000_000_000, at_least=1024, help="bytes of a download whose size is neither pinned nor announced"
         ),
-        "header_bytes": whole(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
-        "redirects": whole(5, at_least=0, help="how often a server may send a download elsewhere"),
+        "header_bytes": integer(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
+        "redirects": integer(5, at_least=0, help="how often a server may send a download elsewhere"),
         "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower ones are left"),
         "rate_seconds": number(60, above=0, help="seconds over which that is measured"),
     },

@@ -38,7 +38,7 @@ def match_whole(validator: Any, pattern: str, instance: Any, schema: Any) -> Ite
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """One key of the config; made by :func:`whole`, :func:`number`, :func:`choice` and the like.
+    """One key of the config; made by :func:`integer`, :func:`number`, :func:`choice` and the like.
 
     Attributes:
         values: gives the values that are allowed, as JSON Schema (type, enum, range, pattern, items). A function,
@@ -145,7 +145,7 @@ def _apart(declared: Setting | Section | Mapping[str, Any] | None) -> bool:
     return declared.inert or (isinstance(declared, Setting) and declared.untracked)
 
 
-def whole(
+def integer(
     default: int | None = REQUIRED,
     *,
     at_least: int | None = None,
@@ -188,7 +188,7 @@ def choice(
     return Setting(lambda: {"enum": words}, "", default=default, **about)
 
 
-def flag(default: bool = REQUIRED, **about: Any) -> Setting:
+def boolean(default: bool = REQUIRED, **about: Any) -> Setting:
     """True or false."""
     return Setting(lambda: {"type": "boolean"}, "true or false", default=default, **about)
 
@@ -207,7 +207,7 @@ def text(
     return Setting(lambda: values, noun + ", or null" * null, default=default, **about)
 
 
-def listing(
+def list_of(
     default: Sequence[Any] | None = REQUIRED,
     *,
     items: Setting | Mapping[str, Any],

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from psp.core.damage import DAMAGE
+from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, PspError
 from psp.core.limits import Unpacked, limits
 

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from psp.core.damage import DAMAGE
+from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
-from psp.core.settings import number, whole
+from psp.core.settings import integer, number
 from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 LICENCE_CHARACTERS = 2000
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no space, quota, or file-size limit
 
-RETRIES = whole(
+RETRIES = integer(
     5,
     at_least=0,
     help="how often to retry a broken download, with growing pauses, before trying the next mirror",

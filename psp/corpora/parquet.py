@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import DataError, PspError
-from psp.core.settings import Setting, listing, text
+from psp.core.settings import Setting, list_of, text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import FIRST_ROWS, BadRow, Row
 
@@ -32,7 +32,7 @@ class Parquet(CorpusKind):
             help="instead of a name or path: a Parquet file, a folder of them, or one that datasets' `save_to_disk` "
             "has written",
         ),
-        "columns": listing(
+        "columns": list_of(
             items={"type": "string", "minLength": 1},
             at_least=2,
             at_most=3,

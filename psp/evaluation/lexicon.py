@@ -16,7 +16,7 @@ import numpy.typing as npt
 from psp.core.files import write_json
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from psp.evaluation.tasks.word_similarity import ALL, COVERED, WordSimilarity
 from psp.pairs.lexicon.build import Found, make_lexicon
 from psp.pairs.lexicon.sentences import Source
@@ -104,7 +104,7 @@ def write_lexicon(
             name: {
                 by: {
                     part: one.report
-                    for part, one in task.score(scorer, Draw(resamples, seed, name)).items()
+                    for part, one in task.score(scorer, BootstrapSpec(resamples, seed, name)).items()
                     if part in parts
                 }
                 for by, (scorer, parts) in scorers.items()

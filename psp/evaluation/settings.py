@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from psp.core.settings import NAME, Section, choice, flag, table, whole
+from psp.core.settings import NAME, Section, boolean, choice, integer, table
 from psp.evaluation import tasks
 
 SECTION = Section(
     "the test sets",
     {
-        "sts": flag(True, help="SemEval 2012-2017 and the STS Benchmark, as far as they are in the model's languages"),
-        "tatoeba": flag(True, help="the Tatoeba error rate of every language with English"),
+        "sts": boolean(
+            True, help="SemEval 2012-2017 and the STS Benchmark, as far as they are in the model's languages"
+        ),
+        "tatoeba": boolean(True, help="the Tatoeba error rate of every language with English"),
         "files": table(
             {},
             values={"type": "string"},
@@ -27,6 +29,6 @@ SECTION = Section(
             },
             help="further test sets, name: settings; results/<model>/tasks/<name>.json has the scores",
         ),
-        "resamples": whole(1000, at_least=100, help="bootstrap resamples for each confidence interval"),
+        "resamples": integer(1000, at_least=100, help="bootstrap resamples for each confidence interval"),
     },
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import NAME, Section, listing
+from psp.core.settings import NAME, Section, list_of
 from psp.models.registry import KINDS, MODEL2VEC, SENTENCE_TRANSFORMERS
 
 UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
@@ -23,7 +23,7 @@ TRAINED = "trained"
 SECTION = Section(
     "the systems that a model is compared with",
     {
-        "systems": listing(
+        "systems": list_of(
             list(BASELINES),
             items={
                 "anyOf": [
@@ -41,7 +41,7 @@ SECTION = Section(
             },
             help=f"{', '.join(BASELINES)}, or encoders: {KINDS}; `{{name: ..., encoder: ...}}` gives one another name",
         ),
-        "tasks": listing(
+        "tasks": list_of(
             [],
             items={"type": "string"},
             distinct=True,

@@ -16,7 +16,7 @@ from psp.evaluation import bootstrap
 from psp.evaluation.overlap import overlap, overlap_of_text
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.task_files import write
-from psp.evaluation.tasks import Draw, Task, Unsupported, make
+from psp.evaluation.tasks import BootstrapSpec, Task, Unsupported, make
 from psp.models.kinds import load
 from psp.pairs.store import SUFFIX
 from psp.text.languages import ISO3
@@ -56,10 +56,10 @@ def evaluate_task(
         ConfigError, DataError: the entry is wrong, or a file of the set.
     """
     task = make(settings, f"evaluate.tasks.{name}")
-    return _evaluate(scorer, task, Draw(resamples, seed, name), {} if resampled is None else resampled)
+    return _evaluate(scorer, task, BootstrapSpec(resamples, seed, name), {} if resampled is None else resampled)
 
 
-def _evaluate(scorer: Scorer, task: Task, draw: Draw, resampled: dict[str, Floats]) -> dict[str, Any]:
+def _evaluate(scorer: Scorer, task: Task, draw: BootstrapSpec, resampled: dict[str, Floats]) -> dict[str, Any]:
     result = {
         "task": task.kind,
         "settings": task.settings,
@@ -118,7 +118,7 @@ def evaluate_model_task(
     """
     loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
     drawn: dict[str, Floats] = {}
-    found = _evaluate(EmbeddingScorer(loaded), task, Draw(resamples, seed, name), drawn)
+    found = _evaluate(EmbeddingScorer(loaded), task, BootstrapSpec(resamples, seed, name), drawn)
     if pairs is not None:
         encoded = Path(pairs).suffix == SUFFIX
         found["overlap"] = (

@@ -22,7 +22,7 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.damage import DAMAGE
+from psp.core.corruption import DAMAGE
 from psp.core.errors import ConfigError, DataError
 from psp.core.limits import limits
 from psp.text.keys import normalised_keys

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from psp.core.damage import ARRAY_DAMAGE
+from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress

@@ -30,7 +30,7 @@ from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.version import __version__
 from psp.models import lstm
 from psp.models.files import CONFIG, SENTENCEPIECE, TRANSFORMER, WEIGHTS, tokenizer_files
-from psp.models.table import DTYPES, Table, read_table, write_table
+from psp.models.table import DTYPES, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Folder, Tokenizer
@@ -61,7 +61,7 @@ _COMBINED_TYPES = {key: _TYPES[key] for key in ("dim", "languages")}
 
 def save_model(
     folder: Path | str,
-    weight: np.ndarray | Table,
+    weight: np.ndarray | EmbeddingMatrix,
     tokenizer: Tokenizer | Path | str,
     config: Mapping[str, Any],
     *,
@@ -106,7 +106,11 @@ def sums(contents: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def described(
-    table: Table, tokenizer: Tokenizer, config: Mapping[str, Any], sums: dict[str, str], encoder: Mapping[str, Any]
+    table: EmbeddingMatrix,
+    tokenizer: Tokenizer,
+    config: Mapping[str, Any],
+    sums: dict[str, str],
+    encoder: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The complete config.json of a model; arguments as of :func:`save_model`, and its tokenizer's files.
 
@@ -133,7 +137,7 @@ def described(
         full["dtype"] = table.dtype
     if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
         raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
-    return full | tokenizer.recorded(config)
+    return full | tokenizer.to_config(config)
 
 
 def write_folder(
@@ -161,7 +165,7 @@ def model_name(folder: Path) -> str:
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
-def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lstm | None]:
+def read_model(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer, lstm.Lstm | None]:
     """Read the folder of a mean or of an LSTM: its config, its table, memory-mapped, its tokenizer, and the LSTM.
 
     Raises:
@@ -174,7 +178,7 @@ def read_model(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, lstm.Lst
 
 
 def read_sequence(
-    config: Mapping[str, Any], table: Table, tensors: Mapping[str, np.ndarray], folder: Path
+    config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
 ) -> lstm.Lstm | None:
     """Make a model's LSTM of its config.json and its tensors beside the table; None for a mean.
 
@@ -193,7 +197,7 @@ def read_sequence(
     return None
 
 
-def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[str, np.ndarray]]:
+def read_folder(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer, dict[str, np.ndarray]]:
     """Read a model's folder: its config, its table, its tokenizer, and its encoder's further tensors.
 
     Raises:
@@ -209,7 +213,7 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], Table, Tokenizer, dict[st
 
 def read_parts(
     config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], files: Folder, folder: Path
-) -> tuple[Table, Tokenizer, dict[str, np.ndarray]]:
+) -> tuple[EmbeddingMatrix, Tokenizer, dict[str, np.ndarray]]:
     """Make a model's table and tokenizer of what its folder holds, and check that all of it fits together.
 
     Args:
@@ -238,19 +242,19 @@ def read_parts(
     return table, kind.load(files, config), others
 
 
-def checked_table(weight: np.ndarray | Table, tokenizer: Tokenizer) -> Table:
+def checked_table(weight: np.ndarray | EmbeddingMatrix, tokenizer: Tokenizer) -> EmbeddingMatrix:
     """Check that a table fits a tokenizer's ids; an array, (ids, dim), becomes one of float32.
 
     Raises:
         DataError: the two do not match.
     """
-    shape = weight.values.shape if isinstance(weight, Table) else weight.shape
+    shape = weight.values.shape if isinstance(weight, EmbeddingMatrix) else weight.shape
     if len(shape) != 2 or shape[1] < 1 or shape[0] != len(tokenizer):
         message = f"has {len(tokenizer)} pieces, but the embedding matrix has shape {shape}; each piece needs a row"
         raise DataError(message, str(tokenizer))
-    if isinstance(weight, Table):
+    if isinstance(weight, EmbeddingMatrix):
         return weight
-    return Table(np.ascontiguousarray(weight, np.float32))
+    return EmbeddingMatrix(np.ascontiguousarray(weight, np.float32))
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -309,14 +313,14 @@ def _sha256(path: Path) -> str:
         raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
 
 
-def table_tensors(table: Table) -> dict[str, np.ndarray]:
+def table_tensors(table: EmbeddingMatrix) -> dict[str, np.ndarray]:
     """The tensors of a table, by name; the scale is shaped to broadcast, so that any reader applies it correctly."""
     if table.scale is None:
         return {TENSOR: table.values}
     return {TENSOR: table.values, SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
 
 
-def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Table, dict[str, np.ndarray]]:
+def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[EmbeddingMatrix, dict[str, np.ndarray]]:
     """Make the table, and return the other tensors; ``path`` is their file."""
     others = dict(tensors)
     table = _table(others.pop(TENSOR, None), others.pop(SCALE, None))
@@ -327,13 +331,13 @@ def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Table, d
     return table, others
 
 
-def _table(values: np.ndarray | None, scale: np.ndarray | None) -> Table | None:
+def _table(values: np.ndarray | None, scale: np.ndarray | None) -> EmbeddingMatrix | None:
     """Make a table of saved tensors; None if they do not form one."""
     if values is None or values.ndim != 2:
         return None
     if values.dtype != np.int8:
-        return Table(values) if scale is None else None
+        return EmbeddingMatrix(values) if scale is None else None
     by_row, by_dimension = (len(values), 1), (1, values.shape[1])
     if scale is None or scale.dtype != np.float32 or scale.shape not in (by_row, by_dimension):
         return None
-    return Table(values, np.array(scale).ravel(), by_row=scale.shape == by_row)
+    return EmbeddingMatrix(values, np.array(scale).ravel(), by_row=scale.shape == by_row)

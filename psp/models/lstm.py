@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.models.table import Table, usable
+from psp.models.table import EmbeddingMatrix, usable
 from psp.text.encoded import Encoded
 
 FORWARD, BOTH = "lstm", "blstm"
@@ -139,7 +139,7 @@ class Lstm:
             )
         return made
 
-    def pool(self, table: Table, encoded: Encoded, out: npt.NDArray[np.float32]) -> None:
+    def pool(self, table: EmbeddingMatrix, encoded: Encoded, out: npt.NDArray[np.float32]) -> None:
         """Write the sentences' vectors into ``out``, float32 (n, dim); zeros for a sentence without ids.
 
         Args:
@@ -154,7 +154,7 @@ class Lstm:
         for rows in _blocks(order, lengths, self._together):
             out[rows] = self._pooled(Block(table, encoded.take(rows)))
 
-    def states(self, table: Table, encoded: Encoded) -> npt.NDArray[np.float32]:
+    def states(self, table: EmbeddingMatrix, encoded: Encoded) -> npt.NDArray[np.float32]:
         """The state of each position, those of both directions averaged or concatenated: float32 (ids, dim).
 
         Args:
@@ -228,7 +228,7 @@ class Block:
         starts, lengths: of each sentence in ``ids``, (n,); lengths do not increase, and are at least 1.
     """
 
-    def __init__(self, table: Table, sentences: Encoded) -> None:
+    def __init__(self, table: EmbeddingMatrix, sentences: Encoded) -> None:
         used, ids = np.unique(sentences.ids, return_inverse=True)
         self.embeddings, self.ids = table.gather(used), ids.ravel()
         self.starts, self.lengths = sentences.offsets[:-1], np.diff(sentences.offsets)

@@ -18,11 +18,11 @@ from numba import types
 from numba.extending import intrinsic
 
 from psp.core.jit import compiled
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 
 
-def pool(table: Table, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-    """See :meth:`psp.models.table.Table.pool`."""
+def pool(table: EmbeddingMatrix, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
+    """See :meth:`psp.models.table.EmbeddingMatrix.pool`."""
     ids = np.ascontiguousarray(ids, np.int32)
     if table.scale is not None and not table.by_row:
         _in_whole_numbers(table.values, table.scale, ids, offsets, out)

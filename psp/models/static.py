@@ -20,7 +20,7 @@ from psp.models.accelerate import Accelerator, accelerated
 from psp.models.folder import OURS, checked_table, read_model, save_model
 from psp.models.interface import checked_prompts
 from psp.models.lstm import Lstm
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
@@ -35,7 +35,7 @@ class StaticModel(TokenModel):
     """An embedding matrix and the tokenizer whose ids index its rows.
 
     Args:
-        weight: float32 (vocab_size, dim), or a :class:`psp.models.table.Table`; not copied.
+        weight: float32 (vocab_size, dim), or a :class:`psp.models.table.EmbeddingMatrix`; not copied.
         sentencepiece_model: the path of a sentencepiece model, or a tokenizer of any kind.
         config: ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default []) decide how text
             is read; ``prompts`` (default {}) are those of ``encode``; with ``unknown_alone``, a text of unknown pieces
@@ -57,7 +57,7 @@ class StaticModel(TokenModel):
 
     def __init__(
         self,
-        weight: np.ndarray | Table,
+        weight: np.ndarray | EmbeddingMatrix,
         sentencepiece_model: Path | str | Tokenizer,
         config: Mapping[str, Any] | None = None,
         *,
@@ -67,7 +67,7 @@ class StaticModel(TokenModel):
     ) -> None:
         self.tokenizer = as_tokenizer(sentencepiece_model, config)
         self.table = checked_table(weight, self.tokenizer)
-        self.config = self.tokenizer.recorded(config or {})
+        self.config = self.tokenizer.to_config(config or {})
         self.threads, self.sequence = threads, accelerated(sequence, accelerate)
         self._accelerator = Accelerator(None if isinstance(accelerate, str) else accelerate, self.tokenizer.fast)
         checked_prompts(self.config)

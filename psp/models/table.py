@@ -34,7 +34,7 @@ BUFFER_BYTES = 768 << 10
 CHUNK = 1024
 
 
-class Table:
+class EmbeddingMatrix:
     """An embedding matrix.
 
     Args:
@@ -87,7 +87,7 @@ class Table:
             return usable(self.scale)
         return all(usable(self.values[start : start + CHUNK]) for start in range(0, len(self), CHUNK))
 
-    def converted(self, dtype: str | None = None, dim: int | None = None) -> Table:
+    def converted(self, dtype: str | None = None, dim: int | None = None) -> EmbeddingMatrix:
         """Convert to ``dtype`` and the first ``dim`` dimensions; returns itself if nothing changes.
 
         For int8, the scale is per row or per dimension, whichever has the smaller squared error.
@@ -113,7 +113,7 @@ class Table:
                     values[start : start + CHUNK] = self.rows(start, start + CHUNK)[:, :dim]
             except FloatingPointError:
                 raise ValueError("a number of the table is too large for float16 (65,504 at most)") from None
-        return Table(values)
+        return EmbeddingMatrix(values)
 
     def pool(self, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray, compiled: ModuleType | None = None) -> None:
         """Write the mean of each sentence's rows to ``out``, float32 (sentences, dim); zeros if it has no ids.
@@ -189,7 +189,7 @@ class Table:
         return np.add.reduce(parts, axis=1)
 
 
-def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, Table]:
+def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, EmbeddingMatrix]:
     """Convert rows to int8; return the squared error and the matrix."""
     largest = np.zeros(len(rows) if by_row else rows.shape[1], np.float32)
     for start in range(0, len(rows), CHUNK):
@@ -200,7 +200,7 @@ def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, Table]:
             np.maximum(largest, part.max(axis=0), out=largest)
     scale: np.ndarray[Any, np.dtype[np.float32]] = largest / np.float32(127)
     scale[scale == 0] = 1  # zeros, or numbers so small that the scale is zero
-    table = Table(np.empty(rows.shape, np.int8), scale, by_row=by_row)
+    table = EmbeddingMatrix(np.empty(rows.shape, np.int8), scale, by_row=by_row)
     error = 0.0
     for start in range(0, len(rows), CHUNK):
         part = rows[start : start + CHUNK]

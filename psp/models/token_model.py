@@ -10,7 +10,7 @@ import numpy as np
 
 from psp.models.accelerate import Accelerator
 from psp.models.interface import quantized
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.models.text_model import TextModel, checked_texts
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -26,7 +26,7 @@ class TokenModel(TextModel):
     """
 
     tokenizer: Tokenizer
-    table: Table
+    table: EmbeddingMatrix
     sequence: Any
     _accelerator: Accelerator
 

@@ -37,7 +37,7 @@ from psp.models.accelerate import LSTMS, Accelerator
 from psp.models.files import CONFIG, TRANSFORMER, transformer_files
 from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
 from psp.models.interface import checked_prompts
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
 from psp.models.trust import runs_psp_alone
 from psp.text.encoded import Encoded
@@ -162,7 +162,7 @@ class TransformerSequence:
             digest.update(np.ascontiguousarray(one.float().numpy()).tobytes())
         return digest.hexdigest()
 
-    def pool(self, table: Table, encoded: Encoded, out: npt.NDArray[np.float32]) -> None:
+    def pool(self, table: EmbeddingMatrix, encoded: Encoded, out: npt.NDArray[np.float32]) -> None:
         """Write the vectors of sentences, float32 (n, dim), into ``out``; zeros for a sentence without ids."""
         import torch
 
@@ -179,7 +179,7 @@ class TransformerSequence:
                 features = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(inside).long()}
                 out[rows] = self.model(features)["sentence_embedding"].float().numpy()
 
-    def states(self, table: Table, encoded: Encoded) -> NoReturn:
+    def states(self, table: EmbeddingMatrix, encoded: Encoded) -> NoReturn:
         raise ValueError(
             "a transformer has no vectors of tokens of which a sentence's is the mean; for its last layer, load the "
             'folder in SentenceTransformer and write output_value="token_embeddings" there'
@@ -215,7 +215,7 @@ class TransformerModel(TokenModel):
             raise ValueError(f"accelerate is {accelerate!r}; for transformers it is None, {' or '.join(LSTMS)}")
         self.config, self.threads = dict(config), threads
         checked_prompts(self.config)
-        self.table = Table(model[0].model.get_input_embeddings().weight.detach().numpy())
+        self.table = EmbeddingMatrix(model[0].model.get_input_embeddings().weight.detach().numpy())
         self.tokenizer = TransformerTokenizer(model[0], len(self.table))
         precision = LSTMS[accelerate] if isinstance(accelerate, str) else "float32"
         self.sequence = TransformerSequence(model, self.config.get("encoder") or {}, threads, precision)

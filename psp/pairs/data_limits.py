@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psp.core.settings import number, whole
+from psp.core.settings import integer, number
 
 WARN_SHARE = number(
     0.2,
@@ -14,7 +14,7 @@ WARN_SHARE = number(
 )
 """``filters.warn_share``."""
 
-WARN_PAIRS = whole(
+WARN_PAIRS = integer(
     5000,
     at_least=0,
     inert=True,

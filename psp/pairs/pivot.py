@@ -28,7 +28,7 @@ import xxhash
 from psp.core.errors import ConfigError
 from psp.core.files import atomic, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, choice, flag, whole
+from psp.core.settings import Section, boolean, choice, integer
 from psp.core.settings import number as a_number
 from psp.core.settings import text as a_text
 from psp.models.embedding_cache import cached
@@ -61,7 +61,7 @@ SECTION = Section(
             help="of a group of n sentences: cover takes ceil(n/2) pairs, so that each sentence is in one at least; "
             f"all takes every pair, at most {MOST} a group",
         ),
-        "max_group": whole(
+        "max_group": integer(
             20,
             at_least=2,
             null=True,
@@ -85,7 +85,7 @@ SECTION = Section(
             help="leave out sentences with a lower cosine to their translation; only those that share it with another "
             "are embedded",
         ),
-        "own_filters": flag(
+        "own_filters": boolean(
             True,
             recipes={"dadas": False},
             help="filter mined pairs by defaults of their own (docs/data.md); false: by `decontaminate` alone, and "

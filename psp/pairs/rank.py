@@ -33,7 +33,7 @@ import xxhash
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, choice, listing, whole
+from psp.core.settings import Section, choice, integer, list_of
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
@@ -78,9 +78,9 @@ SECTION = Section(
             "overlap: shared word trigrams, as the filter `overlap` has them; length: mean words of the two sides; "
             "null: keep all",
         ),
-        "tenths": listing(
+        "tenths": list_of(
             [9, 10],
-            items=whole(at_least=1, at_most=TENTHS),
+            items=integer(at_least=1, at_most=TENTHS),
             at_least=1,
             distinct=True,
             help="the tenths to keep: 1 has the lowest values, 10 the highest",

@@ -26,7 +26,7 @@ import sentencepiece
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, number, whole
+from psp.core.settings import Section, integer, number
 from psp.pairs.pair_file import read_mixed
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _LEVELS = {"I": logging.INFO, "W": logging.WARNING, "E": logging.WARNING, "F": l
 SECTION = Section(
     "the sentencepiece model",
     {
-        "vocab_size": whole(
+        "vocab_size": integer(
             50000, at_least=16, at_most=2000000, help="number of pieces; a small corpus yields fewer, with a warning"
         ),
         "character_coverage": number(
@@ -73,13 +73,13 @@ SECTION = Section(
             "have none in an English-French model, and in one of six languages a fifth of Chinese is "
             "unknown",
         ),
-        "sample": whole(
+        "sample": integer(
             1000000,
             at_least=1000,
             recipes={"paper": 10000000, "code": 10000000},
             help="maximum number of sentences to train on (memory grows with it)",
         ),
-        "threads": whole(
+        "threads": integer(
             8,
             at_least=1,
             help="training threads, whatever the number of cores, since another number can change the model",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, choice, whole
+from psp.core.settings import Section, choice, integer
 from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
 from psp.text.tokenizer_kinds import of_vocabulary
 from psp.text.vocabulary import FILE
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SECTION = Section(
     "the vocabulary of a model with `encoder: word` or `trigram`",
     {
-        "size": whole(
+        "size": integer(
             200000,
             at_least=1,
             at_most=2000000,
@@ -38,7 +38,7 @@ SECTION = Section(
             unstated=["paranmt"],
             help="maximum number of words or trigrams, the most frequent ones",
         ),
-        "min_count": whole(
+        "min_count": integer(
             2,
             at_least=1,
             recipes={"paranmt": 1},

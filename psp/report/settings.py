@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from psp.core.settings import NAME, Section, listing
+from psp.core.settings import NAME, Section, list_of
 
 #: What a page can ask for, and the files of it in a model's folder; those of tasks are named by the config.
 PARTS = {
@@ -16,13 +16,13 @@ PARTS = {
 SECTION = Section(
     "the pages results/<model>/report.html and results/report.html",
     {
-        "include": listing(
+        "include": list_of(
             ["compare"],
             items={"type": "string", "enum": list(PARTS)},
             distinct=True,
             help="what is made for a model's page; whatever else has been made before is on it too",
         ),
-        "models": listing(
+        "models": list_of(
             [],
             items={"type": "string", "pattern": NAME},
             distinct=True,

@@ -38,7 +38,7 @@ class PartsTokenizer(Tokenizer):
 
     def _read(self, config: Mapping[str, Any]) -> None:
         super()._read(config)
-        self.parts = tuple(part.reading(config) for part in self.parts)
+        self.parts = tuple(part.with_preprocessing(config) for part in self.parts)
 
     def __len__(self) -> int:
         return self.starts[-1]

@@ -125,10 +125,10 @@ class SentencepieceTokenizer(Tokenizer):
         )
         return texts
 
-    def obstacle(self) -> str | None:
-        from psp.text.unigram import obstacle
+    def unsupported_reason(self) -> str | None:
+        from psp.text.unigram import unsupported_reason
 
-        return obstacle(self.processor)
+        return unsupported_reason(self.processor)
 
     def fast(self) -> WordCache:
         from psp.text.word_cache import WordCache

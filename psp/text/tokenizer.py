@@ -79,7 +79,7 @@ class Making(NamedTuple):
 
 
 class Tokenizer(abc.ABC):
-    """Text in, flat ids out. Immutable: :meth:`reading` gives another tokenizer with the same vocabulary.
+    """Text in, flat ids out. Immutable: :meth:`with_preprocessing` gives another tokenizer with the same vocabulary.
 
     A kind implements the abstract methods, and overrides what it can do better than the default.
 
@@ -150,7 +150,7 @@ class Tokenizer(abc.ABC):
         self._segmenter = _segmenter(self.segment)
         self._dropped = _dropped(self.left_out, len(self), self.unknown_id)
 
-    def reading(self, config: Mapping[str, Any]) -> Self:
+    def with_preprocessing(self, config: Mapping[str, Any]) -> Self:
         """Copy this tokenizer so that it reads text as ``config`` says; what the config does not say stays.
 
         Raises:
@@ -159,10 +159,10 @@ class Tokenizer(abc.ABC):
         if not any(key in config for key in READING):
             return self
         made = copy.copy(self)
-        made._read(self.recorded({key: config[key] for key in READING if key in config}))
+        made._read(self.to_config({key: config[key] for key in READING if key in config}))
         return made
 
-    def recorded(self, config: Mapping[str, Any]) -> dict[str, Any]:
+    def to_config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Add to ``config`` how this tokenizer reads text, if the config does not say and it is not the default."""
         said = {key: getattr(self, key) for key, default in READING.items() if getattr(self, key) != default}
         return dict(config) | {key: value for key, value in said.items() if key not in config}
@@ -236,7 +236,7 @@ class Tokenizer(abc.ABC):
         ids, offsets = encoded.ids.tolist(), encoded.offsets.tolist()
         return [" ".join(map(self.piece, ids[offsets[i] : offsets[i + 1]])) for i in range(len(encoded))]
 
-    def obstacle(self) -> str | None:
+    def unsupported_reason(self) -> str | None:
         """Why no compiled code encodes like this tokenizer; None if there is some."""
         return f"there is none for tokenizers of the kind {self.name_on_disk()}"
 
@@ -244,9 +244,9 @@ class Tokenizer(abc.ABC):
         """Compiled code that encodes like this tokenizer; needs numba.
 
         Raises:
-            ValueError: there is none; :meth:`obstacle` says why.
+            ValueError: there is none; :meth:`unsupported_reason` says why.
         """
-        raise ValueError(self.obstacle())
+        raise ValueError(self.unsupported_reason())
 
     def sha256(self) -> str:
         """SHA-256 of the vocabulary, by which stores identify it: of its file, or of all if there are several."""

@@ -57,7 +57,7 @@ def as_tokenizer(
         DataError, PspError: as of the classes.
     """
     if isinstance(given, Tokenizer):
-        return given.reading(config or {})
+        return given.with_preprocessing(config or {})
     if not isinstance(given, (Path, str)):
         return PartsTokenizer([as_tokenizer(one) for one in given], config)
     path = Path(given)

@@ -7,7 +7,7 @@ summed in float64, and each word comes with its *reach*: the largest sum of scor
 matter. Callers that assemble a sentence from words leave those beyond their reach to sentencepiece.
 
 This is exact if each word's pieces begin with the mark for a space, no piece has that mark elsewhere, runs of spaces
-count as one, and no normalisation rule looks at a space; :func:`obstacle` checks it.
+count as one, and no normalisation rule looks at a space; :func:`unsupported_reason` checks it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Words(NamedTuple):
     reaches: npt.NDArray[np.float64]
 
 
-def obstacle(processor: sentencepiece.SentencePieceProcessor) -> str | None:
+def unsupported_reason(processor: sentencepiece.SentencePieceProcessor) -> str | None:
     """Why a sentencepiece model's sentences cannot be assembled from words here; None if they can."""
     try:
         read(processor)

@@ -131,7 +131,7 @@ class VocabularyTokenizer(Tokenizer):
         except DataError as error:
             raise DataError(str(error), path) from None
         made.path = path
-        return made.reading(config or {})
+        return made.with_preprocessing(config or {})
 
     @classmethod
     def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:
@@ -154,8 +154,8 @@ class VocabularyTokenizer(Tokenizer):
     def spelled(self, text: str) -> list[tuple[str, int]]:
         return [(token, self._ids.get(token, 0)) for token in self.tokens(text)]
 
-    def obstacle(self) -> str | None:
-        return super().obstacle() if type(self)._make_lookup is VocabularyTokenizer._make_lookup else None
+    def unsupported_reason(self) -> str | None:
+        return super().unsupported_reason() if type(self)._make_lookup is VocabularyTokenizer._make_lookup else None
 
     def fast(self) -> Fast:
         lookup = self._compiled()

@@ -9,7 +9,7 @@ space as a character. The ids are therefore always sentencepiece's.
 Measured on one core (Xeon), 120,000 English and French sentences of 12 words in batches of 8,192, 100,000 words:
 450,000 sentences/s the first time, 920,000 the second; sentencepiece 188,000.
 
-For other sentencepiece models, :func:`psp.text.unigram.obstacle` says what is in the way. Needs numba.
+For other sentencepiece models, :func:`psp.text.unigram.unsupported_reason` says what is in the way. Needs numba.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class WordCache:
     Several threads may use it, one at a time.
 
     Args:
-        processor: a sentencepiece model without an :func:`psp.text.unigram.obstacle`.
+        processor: a sentencepiece model without an :func:`psp.text.unigram.unsupported_reason`.
         lower_case: lower-case words before they are encoded. str.lower looks at a letter's neighbours (the final
             sigma), but not across a space.
         left_out: ids to leave out, beside the unknown one; a text without other ids has the unknown one.
 
     Raises:
-        ValueError: the model has an obstacle.
+        ValueError: the model has an unsupported_reason.
     """
 
     def __init__(

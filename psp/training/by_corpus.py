@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
 from psp.core.files import read_json, write_json
-from psp.core.settings import Section, listing
+from psp.core.settings import Section, list_of
 from psp.pairs.samples import sample_size
 from psp.training.samples import DECLARED, Points, conditions, scores
 
@@ -22,7 +22,7 @@ SECTION = Section(
     "results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS set; "
     "trained from scratch, without a teacher or a search for settings",
     {
-        "corpora": listing(
+        "corpora": list_of(
             None,
             items={"type": "string"},
             at_least=1,

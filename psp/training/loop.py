@@ -31,7 +31,7 @@ from psp.training.objectives import find
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import JOINT, TrainSettings, When
+from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
 from psp.training.teaching.lessons import Lessons, TaughtPairs
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.torch_state import torch_state
@@ -97,7 +97,7 @@ class Training:
     model_config: Mapping[str, Any]
     init_from: Path | None = None
     init_vectors: Path | None = None
-    checkpoints: When = field(default_factory=When)
+    checkpoints: CheckpointSchedule = field(default_factory=CheckpointSchedule)
     identity: Mapping[str, str] = field(default_factory=dict)
     warn_pairs: int = data_warnings.PAIRS
     replace: bool = True
@@ -161,7 +161,7 @@ class Training:
             },
             init_from=Path(init_from) if init_from else None,
             init_vectors=Path(vectors[0]) if vectors else None,
-            checkpoints=When(**job["checkpoint"]),
+            checkpoints=CheckpointSchedule(**job["checkpoint"]),
             identity={"code": code},
             warn_pairs=job["warn_pairs"],
             encoder=encoder,

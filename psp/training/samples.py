@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
-from psp.core.settings import Setting, choice, listing, whole
+from psp.core.settings import Setting, choice, integer, list_of
 from psp.evaluation.seeds import summary
 from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.pair_file import folder_beside
@@ -31,21 +31,21 @@ Points = Mapping[str, Mapping[str, Mapping[int, Path | str]]]
 
 #: The settings of each study.
 DECLARED: Mapping[str, Setting] = {
-    "encoders": listing(
+    "encoders": list_of(
         ["word", "trigram", "subword"],
         items=choice(options=[*kinds(), *LSTMS]),
         at_least=1,
         distinct=True,
         help="the encoders to train, each with one vocabulary, that of all pairs of the model",
     ),
-    "pairs": whole(
+    "pairs": integer(
         None,
         at_least=2,
         null=True,
         help="pairs to train on of each, chosen at random; null: as many as the smallest has",
     ),
-    "epochs": whole(10, at_least=1, recipes={"paranmt": 1}, help="passes over them"),
-    "seeds": listing(
+    "epochs": integer(10, at_least=1, recipes={"paranmt": 1}, help="passes over them"),
+    "seeds": list_of(
         [1, 2, 3],
         items={"type": "integer", "minimum": 0},
         at_least=1,

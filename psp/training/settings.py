@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import Section, Setting, choice, flag, listing, number, text, whole
+from psp.core.settings import Section, Setting, boolean, choice, integer, list_of, number, text
 from psp.training import objectives
 
 
@@ -74,7 +74,7 @@ class TrainSettings(_Checked):
     BLOCK = "train"
 
     epochs: int = _field(
-        whole(
+        integer(
             6,
             at_least=1,
             recipes={"paper": 25, "code": 25, "paranmt": 5},
@@ -83,7 +83,7 @@ class TrainSettings(_Checked):
         )
     )
     batch_size: int = _field(
-        whole(
+        integer(
             512,
             at_least=2,
             recipes={"paper": 128, "code": 128, "paranmt": 100},
@@ -92,7 +92,7 @@ class TrainSettings(_Checked):
         )
     )
     megabatch: int = _field(
-        whole(
+        integer(
             60,
             at_least=1,
             recipes={"paranmt": 40},
@@ -102,7 +102,7 @@ class TrainSettings(_Checked):
         )
     )
     anneal: int = _field(
-        whole(
+        integer(
             150,
             at_least=0,
             recipes={"paranmt": 0},
@@ -143,7 +143,7 @@ class TrainSettings(_Checked):
         number(20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax")
     )
     matryoshka: tuple[int, ...] = _field(
-        listing(
+        list_of(
             [],
             items={"type": "integer", "minimum": 1},
             distinct=True,
@@ -171,7 +171,7 @@ class TrainSettings(_Checked):
         )
     )
     mask_equal: bool = _field(
-        flag(
+        boolean(
             True,
             recipes={"code": False, "paranmt": False},
             tunable=True,
@@ -222,7 +222,7 @@ class TrainSettings(_Checked):
         number(0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises")
     )
     average: int = _field(
-        whole(
+        integer(
             0,
             at_least=0,
             tunable=True,
@@ -250,7 +250,7 @@ class TrainSettings(_Checked):
         )
     )
     dim: int = _field(
-        whole(1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings")
+        integer(1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings")
     )
     init: str = _field(
         choice(
@@ -285,7 +285,7 @@ class TrainSettings(_Checked):
             help="share of the initial embeddings' variance that comes from the spelling of the pieces",
         )
     )
-    seed: int = _field(whole(1, at_least=0, help="seed of all random choices, in data and training"))
+    seed: int = _field(integer(1, at_least=0, help="seed of all random choices, in data and training"))
     device: str = _field(
         text(
             "auto",
@@ -302,7 +302,7 @@ class TrainSettings(_Checked):
         )
     )
     dev_every: int | None = _field(
-        whole(
+        integer(
             None,
             at_least=1,
             null=True,
@@ -318,7 +318,7 @@ class TrainSettings(_Checked):
             "validated at the end and count as the last",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
+    log_every: int = _field(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -332,7 +332,7 @@ class TrainSettings(_Checked):
 
 
 @dataclass(frozen=True)
-class When(_Checked):
+class CheckpointSchedule(_Checked):
     """When checkpoints are written; this does not affect the model.
 
     They are written between mega-batches, at least a hundred mini-batches apart.
@@ -347,14 +347,14 @@ class When(_Checked):
         number(10, above=0, null=True, help="minutes between two checkpoints; null for none by time")
     )
     steps: int | None = _field(
-        whole(
+        integer(
             None,
             at_least=1,
             null=True,
             help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
         )
     )
-    keep: int = _field(whole(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
+    keep: int = _field(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ class LstmSettings(_Checked):
     BLOCK = "lstm"
 
     width: int | None = _field(
-        whole(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
+        integer(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
     )
     combine: str = _field(
         choice(
@@ -451,23 +451,23 @@ JOB: Mapping[str, Setting] = {
         help="a name in `vectors`, a file of word vectors: training starts from those of the same words (models of "
         "words, and LSTMs over words)",
     ),
-    "processes": whole(
+    "processes": integer(
         1,
         at_least=1,
         inert=True,
         help="processes that train together on CPUs; on one machine, one with more threads is faster",
     ),
-    "gpus": whole(
+    "gpus": integer(
         0, at_least=0, inert=True, help="processes with one GPU each, requested from a cluster; 0 requests none"
     ),
-    "threads": whole(
+    "threads": integer(
         2,
         at_least=1,
         untracked=True,  # it can change the last bits of a model, which is no reason to train again
         help="threads per process, whatever the number of cores, since another number can change the model; a job "
         "requests this times its processes",
     ),
-    "tune": flag(
+    "tune": boolean(
         False,
         untracked=True,  # tune.json is an input then
         help="use the best settings of the grid search in block `tune`, from results/<model>/tune.json",
@@ -482,7 +482,7 @@ SECTION = Section(
         "checkpoint": Section(
             "a stopped or killed training resumes from its last checkpoint; each takes 0.8 GB and 3 s for an embedding "
             "matrix of 50,000 x 1,024, and how often they are written does not affect the model",
-            When.declared(),
+            CheckpointSchedule.declared(),
             inert=True,
         ),
         **JOB,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
 from psp.core.files import read_json, write_json
-from psp.core.settings import Section, choice, listing
+from psp.core.settings import Section, choice, list_of
 from psp.pairs.rank import BY
 from psp.pairs.samples import sample_size
 from psp.training.samples import DECLARED, Points, available, conditions, scores
@@ -23,7 +23,7 @@ SECTION = Section(
     "results/<model>/tenths.json: each tenth of the model's pairs by a value, with the same number of pairs, scored on "
     "the development STS set; trained from scratch, without a teacher or a search for settings",
     {
-        "by": listing(
+        "by": list_of(
             ["score", "overlap"],
             items=choice(options=BY),
             at_least=1,

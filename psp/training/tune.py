@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, cast
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
-from psp.core.settings import Section, Setting, listing, whole
-from psp.training.reads import unused
+from psp.core.settings import Section, Setting, integer, list_of
+from psp.training.effective_settings import unused
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
 
@@ -87,7 +87,7 @@ def tunable() -> dict[str, dict[str, Any]]:
 def _grid() -> dict[str, Any]:
     # Values in the grid are validated like the key of `train` that they are for.
     properties = {
-        key: listing(items=place, at_least=1, distinct=True, help="the values to try").node
+        key: list_of(items=place, at_least=1, distinct=True, help="the values to try").node
         for key, place in tunable().items()
     }
     return {"type": "object", "minProperties": 1, "properties": properties, "additionalProperties": False}
@@ -106,13 +106,13 @@ SECTION = Section(
             },
             help="values to try for keys of `train`, in all combinations; your own grid replaces this one entirely",
         ),
-        "epochs": whole(
+        "epochs": integer(
             2,
             at_least=1,
             recipes={"paranmt": 5},
             help="passes over the pairs for each point, unless the grid has epochs",
         ),
-        "anneal": whole(
+        "anneal": integer(
             30,
             at_least=0,
             recipes={"paranmt": 0},

@@ -93,8 +93,8 @@ def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_
     path = train_sentencepiece(tmp_path / "sp.model", model_type="char", vocab_size=40)
     table = np.ones((load_sentencepiece(path).get_piece_size(), 4), np.float32)
     save_model(tmp_path / "model", table, path, {"languages": ["en"]})
-    obstacle = json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["obstacle"]
-    assert obstacle and f"words         encoded by sentencepiece: {obstacle}\n" in info(capsys, tmp_path / "model")
+    reason = json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["obstacle"]
+    assert reason and f"words         encoded by sentencepiece: {reason}\n" in info(capsys, tmp_path / "model")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.config.corpus_entries import Part, check_entry, file_name, of_pair, resolve
+from psp.config.corpus_entries import CorpusSpec, check_entry, file_name, of_pair, resolve
 from psp.core.errors import ConfigError, closest
 
 FILTERS: dict[str, Any] = {
@@ -30,7 +30,7 @@ CATALOGUE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def part(item: Any, languages: tuple[str, ...] = ("en", "fr"), recipe: str = "psp") -> Part:
+def part(item: Any, languages: tuple[str, ...] = ("en", "fr"), recipe: str = "psp") -> CorpusSpec:
     return resolve(
         item, languages=languages, catalogue=CATALOGUE, filters=FILTERS, recipe=recipe, where="models.m.corpora"
     )

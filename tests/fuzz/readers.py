@@ -458,11 +458,11 @@ def model(folder: Path) -> Made:
 
 def model_int8(folder: Path) -> Made:
     from psp.models.folder import save_model
-    from psp.models.table import Table
+    from psp.models.table import EmbeddingMatrix
     from psp.text.sentencepiece import load_sentencepiece
 
     path = train_sentencepiece(folder / "sp.model")
-    table = Table(_table(load_sentencepiece(path).get_piece_size())).converted("int8")
+    table = EmbeddingMatrix(_table(load_sentencepiece(path).get_piece_size())).converted("int8")
     return _model(folder, lambda out: save_model(out, table, path, {"languages": ["en"]}))
 
 
@@ -482,23 +482,25 @@ def model_words(folder: Path) -> Made:
 def model_lstm(folder: Path) -> Made:
     from psp.models.lstm import Direction, Lstm
     from psp.models.model import Model
-    from psp.models.table import Table
+    from psp.models.table import EmbeddingMatrix
 
     rng = np.random.default_rng(1)
     shapes = (20, 8), (20, 5), (20,)
     one = [Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)) for _ in range(2)]
     tokenizer = _words()
-    made = Model(Table(_table(len(tokenizer))), tokenizer, {"languages": ["en"]}, sequence=Lstm(one, "average", "mean"))  # type: ignore[call-arg, arg-type]
+    made = Model(
+        EmbeddingMatrix(_table(len(tokenizer))), tokenizer, {"languages": ["en"]}, sequence=Lstm(one, "average", "mean")
+    )  # type: ignore[call-arg, arg-type]
     return _model(folder, made.save)
 
 
 def model_combined(folder: Path) -> Made:
     from psp.models.combined import CombinedModel
     from psp.models.model import Model
-    from psp.models.table import Table
+    from psp.models.table import EmbeddingMatrix
 
     tokenizer = _words()
-    parts = [Model(Table(_table(len(tokenizer), dim)), tokenizer, {"languages": ["en"]}) for dim in (4, 6)]  # type: ignore[arg-type]
+    parts = [Model(EmbeddingMatrix(_table(len(tokenizer), dim)), tokenizer, {"languages": ["en"]}) for dim in (4, 6)]  # type: ignore[arg-type]
     return _model(folder, CombinedModel(parts, [1, 0.5]).save)
 
 

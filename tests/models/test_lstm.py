@@ -20,7 +20,7 @@ from psp.inference.serve.pieces import explain
 from psp.models import exports
 from psp.models.lstm import Direction, Lstm, vector_dim
 from psp.models.model import Model
-from psp.models.table import Table, read_table, write_table
+from psp.models.table import EmbeddingMatrix, read_table, write_table
 from psp.text.encoded import Encoded
 from tests.models.conftest import CONFIG, DIM
 
@@ -68,8 +68,8 @@ def test_vectors_and_states_are_torchs(
     encoded = Encoded(rng.integers(0, 30, offsets[-1]).astype(np.int32), offsets)
     made = lstm(directions, combine, pooling)
     vectors = np.full((len(lengths), made.dim), np.nan, np.float32)
-    made.pool(Table(table), encoded, vectors)
-    states = made.states(Table(table), encoded)
+    made.pool(EmbeddingMatrix(table), encoded, vectors)
+    states = made.states(EmbeddingMatrix(table), encoded)
     for start, stop, vector in zip(offsets, offsets[1:], vectors, strict=False):
         if start == stop:
             assert not vector.any()
@@ -87,7 +87,7 @@ def test_long_and_many_sentences_are_read_in_blocks(monkeypatch: pytest.MonkeyPa
     encoded = Encoded(rng.integers(0, 30, offsets[-1]).astype(np.int32), offsets)
     table, made = rng.standard_normal((30, DIM), dtype=np.float32), lstm()
     vectors = np.empty((len(lengths), made.dim), np.float32)
-    made.pool(Table(table), encoded, vectors)
+    made.pool(EmbeddingMatrix(table), encoded, vectors)
     for number in (0, 1, 700, 701, 1400):
         ids = encoded.ids[offsets[number] : offsets[number + 1]]
         np.testing.assert_allclose(vectors[number], of_torch(made, table[ids])[1], rtol=0, atol=1e-5)

@@ -19,7 +19,7 @@ from psp.models.combined import CombinedModel
 from psp.models.lstm import Direction, Lstm
 from psp.models.lstm_torch import TorchLstm
 from psp.models.model import Model
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.text.encoded import Encoded
 from tests.models.conftest import CONFIG, DIM
 from tests.models.test_lstm import TEXTS, forms
@@ -57,7 +57,7 @@ def test_vectors_and_states_are_numpys(directions: int, combine: str, pooling: s
     lengths = np.concatenate([rng.integers(0, 9, 150), [0, 1, 30]])
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     encoded = Encoded(rng.integers(0, 30, offsets[-1]).astype(np.int32), offsets)
-    table = Table(rng.standard_normal((30, DIM), dtype=np.float32))
+    table = EmbeddingMatrix(rng.standard_normal((30, DIM), dtype=np.float32))
     plain = gentle(directions, combine, pooling)
     wanted = np.empty((len(lengths), plain.dim), np.float32)
     plain.pool(table, encoded, wanted)

@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.models import pooling
-from psp.models.table import BUFFER_BYTES, CHUNK, Table, read_table, write_table
+from psp.models.table import BUFFER_BYTES, CHUNK, EmbeddingMatrix, read_table, write_table
 
 ROWS = 60
 
 
-def tables(dim: int, seed: int = 0) -> list[Table]:
+def tables(dim: int, seed: int = 0) -> list[EmbeddingMatrix]:
     """One of each kind."""
     rng = np.random.default_rng(seed)
     rows = (rng.standard_normal((ROWS, dim)) * rng.lognormal(0, 1, (ROWS, 1))).astype(np.float32)
     whole = rng.integers(-127, 128, (ROWS, dim)).astype(np.int8)
     return [
-        Table(rows),
-        Table(rows.astype(np.float16)),
-        Table(whole, rng.lognormal(0, 1, ROWS).astype(np.float32), by_row=True),
-        Table(whole, rng.lognormal(0, 1, dim).astype(np.float32), by_row=False),
+        EmbeddingMatrix(rows),
+        EmbeddingMatrix(rows.astype(np.float16)),
+        EmbeddingMatrix(whole, rng.lognormal(0, 1, ROWS).astype(np.float32), by_row=True),
+        EmbeddingMatrix(whole, rng.lognormal(0, 1, dim).astype(np.float32), by_row=False),
     ]
 
 
@@ -36,7 +36,7 @@ def flat(sentences: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([number for ids in sentences for number in ids], np.int32), offsets
 
 
-def pooled(table: Table, sentences: list[list[int]], compiled: object = None) -> np.ndarray:
+def pooled(table: EmbeddingMatrix, sentences: list[list[int]], compiled: object = None) -> np.ndarray:
     out = np.full((len(sentences), table.dim), np.nan, np.float32)
     table.pool(*flat(sentences), out, compiled)
     return out
@@ -81,7 +81,7 @@ def test_memory_does_not_grow_with_a_sentence(kind):
 @pytest.mark.slow
 def test_every_half_is_the_float_that_it_is():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-    table = Table(halves[np.isfinite(halves)][:, None])
+    table = EmbeddingMatrix(halves[np.isfinite(halves)][:, None])
     sentences = [[row] for row in range(len(table))]
     assert pooled(table, sentences, pooling).tobytes() == table.values.astype(np.float32).tobytes()
 
@@ -93,7 +93,7 @@ def test_a_table_in_a_file_is_read_where_it_lies(tmp_path):
         found = read_table(tmp_path / "t")
         assert not found["a"].flags.writeable and not found["a"].flags.owndata
         assert found["a"].dtype == table.values.dtype
-        again = Table(found["a"], table.scale, by_row=table.by_row)
+        again = EmbeddingMatrix(found["a"], table.scale, by_row=table.by_row)
         assert pooled(again, [[3, 4], [5]], pooling).tobytes() == pooled(table, [[3, 4], [5]]).tobytes()
         assert np.array_equal(safetensors.numpy.load_file(tmp_path / "t")["a"], table.values)
 
@@ -132,9 +132,9 @@ def test_conversions_lose_what_their_bits_lose(seed, dim):
 def test_8_bits_are_scaled_along_the_axis_that_loses_less():
     rng = np.random.default_rng(1)
     rows = rng.choice([-1, 1], (3 * CHUNK + 7, 16)).astype(np.float32)
-    assert Table(rows * rng.lognormal(0, 2, (len(rows), 1)).astype(np.float32)).converted("int8").by_row
-    assert not Table(rows * rng.lognormal(0, 2, 16).astype(np.float32)).converted("int8").by_row
-    zeros = Table(np.zeros((4, 3), np.float32)).converted("int8")
+    assert EmbeddingMatrix(rows * rng.lognormal(0, 2, (len(rows), 1)).astype(np.float32)).converted("int8").by_row
+    assert not EmbeddingMatrix(rows * rng.lognormal(0, 2, 16).astype(np.float32)).converted("int8").by_row
+    zeros = EmbeddingMatrix(np.zeros((4, 3), np.float32)).converted("int8")
     assert not zeros.rows().any() and zeros.finite()
 
 
@@ -144,12 +144,15 @@ def test_what_cannot_be_had_is_refused():
         with pytest.raises(ValueError, match=message):
             table.converted(dtype, dim)
     with pytest.raises(ValueError, match="too large for float16"):
-        Table(np.full((2, 2), 1e5, np.float32)).converted("float16")
+        EmbeddingMatrix(np.full((2, 2), 1e5, np.float32)).converted("float16")
     with pytest.raises(ValueError, match="scale"):
-        Table(np.zeros((2, 3), np.int8), np.ones(3, np.float32), by_row=True)
+        EmbeddingMatrix(np.zeros((2, 3), np.int8), np.ones(3, np.float32), by_row=True)
     with pytest.raises(ValueError, match="a table of"):
-        Table(np.zeros((2, 3), np.int8))
-    assert not Table(np.array([[1, np.nan]], np.float32)).finite()
-    assert not Table(np.array([[1, np.inf]], np.float16)).finite()
-    assert not Table(np.array([[1, -3e38]], np.float32)).finite()  # its square is infinite
-    assert Table(np.array([[-6e4, 6e4]], np.float16)).finite() and Table(np.zeros((0, 3), np.float32)).finite()
+        EmbeddingMatrix(np.zeros((2, 3), np.int8))
+    assert not EmbeddingMatrix(np.array([[1, np.nan]], np.float32)).finite()
+    assert not EmbeddingMatrix(np.array([[1, np.inf]], np.float16)).finite()
+    assert not EmbeddingMatrix(np.array([[1, -3e38]], np.float32)).finite()  # its square is infinite
+    assert (
+        EmbeddingMatrix(np.array([[-6e4, 6e4]], np.float16)).finite()
+        and EmbeddingMatrix(np.zeros((0, 3), np.float32)).finite()
+    )

@@ -168,7 +168,7 @@ def test_it_embeds_in_every_way_that_models_do(made: Made) -> None:
         pickle.loads(pickle.dumps(model)),
         load_model(made.model, accelerate=True),
         Model(model.weight, made.tokenizer, {"lower_case": True}),
-        Model(model.weight, made.tokenizer.reading({"lower_case": True})),
+        Model(model.weight, made.tokenizer.with_preprocessing({"lower_case": True})),
     ):
         assert np.array_equal(other.embed_raw_text(texts), vectors)
     small = model.quantized("int8", 8)
@@ -183,7 +183,7 @@ def test_words_are_left_out_as_pieces_are(made: Made) -> None:
     the, cat = (made.tokenizer.pieces().index(word) for word in ("the", "cat"))
     without = Model(model.weight, made.tokenizer, {"left_out": [the]})
     assert without.ids(["the cat", "the"])[0].tolist() == [cat]
-    assert without.tokenizer.reading({"left_out": []}).encode(["the"]).ids.tolist() == [the]
+    assert without.tokenizer.with_preprocessing({"left_out": []}).encode(["the"]).ids.tolist() == [the]
 
 
 def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_mean_of_sentencepiece_stays_as_older_readers_know_it(tmp_path: Path) 
     tokenizer = SentencepieceTokenizer(train_sentencepiece(tmp_path / "sp.model"))
     table = np.ones((len(tokenizer), 4), np.float32)
     by_path = save_model(tmp_path / "a", table, tokenizer.path, {"lower_case": True})
-    by_tokenizer = save_model(tmp_path / "b", table, tokenizer.reading({"lower_case": True}), {})
+    by_tokenizer = save_model(tmp_path / "b", table, tokenizer.with_preprocessing({"lower_case": True}), {})
     assert by_path == by_tokenizer and by_path["format"] == 1 and not by_path.keys() & {"tokenizer", "encoder"}
     for name in NAMES.values():
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()

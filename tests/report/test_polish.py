@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from psp.core.errors import ConfigError
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from psp.report import quoted
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
@@ -75,7 +75,7 @@ def test_a_real_tasks_file_is_read_and_another_protocols_is_not(script: ModuleTy
         "ppc": {"task": "classification", "path": str(tmp_path / "set/test.txt")},
     }
     for name, entry in entries.items():
-        found = make(entry).score(HASHED, Draw(100, 1, name))
+        found = make(entry).score(HASHED, BootstrapSpec(100, 1, name))
         body = {"parts": {part: one.report for part, one in found.items()}}
         write(tmp_path / f"tasks/{name}.json", [json.dumps(body)])
     _, row = script.TABLE.named(f"x={tmp_path}")

@@ -65,7 +65,10 @@ def test_several_files_make_one(parts, tmp_path):
     made = as_tokenizer(paths)
     assert isinstance(made, PartsTokenizer) and sorted(made.contents()) == ["0.vocabulary.txt", "1.vocabulary.txt"]
     assert made.sha256() == PartsTokenizer(parts).sha256()
-    assert made.reading({"lower_case": True}).encode(["THE CAT"]).ids.tolist() == made.encode(["the cat"]).ids.tolist()
+    assert (
+        made.with_preprocessing({"lower_case": True}).encode(["THE CAT"]).ids.tolist()
+        == made.encode(["the cat"]).ids.tolist()
+    )
 
 
 def test_no_folder_holds_one(tmp_path):

@@ -71,7 +71,7 @@ def test_it_is_sentencepiece_with_things_left_out(
     tokenizer: SentencepieceTokenizer, texts: list[str], threads: int, lower: bool
 ) -> None:
     left_out = [7, 11]
-    reads = tokenizer.reading({"lower_case": lower, "left_out": left_out})
+    reads = tokenizer.with_preprocessing({"lower_case": lower, "left_out": left_out})
     processor, unknown = tokenizer.processor, tokenizer.processor.unk_id()
     whole = processor.encode([text.lower() if lower else text for text in texts], out_type=int)
     expected = [[i for i in ids if i not in (unknown, *left_out)] or [unknown] * bool(ids) for ids in whole]
@@ -100,16 +100,16 @@ def test_its_vocabulary_is_sentencepieces(tokenizer: SentencepieceTokenizer) -> 
     assert tokenizer.silent_ids == [processor.unk_id(), processor.piece_to_id("▁")]
     assert tokenizer.contents() == {"sentencepiece.model": tokenizer.path.read_bytes()}
     assert tokenizer.sha256() == sha256(tokenizer.path) and str(tokenizer) == str(tokenizer.path)
-    assert tokenizer.obstacle() is None
+    assert tokenizer.unsupported_reason() is None
 
 
 def test_reading_changes_what_is_said_and_no_more(tokenizer: SentencepieceTokenizer) -> None:
-    assert tokenizer.reading({"languages": ["en"]}) is tokenizer
-    lower = tokenizer.reading({"lower_case": True})
+    assert tokenizer.with_preprocessing({"languages": ["en"]}) is tokenizer
+    lower = tokenizer.with_preprocessing({"lower_case": True})
     assert (lower.lower_case, tokenizer.lower_case) == (True, False) and lower.processor is tokenizer.processor
-    assert lower.reading({"left_out": [5]}).recorded({}) == {"lower_case": True, "left_out": [5]}
-    assert lower.recorded({"lower_case": False, "dim": 3}) == {"lower_case": False, "dim": 3}
-    assert as_tokenizer(tokenizer.path, {"lower_case": True}).recorded({}) == {"lower_case": True}
+    assert lower.with_preprocessing({"left_out": [5]}).to_config({}) == {"lower_case": True, "left_out": [5]}
+    assert lower.to_config({"lower_case": False, "dim": 3}) == {"lower_case": False, "dim": 3}
+    assert as_tokenizer(tokenizer.path, {"lower_case": True}).to_config({}) == {"lower_case": True}
 
 
 @pytest.mark.parametrize("fast", [False, True])

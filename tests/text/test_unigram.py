@@ -11,7 +11,7 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.text.unigram import LONGEST, Unigram, Words, obstacle, read, segment
+from psp.text.unigram import LONGEST, Unigram, Words, read, segment, unsupported_reason
 from tests.conftest import SENTENCES, odd_text
 
 #: Scripts, marks, ligatures and signs that the normalisation changes, and what the model does not know.
@@ -129,4 +129,4 @@ def test_a_model_that_words_do_not_make_up_is_refused_with_the_reason(settings, 
     processor = trained(**settings)
     with pytest.raises(ValueError, match=why):
         read(processor)
-    assert obstacle(processor) is not None
+    assert unsupported_reason(processor) is not None

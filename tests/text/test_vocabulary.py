@@ -153,7 +153,7 @@ def test_unknown_tokens_are_left_out_as_unknown_pieces_are(name: str) -> None:
     assert 0 not in encoded.take(np.array([0])).ids and encoded.ids[encoded.offsets[1] :].tolist() == [0]
     assert np.diff(encoded.offsets).tolist()[1:] == [1, 0, 0]
     number = tokenizer.pieces().index(token)
-    without = tokenizer.reading({"left_out": [number]})
+    without = tokenizer.with_preprocessing({"left_out": [number]})
     assert number in encoded.ids and number not in without.encode([text]).ids
     same(without.encode(TEXTS), without.fast().encode(TEXTS))
 
@@ -178,7 +178,7 @@ def test_a_file_is_read_as_it_was_written(name: str, tmp_path: Path) -> None:
         same(again.encode(TEXTS), tokenizer.encode(TEXTS))
     copied = pickle.loads(pickle.dumps(copy.copy(tokenizer)))
     same(copied.fast().encode(TEXTS), tokenizer.encode(TEXTS))
-    assert tokenizer.obstacle() is None
+    assert tokenizer.unsupported_reason() is None
 
 
 def test_the_way_of_splitting_is_part_of_the_vocabulary() -> None:

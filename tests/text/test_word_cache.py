@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from psp.text import word_cache
 from psp.text.sentencepiece import encode_all
-from psp.text.unigram import obstacle
+from psp.text.unigram import unsupported_reason
 from psp.text.word_cache import LONGEST, WordCache
 
 TEXTS = [
@@ -178,7 +178,7 @@ def test_it_can_be_sent_to_another_process(processor: sentencepiece.SentencePiec
 
 def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: pytest.TempPathFactory) -> None:
     def made(**changes: object) -> str | None:
-        return obstacle(trained(**changes))
+        return unsupported_reason(trained(**changes))
 
     assert made() is None
     assert made(normalization_rule_name="identity") is None

@@ -24,7 +24,7 @@ from psp.evaluation.development import DevelopmentFiles
 from psp.models.model import load_model
 from psp.training.launch import check, count, train_in_processes
 from psp.training.loop import Training
-from psp.training.settings import PAPER, When
+from psp.training.settings import PAPER, CheckpointSchedule
 from tests.training.conftest import Made, corpus, make, write_heldout
 
 SETTINGS: dict[str, Any] = {
@@ -69,7 +69,7 @@ class Job:
             DevelopmentFiles(heldout=self.made.store.with_name("heldout.tsv")),
             threads=self.processes,
             model_config=config,
-            checkpoints=When(minutes=None, steps=1),
+            checkpoints=CheckpointSchedule(minutes=None, steps=1),
             identity={"code": "1"},
             warn_pairs=0,
             processes=self.processes,

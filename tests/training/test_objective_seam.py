@@ -22,15 +22,15 @@ from psp.models.static import StaticModel
 from psp.text.tokenizer import Tokenizer
 from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
+from psp.training.effective_settings import unused
 from psp.training.encoders import kinds
 from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
 from psp.training.loop import Training
 from psp.training.losses.base import ObjectiveLoss
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
-from psp.training.reads import unused
 from psp.training.saving.checkpoint import Stopped
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, TrainSettings, When
+from psp.training.settings import PAPER, CheckpointSchedule, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
@@ -75,7 +75,8 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
 def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
     return Training(
         made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
-        threads=1, model_config=CONFIG, checkpoints=When(minutes=None, steps=5), warn_pairs=0, encoder={"kind": kind},
+        threads=1, model_config=CONFIG, checkpoints=CheckpointSchedule(minutes=None, steps=5), warn_pairs=0,
+        encoder={"kind": kind},
     ).run()  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from psp.core.errors import ConfigError
 from psp.training import objectives
-from psp.training.reads import unused
+from psp.training.effective_settings import unused
 from psp.training.settings import PAPER, TrainSettings
 from tests.training.pairwise_sigmoid import registered
 

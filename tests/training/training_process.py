@@ -85,7 +85,7 @@ def _train(job: Job) -> None:
     from psp.training import trainer
     from psp.training.loop import Training
     from psp.training.saving.checkpoint import Checkpoints
-    from psp.training.settings import When
+    from psp.training.settings import CheckpointSchedule
 
     trainer.CATCH_UP_EVERY = job.catch_up
     folder = job.folder / "train/checkpoints"
@@ -113,7 +113,7 @@ def _train(job: Job) -> None:
             Development(None, Development.load(None, job.heldout).heldout),
             threads=job.threads,
             model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}},
-            checkpoints=When(**job.when),
+            checkpoints=CheckpointSchedule(**job.when),
             identity=job.identity,
             warn_pairs=0,
             teacher=job.teacher,

@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 
 from psp.evaluation.tasks.base import (
-    Draw,
+    BootstrapSpec,
     Metric,
     Part,
     Sources,
@@ -25,4 +25,6 @@ from psp.evaluation.tasks.base import (
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Draw", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "make", "names", "of_every_model"]
+__all__ = [
+    "BootstrapSpec", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "make", "names", "of_every_model"
+]  # fmt: skip

@@ -121,7 +121,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Draw:
+class BootstrapSpec:
     """The bootstrap's settings.
 
     Attributes:
@@ -251,7 +251,7 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         """Score a system: the task's parts by name.
 
         Raises:

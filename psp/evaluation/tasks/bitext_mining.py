@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.settings import Setting, listing, text
+from psp.core.settings import Setting, list_of, text
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, embedded, sentence
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, embedded, sentence
 from psp.models.similarity import unit
 
 
@@ -31,7 +31,7 @@ class BitextMining(Task):
         "path": text(
             at_least=1, help="a folder with `<a>-<b>.<split>.<a>`, `.<b>` (id \\t sentence) and `.gold` (id \\t id)"
         ),
-        "languages": listing(
+        "languages": list_of(
             items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="source and target, such as [fr, en]"
         ),
         "split": text("training", at_least=1, help="the part, as its files are named"),
@@ -77,7 +77,7 @@ class BitextMining(Task):
             yield source[one]
             yield target[other]
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.inference.search.bitext import THRESHOLDS, mine  # not at Snakemake's every start
 
         source, target, gold = self.data
@@ -93,7 +93,7 @@ class BitextMining(Task):
         return {**parts, "best": _part(right, int((found.margins >= (limit or 0)).sum()), len(gold), limit, draw)}
 
 
-def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float | None, draw: Draw) -> Part:
+def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float | None, draw: BootstrapSpec) -> Part:
     """The figures of the first ``mined`` pairs. The items are all pairs that are mined, gold, or both."""
     hits, misses = right[:mined], gold - int(right[:mined].sum())
     both = np.concatenate([hits, np.zeros(misses, bool)]).astype(np.float64)

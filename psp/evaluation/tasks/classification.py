@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.core.settings import Setting, choice, text, whole
+from psp.core.settings import Setting, choice, integer, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, lines, sentence
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, lines, sentence
 
 REGULARISATION = [2.0**t for t in range(-2, 4)]
 FOLDS = 10
@@ -65,7 +65,7 @@ class Classification(Task):
         "encoding": choice(
             "utf-8", ["utf-8", "cp1252", "latin-1"], help="of the files; MR and SUBJ as published are cp1252"
         ),
-        "seed": whole(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
+        "seed": integer(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
     }
     metrics: ClassVar[Mapping[str, Measure]] = {
         "accuracy": Measure("share of items with the right label", PERCENT),
@@ -136,7 +136,7 @@ class Classification(Task):
         for texts in self.parts[0].texts:
             yield from filter(None, texts)
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
         # The training part tells which labels there are.
@@ -186,7 +186,7 @@ class Classification(Task):
         return {**found, "items_of_several_labels": splits.of_several_labels(test)}
 
 
-def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: Draw) -> Metric:
+def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: BootstrapSpec) -> Metric:
     right, both = (found & gold).astype(np.float64), found.astype(np.float64) + gold
     counts = draw.counts(len(gold))
     if not both.any():

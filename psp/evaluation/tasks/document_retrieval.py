@@ -17,7 +17,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.settings import Setting, text
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task, columns, lines
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part, Task, columns, lines
 
 DEPTH = 10
 #: Documents compared at a time: with 1,000 queries 130 MB.
@@ -64,7 +64,7 @@ class DocumentRetrieval(Task):
         """The queries; documents are too long to be a training sentence."""
         yield from self.data[1]
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         documents, queries, grades = self.data
         found = nearest(scorer, queries, documents)
         rankings = ([of.get(int(place), 0.0) for place in row] for row, of in zip(found, grades, strict=True))

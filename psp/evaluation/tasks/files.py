@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from psp.core.settings import Setting, table
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import Draw, Part, Sources, Task
+from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources, Task
 from psp.evaluation.tasks.similarity import Similarity, correlations, similarities
 from psp.evaluation.testsets import StsSet, read_file
 from psp.text.published_sets import checksum
@@ -45,7 +45,7 @@ class Files(Task):
             yield from data.a
             yield from data.b
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         found = {}
         for data in self.sets:
             name = f"files/{data.name}"

@@ -13,10 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from psp.core.settings import Setting, choice, text, whole
+from psp.core.settings import Setting, choice, integer, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part, Task
 
 
 class MlpClassification(Task):
@@ -27,7 +27,7 @@ class MlpClassification(Task):
     declared: ClassVar[Mapping[str, Setting]] = {
         "path": text(at_least=1, help="the folder of the training, development and test part"),
         "layout": choice("plain", [*splits.LAYOUTS], help=splits.layout_help([*splits.LAYOUTS])),
-        "hidden": whole(50, at_least=1, help="hidden units"),
+        "hidden": integer(50, at_least=1, help="hidden units"),
         "seeds": splits.SEEDS,
     }
     metrics: ClassVar[Mapping[str, Measure]] = {
@@ -46,7 +46,7 @@ class MlpClassification(Task):
         for texts in self.parts[2].texts:
             yield from texts
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
         names, labels = splits.numbered(self.parts)

@@ -18,7 +18,7 @@ from psp.core.errors import DataError
 from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Task, columns, sentence
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
 
 
 class Layout(NamedTuple):
@@ -95,7 +95,7 @@ class PairClassification(Task):
         yield from self.parts[0].a
         yield from self.parts[0].b
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         cosines = [np.asarray(scorer.pairwise(part.a, part.b), np.float64) for part in self.parts]
         label, x = self.parts[0].label, cosines[0]
         threshold = best_threshold(cosines[-1], self.parts[-1].label)

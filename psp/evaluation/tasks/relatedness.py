@@ -19,7 +19,7 @@ from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task
 from psp.evaluation.testsets import read_score
 
 #: Soft labels have no others.
@@ -63,7 +63,7 @@ class Relatedness(Task):
         for texts in self.parts[2].texts:
             yield from texts
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
         gold, test = self.gold, self.gold[2]

@@ -15,9 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.settings import Setting, choice, listing, text
+from psp.core.settings import Setting, choice, list_of, text
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Part, Task
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part, Task
 from psp.evaluation.testsets import read_tatoeba
 from psp.text.languages import ISO3, TATOEBA
 
@@ -38,7 +38,7 @@ class Retrieval(Task):
             ["plain", "ntrex", "flores", "tatoeba"],
             help="plain: two files, `source` and `target`; or the folder `path` of NTREX-128, FLORES-200 or Tatoeba",
         ),
-        "languages": listing(
+        "languages": list_of(
             items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="the two languages, such as [fr, de]"
         ),
         "path": text(None, null=True, help="the folder of a published set"),
@@ -89,7 +89,7 @@ class Retrieval(Task):
         for side in self.texts:
             yield from side
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         a, b = self.settings["languages"]
         similarity = scorer.cross(*self.texts)
         # Both directions of one resample have the same pairs: their figures may then be averaged.
@@ -99,7 +99,7 @@ class Retrieval(Task):
         }
 
 
-def _part(similarity: Floats, candidates: list[str], draw: Draw) -> Part:
+def _part(similarity: Floats, candidates: list[str], draw: BootstrapSpec) -> Part:
     found = np.argmax(similarity, axis=1)
     right = found == np.arange(len(found))
     # A class has one query, so its recall is 0 or 1, and its precision 1 / (how many queries found it).

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from psp.core.settings import Setting, listing, text
+from psp.core.settings import Setting, list_of, text
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import Draw, Part, Sources
+from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources
 from psp.evaluation.tasks.similarity import Similarity, correlations, similarities
 from psp.evaluation.tasks.sts import OfArchive
 from psp.text.published_sets import checksum
@@ -22,7 +22,7 @@ class SemEval2017(OfArchive):
     help = "semantic textual similarity within and across languages, as published for SemEval-2017"
     declared: ClassVar[Mapping[str, Setting]] = {
         "path": text(at_least=1, help="the archive or folder of STS sets"),
-        "languages": listing(items={"type": "string"}, at_least=1, help="the tracks in these languages are scored"),
+        "languages": list_of(items={"type": "string"}, at_least=1, help="the tracks in these languages are scored"),
     }
     metrics = Similarity.metrics
 
@@ -49,7 +49,7 @@ class SemEval2017(OfArchive):
                 except testsets.MissingSetError as error:
                     self.missing.append((f"SemEval-2017 {track}", str(error)))
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         found = {}
         with self.source() as source:
             for track, data in self.named(source):

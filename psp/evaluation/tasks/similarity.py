@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.core.settings import Setting, choice, listing, text
+from psp.core.settings import Setting, choice, list_of, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task, columns, sentence
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
 from psp.evaluation.testsets import StsSet, read_score
 
 #: Columns of score and sentences, whether there is a header, and the range of scores.
@@ -40,7 +40,7 @@ class Similarity(Task):
             [*LAYOUTS],
             help="plain: lines `score \\t sentence \\t sentence`; sick: as published",
         ),
-        "range": listing(
+        "range": list_of(
             None,
             items={"type": "number"},
             at_least=2,
@@ -85,7 +85,7 @@ class Similarity(Task):
             yield from data.a
             yield from data.b
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         scored = [
             (data, np.asarray(scorer.pairwise(data.a, data.b), np.float64), draw.counts(len(data), data.name))
             for data in self.sets

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.settings import listing
+from psp.core.settings import list_of
 from psp.evaluation.scorers import Floats, Scorer, distinct
 from psp.evaluation.tasks.base import columns, embedded, lines, sentence
 from psp.text.keys import normalised_keys
@@ -18,7 +18,7 @@ from psp.text.keys import normalised_keys
 #: The parts, in the order that all here has them.
 PARTS = ("train", "dev", "test")
 #: The key ``seeds`` of tasks that train; SentEval's seed is 1111.
-SEEDS = listing(
+SEEDS = list_of(
     [1111, 1112, 1113],
     items={"type": "integer", "minimum": 0},
     at_least=1,

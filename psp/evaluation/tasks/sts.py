@@ -13,7 +13,7 @@ from psp.core.settings import Setting, text
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Sources, Task
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Sources, Task
 from psp.evaluation.tasks.similarity import correlations, similarities
 from psp.text.published_sets import checksum
 
@@ -106,7 +106,7 @@ class Sts(OfArchive):
                 except testsets.MissingSetError as error:
                     self.missing.append((f"STS {year} {name}", str(error)))
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         years: dict[str, list[Scored]] = {}
         with self.source() as source:
             for name, data in self.named(source):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from psp.core.settings import Setting, text
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import Draw, Part, Sources
+from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources
 from psp.evaluation.tasks.similarity import Similarity, correlations, similarities
 from psp.evaluation.tasks.sts import OfArchive
 from psp.text.published_sets import checksum
@@ -39,7 +39,7 @@ class StsBenchmark(OfArchive):
             except testsets.MissingSetError as error:
                 self.missing.append((f"STS Benchmark {part}", str(error)))
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         found = {}
         with self.source() as source:
             for part, data in self.named(source):

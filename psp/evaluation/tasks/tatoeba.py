@@ -20,7 +20,7 @@ from psp.evaluation import testsets
 from psp.evaluation.bootstrap import wilson
 from psp.evaluation.metrics import count_errors, wrong
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, Draw, Measure, Metric, Part, Sources, Task
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Sources, Task
 from psp.text.languages import name_of_set
 from psp.text.published_sets import checksum
 
@@ -79,7 +79,7 @@ class Tatoeba(Task):
             for side in testsets.read_tatoeba(*paths):
                 yield from side
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         parts: dict[str, Part] = {}
         means: dict[str, Part] = {}
         for language, paths in self._paths().items():

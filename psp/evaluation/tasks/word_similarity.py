@@ -21,7 +21,7 @@ from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Task, lines
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, lines
 from psp.evaluation.testsets import read_score
 
 ALL, COVERED = "all", "covered"
@@ -113,7 +113,7 @@ class WordSimilarity(Task):
         yield from first
         yield from second
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         first, second, gold = self.data
         similarity, covered = _similarities(scorer, first, second)
         parts = {ALL: _part(similarity, gold, draw)}
@@ -140,7 +140,7 @@ def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, n
     return similarity, np.ones(len(a), bool)
 
 
-def _part(similarity: Floats, gold: Floats, draw: Draw) -> Part:
+def _part(similarity: Floats, gold: Floats, draw: BootstrapSpec) -> Part:
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
     if why := no_correlation(similarity, gold):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.core.damage import ARRAY_DAMAGE
+from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import new_folder, read_json, sha256, write_json
 from psp.core.progress import Progress

@@ -6,33 +6,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, Setting, choice, listing, number, text, whole
+from psp.core.settings import Section, Setting, choice, integer, list_of, number, text
 
 SEARCH: Mapping[str, Setting] = {
-    "beam": whole(5, at_least=1, help="hypotheses kept at each step; ParaNMT-50M's is 12"),
+    "beam": integer(5, at_least=1, help="hypotheses kept at each step; ParaNMT-50M's is 12"),
     "length_penalty": number(
         1.0,
         at_least=0,
         help="hypotheses are compared by log-probability divided by length to this power; 1: by the mean of a subword",
     ),
-    "sampling": whole(
+    "sampling": integer(
         0, at_least=0, help="0: beam search; k: each subword is drawn among the k most likely, and `beam` must be 1"
     ),
-    "seed": whole(1, at_least=1, help="of sampling"),
+    "seed": integer(1, at_least=1, help="of sampling"),
     "temperature": number(1.0, above=0, help="of sampling: below 1, likely subwords become likelier"),
-    "max_tokens": whole(256, at_least=1, help="longer sources are cut to so many subwords, and counted"),
-    "batch_tokens": whole(4096, at_least=1, help="subwords translated at a time; memory and speed"),
+    "max_tokens": integer(256, at_least=1, help="longer sources are cut to so many subwords, and counted"),
+    "batch_tokens": integer(4096, at_least=1, help="subwords translated at a time; memory and speed"),
     "compute_type": choice(
         "int8",
         ["int8", "int8_float32", "int16", "float32", "float16", "bfloat16"],
         help="the weights in memory, as CTranslate2 names them",
     ),
     "device": choice("cpu", ["cpu", "cuda"], help="where it runs"),
-    "source_prefix": listing(
+    "source_prefix": list_of(
         [], items={"type": "string", "minLength": 1},
         help="subwords before each source, such as [\">>fra<<\"] for a model of several languages",
     ),
-    "target_prefix": listing(
+    "target_prefix": list_of(
         [], items={"type": "string", "minLength": 1},
         help="subwords that each translation begins with, such as [fra_Latn]; left out of it",
     ),
@@ -69,10 +69,10 @@ BACKTRANSLATE = Section(
             help="gives each pair its score, the cosine of its sides: as for the filter `similarity`; null: the model "
             "that the bitext is taken from, if `from` names one",
         ),
-        "sample": whole(
+        "sample": integer(
             None, at_least=1, null=True, help="lines of the bitext to translate, chosen at random; null: all"
         ),
-        "threads": whole(
+        "threads": integer(
             2, at_least=1, inert=True, help="threads of the translator; a command has as many as it takes"
         ),
     },

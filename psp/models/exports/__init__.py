@@ -52,7 +52,9 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    if form != "mteb" and (reason := obstacle(form, model)):  # before anything is written; mteb runs psp itself
+    if form != "mteb" and (
+        reason := unsupported_reason(form, model)
+    ):  # before anything is written; mteb runs psp itself
         raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
     more = {"source": source} if form == "mteb" else {}
@@ -60,7 +62,7 @@ def export(
     return said
 
 
-def obstacle(form: str, model: TextModel) -> str | None:
+def unsupported_reason(form: str, model: TextModel) -> str | None:
     """Why a format cannot hold a model; None if it can."""
     # Imported here since the command's parser needs FORMS alone.
     from psp.models.combined import CombinedModel, parts_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from psp.core.files import atomic, new_folder, write_json
 from psp.models.combined import CombinedModel
-from psp.models.exports import obstacle
+from psp.models.exports import unsupported_reason
 from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
 from psp.models.files import SENTENCEPIECE
@@ -51,7 +51,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
     said = "The vectors are those of psp, which must be installed."
     kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
-    static = obstacle("static-embedding", model) is None
+    static = unsupported_reason("static-embedding", model) is None
     with new_folder(out) as folder:
         if kind == SUBWORD_MEAN:
             save(model, rows(model), folder)

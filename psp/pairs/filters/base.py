@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.settings import Section, Setting, flag, number
+from psp.core.settings import Section, Setting, boolean, number
 from psp.pairs.data_limits import WARN_SHARE
 
 STAGE: dict[str, Setting] = {
-    "lower_case": flag(True, help="lower-case the text, in training and in use of the model"),
+    "lower_case": boolean(True, help="lower-case the text, in training and in use of the model"),
     "max_bad_rows": number(
         0.01,
         at_least=0,

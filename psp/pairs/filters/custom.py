@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, listing
+from psp.core.settings import Setting, list_of
 from psp.pairs.filters.base import Batch, Filter, RowError
 from psp.text.words import clean
 
@@ -48,7 +48,7 @@ class CustomFilter(Filter):
     order = 80
     help = "your own functions"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "functions": listing(
+        "functions": list_of(
             [],
             items={"type": "string", "pattern": SPEC},
             help="your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py in "

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, choice, flag, listing
+from psp.core.settings import Setting, boolean, choice, list_of
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import KeyFinder, normalised_keys
 
@@ -31,7 +31,7 @@ class DecontaminateFilter(Filter):
     of_text: ClassVar[Mapping[str, Any]] = {"mode": "side"}
     help = "sentences of the sets for testing or model selection"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             True,
             recipes={"paper": False, "code": False},
             help="drop pairs found in a test or development set (the same letters and digits, ignoring case)",
@@ -41,7 +41,7 @@ class DecontaminateFilter(Filter):
             ["side", "pair"],
             help="`side`: either side is a sentence of a set; `pair`: the two sides are a pair of a set",
         ),
-        "sets": listing(
+        "sets": list_of(
             ["sts", "tatoeba", "files", "development"],
             items={"type": "string", "enum": ["sts", "tatoeba", "files", "development", "tasks"]},
             distinct=True,

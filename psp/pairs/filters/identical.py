@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.core.settings import Setting, flag, number
+from psp.core.settings import Setting, boolean, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import normalised_key
 from psp.text.words import words
@@ -24,7 +24,7 @@ class IdenticalFilter(Filter):
     compares = True
     help = "sides with the same letters and digits, ignoring case"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             True,
             recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with equal sides (untranslated text, names, codes)",

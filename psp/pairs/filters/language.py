@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.core.settings import Setting, choice, flag, number, whole
+from psp.core.settings import Setting, boolean, choice, integer, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.languages import LID_LABELS, lid_label, varieties
 from psp.text.scripts import foreign, letters_by_script, may_be
@@ -90,7 +90,7 @@ class LanguageFilter(Filter):
     order = 20
     help = "language identification (fastText's lid.176)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             True,
             recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with a side identified as another language",
@@ -113,7 +113,7 @@ class LanguageFilter(Filter):
             help="evidence: a probability of any other language above this counts against a side; also of the other "
             "side's language, if the side's own has no label",
         ),
-        "letters": whole(4, at_least=0, help="evidence: keep a side with fewer letters than this"),
+        "letters": integer(4, at_least=0, help="evidence: keep a side with fewer letters than this"),
         "threshold": _probability(0, help="top: minimum probability of the top label; 0 accepts any"),
         "spare": _probability(
             None,

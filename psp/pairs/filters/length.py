@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.core.settings import Setting, choice, flag, whole
+from psp.core.settings import Setting, boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.words import word_count, words
 
@@ -24,7 +24,7 @@ class LengthFilter(Filter):
     order = 10
     help = "number of tokens separated by white space (after segmentation, in a segmented language)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(True, recipes={"dadas": False}, help="drop pairs with a side that is too short or too long"),
+        "enabled": boolean(True, recipes={"dadas": False}, help="drop pairs with a side that is too short or too long"),
         "sides": choice(
             "both",
             [*SIDES, "average"],
@@ -36,8 +36,8 @@ class LengthFilter(Filter):
             ["spaces", "words"],
             help="what is counted: whatever white space separates, or words, without punctuation",
         ),
-        "min": whole(3, at_least=0, help="minimum tokens per side"),
-        "max": whole(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
+        "min": integer(3, at_least=0, help="minimum tokens per side"),
+        "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
     }
 
     def __init__(

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import ClassVar
 
-from psp.core.settings import Setting, flag
+from psp.core.settings import Setting, boolean
 from psp.pairs.filters.base import Batch, Filter
 
 
@@ -22,7 +22,7 @@ class NumbersFilter(Filter):
     compares = True
     help = "numbers that one side has and the other has not"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             False,
             help="drop a pair whose sides differ in their numbers: runs of digits, of any script, each counted once",
         ),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import PspError
-from psp.core.settings import Setting, choice, flag, number
+from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.words import trigram_overlap, words
 
@@ -34,7 +34,7 @@ class OverlapFilter(Filter):
     compares = True
     help = "shared word trigrams divided by those of the side with fewer (0 under three words)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             False,
             help="drop pairs with too much overlap, as the paper does for ParaNMT; finds copies in bitext",
         ),

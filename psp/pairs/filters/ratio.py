@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.settings import Setting, flag, number
+from psp.core.settings import Setting, boolean, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text import characters
 from psp.text.characters import Characters
@@ -32,7 +32,7 @@ class RatioFilter(Filter):
     compares = True
     help = "sides of very different length"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(
+        "enabled": boolean(
             True,
             recipes={"paper": False, "code": False, "dadas": False},
             help="drop pairs with one side many times as long as the other",

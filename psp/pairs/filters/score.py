@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, flag, number
+from psp.core.settings import Setting, boolean, number
 from psp.corpora.kinds import of_kind
 from psp.pairs.filters.base import Batch, Filter
 
@@ -27,7 +27,7 @@ class ScoreFilter(Filter):
     compares = True
     help = "the score in a corpus's third column (ParaNMT's paraphrase score)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop pairs whose score is out of range"),
+        "enabled": boolean(False, help="drop pairs whose score is out of range"),
         "min": number(0.4, help="minimum score"),
         "max": number(1.0, help="maximum score"),
     }

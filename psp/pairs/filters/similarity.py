@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.core.settings import Setting, flag, number, text, whole
+from psp.core.settings import Setting, boolean, integer, number, text
 from psp.models.registry import Encoder, load_encoder, survives_fork
 from psp.models.similarity import cosines
 from psp.pairs.filters.base import Batch, Filter
@@ -41,7 +41,7 @@ class SimilarityFilter(Filter):
     compares = True
     help = "cosine of the sides' vectors, a paraphrase score for corpora without one"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop pairs whose cosine is out of range"),
+        "enabled": boolean(False, help="drop pairs whose cosine is out of range"),
         "encoder": text(
             None,
             at_least=1,
@@ -56,7 +56,7 @@ class SimilarityFilter(Filter):
             "paraphrase-xlm-r-multilingual-v1)",
         ),
         "max": number(1.0, help="maximum cosine"),
-        "words": whole(
+        "words": integer(
             200_000,
             at_least=1,
             null=True,

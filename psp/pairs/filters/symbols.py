@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.settings import Setting, choice, flag, number
+from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text import characters
 
@@ -24,7 +24,7 @@ class SymbolsFilter(Filter):
     order = 13
     help = "share of digits, punctuation and symbols (all that is not a letter of any script; white space not counted)"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": flag(False, help="drop pairs with a side that is mostly digits and symbols"),
+        "enabled": boolean(False, help="drop pairs with a side that is mostly digits and symbols"),
         "sides": choice("both", [*SIDES], help="the sides to check"),
         "max": number(
             0.6,

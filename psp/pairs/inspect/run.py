@@ -26,7 +26,7 @@ BEYOND = 3
 
 @dataclass(frozen=True)
 class Corpus:
-    """One corpus to look at; the attributes are those of :class:`psp.config.corpus_entries.Part`."""
+    """One corpus to look at; the attributes are those of :class:`psp.config.corpus_entries.CorpusSpec`."""
 
     label: str
     opus: str

@@ -1,11 +1,11 @@
 """The block ``lexicon`` of the config."""
 
-from psp.core.settings import Section, listing, number, whole
+from psp.core.settings import Section, integer, list_of, number
 
 SECTION = Section(
     "results/<model>/lexicon.tsv: pairs of words that stand for one another, by pointwise mutual information",
     {
-        "languages": listing(
+        "languages": list_of(
             None,
             items={"type": "string"},
             at_least=2,
@@ -14,7 +14,7 @@ SECTION = Section(
             help="the pairs it is made from, such as [en, en] (paraphrases) or [en, fr] (a translation lexicon); null: "
             "the model's paraphrases if it has any, otherwise the pairs of its first corpus",
         ),
-        "min_count": whole(
+        "min_count": integer(
             10,
             at_least=1,
             recipes={"paranmt": 10},
@@ -27,8 +27,8 @@ SECTION = Section(
             unstated=["paranmt"],
             help="added to each count and to the count that chance would give",
         ),
-        "stop_top": whole(0, at_least=0, help="leave out so many of the most frequent words (of each language)"),
-        "within_length": whole(
+        "stop_top": integer(0, at_least=0, help="leave out so many of the most frequent words (of each language)"),
+        "within_length": integer(
             30,
             at_least=1,
             null=True,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, listing, table, text, whole
+from psp.core.settings import Section, integer, list_of, table, text
 
 #: The paper's five ranges of the paraphrase score (its table 3): (-.1, .2], (.2, .4] and so on.
 RANGES = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -15,16 +15,16 @@ RANGES = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 SECTION = Section(
     "results/<model>/stats.json: what each corpus is like after its filters; and a sheet for people to judge pairs",
     {
-        "pairs": whole(100_000, at_least=1, help="distinct pairs of each corpus in the sample, drawn by the seed"),
-        "ranges": listing(
+        "pairs": integer(100_000, at_least=1, help="distinct pairs of each corpus in the sample, drawn by the seed"),
+        "ranges": list_of(
             list(RANGES),
             items={"type": "number"},
             at_least=2,
             help="the ends of the ranges of scores, in ascending order; a range holds its upper end, not its lower one",
         ),
-        "samples": whole(3, at_least=0, at_most=1000, help="pairs of each range that the report shows"),
-        "sheet": whole(100, at_least=1, help="pairs of each range on the sheet for annotators"),
-        "labels": listing(
+        "samples": integer(3, at_least=0, at_most=1000, help="pairs of each range that the report shows"),
+        "sheet": integer(100, at_least=1, help="pairs of each range on the sheet for annotators"),
+        "labels": list_of(
             [],
             items=text(at_least=1, noun="a file"),
             distinct=True,

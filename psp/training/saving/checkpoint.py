@@ -30,7 +30,7 @@ from torch import Tensor
 from psp.core import run
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, sha256, write_json
-from psp.training.settings import When
+from psp.training.settings import CheckpointSchedule
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Checkpoints:
         when: how often to write one, and how many to keep.
     """
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any], when: When) -> None:
+    def __init__(self, folder: Path, identity: Mapping[str, Any], when: CheckpointSchedule) -> None:
         self.folder, self.when = folder, when
         self._identity: dict[str, Any] = json.loads(json.dumps(identity, default=str))  # as it will be read back
         self._last_time, self._last_step = time.monotonic(), 0

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from psp.core.settings import Section, choice, listing, number, text, whole
+from psp.core.settings import Section, choice, integer, list_of, number, text
 from psp.training.settings import _Checked, _field
 
 #: The losses, and whether each compares the sentences of neighbourhoods rather than those of a mini-batch of pairs.
@@ -33,7 +33,7 @@ class TeacherSettings(_Checked):
         )
     )
     languages: tuple[str, ...] | None = _field(
-        listing(
+        list_of(
             None,
             items={"type": "string", "pattern": "^[a-z]{2,3}$"},
             at_least=1,
@@ -43,7 +43,7 @@ class TeacherSettings(_Checked):
         )
     )
     sentences: int | None = _field(
-        whole(
+        integer(
             None,
             at_least=2,
             null=True,
@@ -80,12 +80,12 @@ class TeacherSettings(_Checked):
             10, above=0, help="cosines are multiplied by it before the softmax; squared differences by half its square"
         )
     )
-    centres: int = _field(whole(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
+    centres: int = _field(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
     neighbours: int = _field(
-        whole(15, at_least=1, help="nearest sentences, by the teacher, that come with each of them")
+        integer(15, at_least=1, help="nearest sentences, by the teacher, that come with each of them")
     )
     among: int = _field(
-        whole(33, at_least=1, help="how many of the nearest these are drawn from at random; at least `neighbours`")
+        integer(33, at_least=1, help="how many of the nearest these are drawn from at random; at least `neighbours`")
     )
 
     def __post_init__(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, choice, number, text, whole
+from psp.core.settings import Section, choice, integer, number, text
 from psp.models.files import TRANSFORMER
 from psp.training.settings import _Checked, _field
 
@@ -35,7 +35,7 @@ class TransformerSettings(_Checked):
         )
     )
     dim: int = _field(
-        whole(
+        integer(
             2048,
             at_least=1,
             recipes={"dadas": 2048},
@@ -43,14 +43,14 @@ class TransformerSettings(_Checked):
         )
     )
     batch_size: int = _field(
-        whole(
+        integer(
             64,
             at_least=2,
             recipes={"dadas": 64},
             help="pairs per mini-batch, of all processes together; no text stands in one twice",
         )
     )
-    epochs: int = _field(whole(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
+    epochs: int = _field(integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
     learning_rate: float = _field(
         number(
             2e-5,
@@ -89,7 +89,7 @@ class TransformerSettings(_Checked):
         )
     )
     max_length: int = _field(
-        whole(
+        integer(
             64,
             at_least=4,
             recipes={"dadas": 512},
@@ -98,7 +98,7 @@ class TransformerSettings(_Checked):
         )
     )
     cached: int | None = _field(
-        whole(
+        integer(
             None,
             at_least=1,
             null=True,
@@ -124,9 +124,9 @@ class TransformerSettings(_Checked):
             help="auto uses GPUs if there are any",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
+    log_every: int = _field(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
     checkpoint_steps: int | None = _field(
-        whole(
+        integer(
             500,
             at_least=1,
             null=True,
@@ -169,13 +169,13 @@ def check_shared(batch_size: int, processes: int, taught: bool, where: str) -> N
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {
-    "threads": whole(
+    "threads": integer(
         2, at_least=1, inert=True, help="torch's threads in each process; another number can change the model"
     ),
-    "processes": whole(
+    "processes": integer(
         1, at_least=1, inert=True, help="processes on the CPU that share each mini-batch; for GPUs write `gpus`"
     ),
-    "gpus": whole(
+    "gpus": integer(
         0,
         at_least=0,
         inert=True,

@@ -75,7 +75,7 @@ def train_translator(
 
     from psp.text.sentencepiece import load_sentencepiece
     from psp.training.saving.checkpoint import Checkpoints, Stopped, StopRequest, sole
-    from psp.training.settings import When
+    from psp.training.settings import CheckpointSchedule
     from psp.training.torch_state import torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs
@@ -107,7 +107,7 @@ def train_translator(
                 "versions": {"torch": torch.__version__},
                 **(identity or {}),
             },
-            When(minutes=settings.checkpoint_minutes, steps=settings.checkpoint_steps),
+            CheckpointSchedule(minutes=settings.checkpoint_minutes, steps=settings.checkpoint_steps),
         )
         encoded = encode_pairs(
             pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors,

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from psp.core.settings import NAME, Section, Setting, choice, flag, number, table, text, whole
+from psp.core.settings import NAME, Section, Setting, boolean, choice, integer, number, table, text
 from psp.pairs.translator_heldout import REST
 from psp.training.settings import _Checked, _field
 
@@ -31,13 +31,13 @@ class TranslatorSettings(_Checked):
 
     BLOCK = "translator"
 
-    encoder_layers: int = _field(whole(2, at_least=1, help="layers of the encoder"))
-    decoder_layers: int = _field(whole(2, at_least=1, help="layers of the decoder"))
-    dim: int = _field(whole(256, at_least=4, help="width of the vectors; a multiple of twice `heads`"))
-    heads: int = _field(whole(4, at_least=1, help="attention heads"))
-    feed_forward: int = _field(whole(1024, at_least=1, help="width inside the feed-forward sublayers"))
+    encoder_layers: int = _field(integer(2, at_least=1, help="layers of the encoder"))
+    decoder_layers: int = _field(integer(2, at_least=1, help="layers of the decoder"))
+    dim: int = _field(integer(256, at_least=4, help="width of the vectors; a multiple of twice `heads`"))
+    heads: int = _field(integer(4, at_least=1, help="attention heads"))
+    feed_forward: int = _field(integer(1024, at_least=1, help="width inside the feed-forward sublayers"))
     share_vectors: bool = _field(
-        flag(True, help="one embedding matrix for source, target and output; false: one for each")
+        boolean(True, help="one embedding matrix for source, target and output; false: one for each")
     )
     dropout: float = _field(number(0.1, at_least=0, below=1, help="share of values left out in training"))
     label_smoothing: float = _field(
@@ -52,7 +52,7 @@ class TranslatorSettings(_Checked):
         )
     )
     max_tokens: int = _field(
-        whole(
+        integer(
             128,
             at_least=4,
             at_most=1000,
@@ -69,16 +69,16 @@ class TranslatorSettings(_Checked):
         )
     )
     batch_tokens: int = _field(
-        whole(
+        integer(
             1024,
             at_least=16,
             help="subwords of a batch, padding included, of the side that has more; sentences of one length stand "
             "together",
         )
     )
-    accumulate: int = _field(whole(1, at_least=1, help="batches whose gradients are added up for one step"))
-    epochs: int | None = _field(whole(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
-    steps: int | None = _field(whole(None, at_least=1, null=True, help="steps at most; null for no limit"))
+    accumulate: int = _field(integer(1, at_least=1, help="batches whose gradients are added up for one step"))
+    epochs: int | None = _field(integer(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
+    steps: int | None = _field(integer(None, at_least=1, null=True, help="steps at most; null for no limit"))
     minutes: float | None = _field(
         number(
             None,
@@ -97,7 +97,7 @@ class TranslatorSettings(_Checked):
             "the end by `steps` or `epochs`",
         )
     )
-    warmup: int = _field(whole(500, at_least=0, help="steps during which the learning rate rises from 0"))
+    warmup: int = _field(integer(500, at_least=0, help="steps during which the learning rate rises from 0"))
     clip: float | None = _field(number(1.0, above=0, null=True, help="largest norm of a gradient; null for no limit"))
     average: float = _field(
         number(
@@ -109,12 +109,14 @@ class TranslatorSettings(_Checked):
         )
     )
     evaluate_every: int = _field(
-        whole(500, at_least=1, help="steps between two BLEU scores on the development pairs; the best weights are kept")
+        integer(
+            500, at_least=1, help="steps between two BLEU scores on the development pairs; the best weights are kept"
+        )
     )
     patience: int | None = _field(
-        whole(None, at_least=1, null=True, help="end after so many scores without a new best; null: do not")
+        integer(None, at_least=1, null=True, help="end after so many scores without a new best; null: do not")
     )
-    beam: int = _field(whole(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
+    beam: int = _field(integer(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
     device: str = _field(
         text(
             "auto",
@@ -124,12 +126,12 @@ class TranslatorSettings(_Checked):
             help="auto uses a GPU if there is one",
         )
     )
-    log_every: int = _field(whole(50, at_least=1, inert=True, help="steps per row of metrics.csv"))
+    log_every: int = _field(integer(50, at_least=1, inert=True, help="steps per row of metrics.csv"))
     checkpoint_minutes: float | None = _field(
         number(5, above=0, null=True, inert=True, help="minutes between two checkpoints; null for none by time")
     )
     checkpoint_steps: int | None = _field(
-        whole(None, at_least=1, null=True, inert=True, help="steps between two checkpoints; null for none by steps")
+        integer(None, at_least=1, null=True, inert=True, help="steps between two checkpoints; null for none by steps")
     )
 
     def __post_init__(self) -> None:
@@ -156,7 +158,7 @@ JOB = tuple(key for key, setting in TranslatorSettings.declared().items() if set
 _NOT_LEARNED = (*JOB, "minutes", "beam")
 #: Settings of what comes before training, and of the job.
 BEFORE: dict[str, Setting] = {
-    "vocab_size": whole(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
+    "vocab_size": integer(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
     "character_coverage": number(
         0.9999, above=0, at_most=1, help="share of the text's characters that have a subword; others are never written"
     ),
@@ -166,7 +168,7 @@ BEFORE: dict[str, Setting] = {
         help="a sentencepiece model to use instead of one of its own, such as results/fr/sentencepiece.model; it must "
         "have been trained on text in its own case",
     ),
-    "development": whole(
+    "development": integer(
         500, at_least=1, help="pairs held out to tell when it is best, of all corpora; at most a hundredth of the pairs"
     ),
     "heldout": table(
@@ -176,7 +178,7 @@ BEFORE: dict[str, Setting] = {
         help="pairs held out for the scores of the report, by corpus, such as {TatoebaAnki: 2000, rest: 2000}: `rest` "
         "are all corpora that are not named; at most a tenth of a corpus's pairs",
     ),
-    "threads": whole(2, at_least=1, help="torch's threads on the CPU; another number can change the translator"),
+    "threads": integer(2, at_least=1, help="torch's threads on the CPU; another number can change the translator"),
 }
 #: The block in a config: `train` of an entry of `translators`.
 SECTION = Section(

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation.tasks import Draw, Metric, Task, make, names, of_every_model
+from psp.evaluation.tasks import BootstrapSpec, Metric, Task, make, names, of_every_model
 from psp.evaluation.tasks.base import CORRELATION, PERCENT, columns
 from psp.evaluation.testsets import read_score, read_tatoeba
 from tests.evaluation.tasks.conftest import write
 
-DRAW = Draw(resamples=2000, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=2000, seed=1, name="set")
 
 
 def test_every_task_tells_a_config_what_it_takes() -> None:
@@ -56,7 +56,7 @@ def test_a_mean_has_the_interval_of_its_bootstrap() -> None:
         pytest.approx(half, rel=0.15),
     )
     assert DRAW.mean(values).report == report
-    assert Draw(2000, 2, "set").mean(values).report != report
+    assert BootstrapSpec(2000, 2, "set").mean(values).report != report
     assert Metric(None, why="it is constant").report == {"value": None, "interval": None, "why": "it is constant"}
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.tasks import Draw, Part, Unsupported, make
+from psp.evaluation.tasks import BootstrapSpec, Part, Unsupported, make
 from psp.evaluation.tasks.splits import Items
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
@@ -19,7 +19,7 @@ model_selection = pytest.importorskip("sklearn.model_selection")
 
 GRID = {"C": [2.0**t for t in range(-2, 4)]}
 ROOT = Path(__file__).parents[3]
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 def labelled(count: int, seed: int) -> list[str]:

@@ -10,10 +10,10 @@ import pytest
 
 from psp.core.errors import DataError
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.tasks import Draw, document_retrieval, make
+from psp.evaluation.tasks import BootstrapSpec, document_retrieval, make
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from psp.core.errors import ConfigError
 from psp.evaluation import probes
 from psp.evaluation.baselines import WordOverlap
 from psp.evaluation.task import evaluate_task
-from psp.evaluation.tasks import Draw, Unsupported, make
+from psp.evaluation.tasks import BootstrapSpec, Unsupported, make
 from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
 
 pytest.importorskip("torch")
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 SIZES = {"train": 80, "dev": 40, "test": 50}
 
 

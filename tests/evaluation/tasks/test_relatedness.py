@@ -12,12 +12,12 @@ from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation import probes
 from psp.evaluation.task import evaluate_task
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
 
 pytest.importorskip("torch")
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 @pytest.fixture(autouse=True)

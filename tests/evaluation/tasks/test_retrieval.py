@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from psp.evaluation.tasks.retrieval import _part
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 @given(hnp.arrays(np.int8, st.integers(1, 8).map(lambda n: (n, n)), elements=st.integers(0, 3)))

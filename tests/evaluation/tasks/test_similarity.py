@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from psp.core.errors import DataError
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 def scored(count: int, seed: int) -> list[tuple[float, str, str]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from psp.evaluation.tasks.base import Draw
+from psp.evaluation.tasks.base import BootstrapSpec
 from psp.evaluation.tasks.tatoeba import Tatoeba
 from psp.text.languages import NAMES, TATOEBA
 
@@ -34,7 +34,7 @@ def score(matrix, foreign, english):
         paths = [str(Path(folder) / side) for side in ("fr", "en")]
         for path, lines in zip(paths, (foreign, english), strict=True):
             Path(path).write_text("".join(f"{line}\n" for line in lines))
-        return Tatoeba({"sets": {"fr": paths}}).score(Fixed(matrix), Draw(20, 1, "tatoeba"))
+        return Tatoeba({"sets": {"fr": paths}}).score(Fixed(matrix), BootstrapSpec(20, 1, "tatoeba"))
 
 
 @given(hnp.arrays(np.int8, st.integers(1, 8).map(lambda n: (n, n)), elements=st.integers(0, 3)))

@@ -10,14 +10,14 @@ from scipy import stats
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.evaluation.tasks import Draw, make
+from psp.evaluation.tasks import BootstrapSpec, make
 from psp.models.combined import CombinedModel
 from psp.models.static import StaticModel
-from psp.models.table import Table
+from psp.models.table import EmbeddingMatrix
 from psp.text.word_tokenizer import WordTokenizer
 from tests.evaluation.tasks.conftest import HASHED, SAME, write
 
-DRAW = Draw(resamples=200, seed=1, name="set")
+DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 WORDS = [f"w{number}" for number in range(40)]
 RNG = np.random.default_rng(1)
 ROWS = [(*RNG.choice(WORDS, 2).tolist(), round(float(score), 2)) for score in RNG.uniform(0, 10, 60)]
@@ -55,7 +55,9 @@ def test_all_pairs_and_those_covered_are_scipys(tmp_path):
 def test_a_model_covers_the_words_of_its_vocabulary(tmp_path):
     config = {"lower_case": True}
     tokenizer = WordTokenizer([("red", 2), ("car", 1)], config)
-    model = StaticModel(Table(np.array([[1, 1], [1, 0], [0, 1]], np.float32)), tokenizer, {"lower_case": True})
+    model = StaticModel(
+        EmbeddingMatrix(np.array([[1, 1], [1, 0], [0, 1]], np.float32)), tokenizer, {"lower_case": True}
+    )
     rows = ["red\tCar\t1", "red\tred\t3", "car\tautomobile\t2", "gnu\tautomobile\t0"]
     given = task(tmp_path / "set.tsv", rows)
     assert EmbeddingScorer(model).known(["Red", "gnu", "red gnu", ""]).tolist() == [True, False, True, False]
@@ -64,7 +66,7 @@ def test_a_model_covers_the_words_of_its_vocabulary(tmp_path):
     assert (found["all"].items, found["covered"].items) == (4, 2)
     assert found["covered"].metrics["spearman"].value == pytest.approx(100)
     both = CombinedModel(
-        [model, StaticModel(Table(np.ones((2, 2), np.float32)), WordTokenizer([("gnu", 1)], config), config)]
+        [model, StaticModel(EmbeddingMatrix(np.ones((2, 2), np.float32)), WordTokenizer([("gnu", 1)], config), config)]
     )
     assert EmbeddingScorer(both).known(["red", "gnu", "gnat"]).tolist() == [True, True, False]
 

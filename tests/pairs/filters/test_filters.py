@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import psp.pairs.filters
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.core.settings import flag, whole
+from psp.core.settings import boolean, integer
 from psp.pairs.filters import Batch, Filter, build, names
 from psp.text.languages import LID_LABELS, lid_label
 from psp.text.words import clean
@@ -78,7 +78,7 @@ def test_a_filter_is_added_by_defining_it(monkeypatch):
 
     class Shouting(Filter):
         name, order, help = "shouting", 15, "text in capitals"
-        declared: ClassVar = {"enabled": flag(True, help="drop a pair with a side in capitals")}
+        declared: ClassVar = {"enabled": boolean(True, help="drop a pair with a side in capitals")}
 
         def __call__(self, batch: Batch) -> list[str | None]:
             return ["shouting" if text.isupper() else None for text in batch.source]
@@ -93,7 +93,7 @@ def test_a_filter_that_no_config_could_switch_on_is_an_error():
 
         class Silent(Filter):
             name, order, help = "silent", 15, "nothing"
-            declared: ClassVar = {"min": whole(1, help="a number")}
+            declared: ClassVar = {"min": integer(1, help="a number")}
 
 
 def test_every_file_but_the_base_and_the_stage_holds_a_filter():

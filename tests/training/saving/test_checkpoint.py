@@ -25,7 +25,7 @@ from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
 from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
-from psp.training.settings import PAPER, When
+from psp.training.settings import PAPER, CheckpointSchedule
 from tests.conftest import rows_of
 from tests.training.conftest import Made, corpus, make
 from tests.training.training_process import Job
@@ -37,7 +37,7 @@ IDENTITY = {"settings": {"dropout": 0.1, "epochs": 5}, "threads": 2, "device": "
 
 
 def saved(folder: Path, at: list[int], best: int | None = None, **when: Any) -> Checkpoints:
-    checkpoints = Checkpoints(folder, IDENTITY, When(**when))
+    checkpoints = Checkpoints(folder, IDENTITY, CheckpointSchedule(**when))
     for step in at:
         tensors = {"encoder.table": TABLE + step, "best.table": TABLE}
         checkpoints.save(step, tensors, {"best": {"step": best or step}}, {"metrics.csv": b"step\n"}, same="best")
@@ -45,7 +45,7 @@ def saved(folder: Path, at: list[int], best: int | None = None, **when: Any) -> 
 
 
 def again(folder: Path, **changes: Any) -> Checkpoint | None:
-    return Checkpoints(folder, {**IDENTITY, **changes}, When()).latest()
+    return Checkpoints(folder, {**IDENTITY, **changes}, CheckpointSchedule()).latest()
 
 
 def names(folder: Path) -> list[str]:
@@ -210,7 +210,7 @@ def test_what_a_killed_process_left_half_written_goes_with_the_next_one(tmp_path
 )
 def test_when_is_checked(when: Mapping[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        When.from_mapping(when)
+        CheckpointSchedule.from_mapping(when)
 
 
 def test_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +357,7 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     def run(folder: Path, **when: Any) -> dict[str, Any]:
         return Training(
             pairs, made.sentencepiece, folder / "model", folder / "train", {**SMALL, **changes}, development,
-            threads=1, model_config=MODEL, checkpoints=When(minutes=None, **when),
+            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(minutes=None, **when),
         ).run()  # fmt: skip
 
     states: dict[int, Any] = {}
@@ -406,7 +406,7 @@ def test_how_often_and_whether_they_are_written_changes_no_byte(tmp_path: Path, 
     for name, when in whens.items():
         Training(
             made.store, made.sentencepiece, tmp_path / name / "model", tmp_path / name / "train",
-            {**SMALL, "dropout": 0.1}, None, threads=1, model_config=MODEL, checkpoints=When(**when),
+            {**SMALL, "dropout": 0.1}, None, threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(**when),
         ).run()  # fmt: skip
         found[name] = outputs(tmp_path / name)
     assert found["none"] == found["time"] == found["steps"]
@@ -418,7 +418,7 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
     def run(**changes: Any) -> None:
         Training(
             made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train", {**SMALL, **changes}, None,
-            threads=1, model_config=MODEL, checkpoints=When(steps=20),
+            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(steps=20),
         ).run()  # fmt: skip
 
     run()

@@ -10,7 +10,7 @@ import numpy as np
 
 from psp.core.settings import Setting, table
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import CORRELATION, Draw, Measure, Metric, Part, Sources, Task, embedded
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Sources, Task, embedded
 from psp.evaluation.testsets import read_file
 
 
@@ -33,7 +33,7 @@ class Lengths(Task):
         for path in self.files():
             yield from read_file(path).a
 
-    def score(self, scorer: Scorer, draw: Draw) -> dict[str, Part]:
+    def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from scipy import stats
 
         found = {}

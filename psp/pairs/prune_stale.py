@@ -22,7 +22,7 @@ STAGES = {
 TELLING = {"filter": "filters", "rank": "tenths", "dedupe": "capped"}
 
 
-def sweep(pairs: Path | str, labels: Collection[str]) -> list[Path]:
+def prune_stale(pairs: Path | str, labels: Collection[str]) -> list[Path]:
     """Remove what stages wrote into ``results/<model>/pairs`` for corpora not in ``labels``.
 
     Removes only files beside a report of the same name that is one of the stage's; everything else in these folders

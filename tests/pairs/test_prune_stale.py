@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from psp.core.files import write_json
-from psp.pairs.sweep import sweep
+from psp.pairs.prune_stale import prune_stale
 
 FILTER = {"format": 1, "languages": ["en", "fr"], "filters": {}, "seen": 3, "kept": 2, "dropped": {}}
 DEDUPE = {"format": 1, "seen": 2, "duplicates": 0, "capped": 0, "kept": 2}
@@ -34,12 +34,12 @@ def test_what_is_left_of_a_removed_corpus_goes_and_nothing_else(tmp_path: Path) 
         write_json(pairs / f"pivot/{label}.json", {"format": 1, "through": "fr", "by_corpus": {}})
         write_json(pairs / f"pivot/{label}/B.en-fr.json", {})
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
-    removed = sweep(pairs, ["A.en-fr", "B.en-fr"])
+    removed = prune_stale(pairs, ["A.en-fr", "B.en-fr"])
     names = {
         "filter/A.v2.en-fr.json", "filter/A.v2.en-fr.dropped.tsv", "dedupe/A.v2.en-fr.json", "dedupe/A.v2.en-fr.tsv",
         "pivot/Mined-fr.en-en.json", "pivot/Mined-fr.en-en/B.en-fr.json",
     }  # fmt: skip
     assert set(removed) == {pairs / name for name in names}
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == before - set(removed)
-    assert sweep(pairs, ["A.en-fr", "B.en-fr"]) == []
-    assert sweep(tmp_path / "nowhere", []) == []
+    assert prune_stale(pairs, ["A.en-fr", "B.en-fr"]) == []
+    assert prune_stale(tmp_path / "nowhere", []) == []
