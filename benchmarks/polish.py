@@ -16,9 +16,10 @@ import argparse
 import sys
 from collections.abc import Mapping
 
+from quoted_tasks import Column, QuotedTable, Row, cell, parsed
+
 from psp.core.errors import PspError
 from psp.report.layout import FORMS, layout
-from psp.report.quoted_tasks import Column, QuotedTable, Row, cell, parsed
 
 #: Table I, by the tasks of config/polish.yaml.
 TABLE = QuotedTable(

@@ -13,11 +13,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from speed_table import markdown
+
 from psp.core.logs import job
 from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.speed.systems import PEERS
 from psp.report.speed_chart import draw
-from psp.report.speed_table import markdown
 
 
 def main() -> None:

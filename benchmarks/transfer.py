@@ -13,9 +13,10 @@ from __future__ import annotations
 import argparse
 import sys
 
+from quoted_tasks import Column, QuotedTable, parsed
+
 from psp.core.errors import PspError
 from psp.report.layout import FORMS
-from psp.report.quoted_tasks import Column, QuotedTable, parsed
 
 #: Table 14, by the tasks of config/transfer.yaml.
 TABLE = QuotedTable(

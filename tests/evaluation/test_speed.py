@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
+from speed_table import markdown
 
 from psp.core import schemas
 from psp.core.errors import DataError
@@ -26,7 +27,6 @@ from psp.models.folder import save_model
 from psp.models.model import Combination, Model
 from psp.pairs.store import write_store
 from psp.report.speed_chart import draw, picture
-from psp.report.speed_table import markdown
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.sentencepiece import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams

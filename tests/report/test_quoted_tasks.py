@@ -13,6 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import yaml
+from quoted_tasks import parsed
 
 from psp.core.errors import ConfigError
 from psp.evaluation.compare import task_differences
@@ -22,7 +23,6 @@ from psp.evaluation.task_files import scored_task
 from psp.evaluation.tasks import make
 from psp.report import quoted
 from psp.report.comparison import difference
-from psp.report.quoted_tasks import parsed
 from tests.evaluation.tasks.conftest import HASHED, Hashed, sentences, write
 
 ROOT = Path(__file__).parents[2]
