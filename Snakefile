@@ -6,7 +6,7 @@
 # The stages, one rule file each:
 #   download (-> inspect) (-> pivot -> publish, or backtranslate) -> filter (-> rank) -> dedupe -> mix (-> neardup) ->
 #   subword or vocabulary -> store (-> teach) (-> tune) -> train -> (combine ->) evaluate, examples, task, system, compare, quantize,
-#   variants, speed, curve; tenths, by_corpus; stats; lexicon; data; card, report, release
+#   variants, speed, curve; deciles, by_corpus; stats; lexicon; data; card, report, release
 # and those of a translator: filter (-> rank) -> dedupe -> mix -> translator_heldout -> subword -> translator
 
 
@@ -38,7 +38,7 @@ include: "rules/train.smk"
 include: "rules/curve.smk"
 include: "rules/tune.smk"
 include: "rules/sample.smk"
-include: "rules/tenths.smk"
+include: "rules/deciles.smk"
 include: "rules/by_corpus.smk"
 include: "rules/evaluate.smk"
 include: "rules/combine.smk"

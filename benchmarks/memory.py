@@ -163,7 +163,7 @@ def run_stage(stage: str, data: Path, folder: Path) -> dict[str, int]:
 
         counts = rank_corpus(
             folder / "filter.tsv", folder / "rank.tsv", folder / "rank.json", corpus=CORPUS, by="length",
-            tenths=[9, 10], seed=1,
+            deciles=[9, 10], seed=1,
         )  # fmt: skip
         return {"corpus": corpus, "in": counts["seen"], "kept": counts["kept"]}
     if stage == "dedupe":

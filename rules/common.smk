@@ -14,6 +14,7 @@ from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
+from psp.config.study_entries import STUDIES
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
 from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS

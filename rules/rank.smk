@@ -1,4 +1,4 @@
-# Keep the pairs of a corpus whose rank by a value lies in some tenths.
+# Keep the pairs of a corpus whose rank by a value lies in some deciles.
 def files_of_parts(wildcards):
     """Return label, kind and file of each corpus, for an error: some may have the scores that another lacks."""
     return [

@@ -38,7 +38,7 @@ def sample_reports(wildcards, name=None):
         }
     return {
         by: f"{folder}/samples/tenths/{by}.json"
-        for by in ("all", *model(wildcards)["tenths"]["by"])
+        for by in ("all", *model(wildcards)["deciles"]["by"])
     }
 
 
@@ -63,7 +63,7 @@ def sample_parameters(wildcards):
 
 def points(wildcards, name, samples):
     """Return the train.json of each point of a study, by sample, encoder and seed."""
-    block = model(wildcards)[name]
+    block = model(wildcards)[STUDIES[name]]
     return {
         sample: {
             encoder: {
@@ -110,7 +110,7 @@ rule sample:
         runtime=runtime(720),
     params:
         training=sample_parameters,
-        pairs=lambda wildcards: model(wildcards)[wildcards.study]["pairs"],
+        pairs=lambda wildcards: model(wildcards)[STUDIES[wildcards.study]]["pairs"],
         seed=seed_of,
         # Few pairs are the point of it, so there is no warning of them.
         job=lambda wildcards, input: quiet(as_sampled(wildcards)),

@@ -1,4 +1,4 @@
-"""Keep some tenths of one corpus."""
+"""Keep some deciles of one corpus."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ with job(snakemake.log[0]):
         Path(snakemake.output.report),
         corpus=snakemake.params.corpus,
         by=snakemake.params.rank["by"],
-        tenths=snakemake.params.rank["tenths"],
+        deciles=snakemake.params.rank["deciles"],
         seed=snakemake.params.seed,
         overlap=snakemake.params.overlap,
         others=[tuple(one) for one in snakemake.params.others],

@@ -15,7 +15,7 @@ def add(command: Any) -> None:
     added = command(
         "show",
         run,
-        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its tenths; or "
+        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its deciles; or "
         "of a translator.",
     )
     added.add_argument("results", type=Path, nargs="+", help="results of a model, such as results/fr, or of several")
@@ -67,12 +67,12 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     from psp.pairs import data_warnings
     from psp.report import (
         compare_table,
+        deciles_table,
         eval_table,
         parts_table,
         quantize_table,
         quoted,
         task_table,
-        tenths_table,
         translator_table,
         variants_table,
     )
@@ -114,9 +114,9 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if "quantized" in found:
         tables.append(quantize_table.table(found["quantized"]).write(options.format))
     if "tenths" in found:
-        tables.append(tenths_table.tenths(found["tenths"], options.format))
+        tables.append(deciles_table.deciles(found["tenths"], options.format))
     if "by_corpus" in found:
-        tables.append(tenths_table.by_corpus(found["by_corpus"], options.format))
+        tables.append(deciles_table.by_corpus(found["by_corpus"], options.format))
     if "translator" in found:
         tables.append(translator_table.table(found["translator"], options.format))
     print("\n".join(tables))

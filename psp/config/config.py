@@ -21,7 +21,7 @@ from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
 from psp.config.model import EntryKind, Model, unspelled
 from psp.config.model_kinds import of_entry
-from psp.config.overlay import merge
+from psp.config.overlay import merge, with_new_names
 from psp.config.schema import check
 from psp.config.trained_entries import check_tunable, chosen_on, tuning_of
 from psp.config.translator_entries import Translator, is_trained, resolve_translator
@@ -47,7 +47,7 @@ class Config(Downloads, Written):
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.schema = document()
-        self.raw: dict[str, Any] = at_home(dict(raw))
+        self.raw: dict[str, Any] = with_new_names(at_home(dict(raw)))
         raw = self.raw
         for key, node in self.schema["properties"].items():
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.

@@ -80,7 +80,7 @@ class CorpusSpec:
 
     @property
     def ranked(self) -> bool:
-        """Whether some of its tenths are left out."""
+        """Whether some of its deciles are left out."""
         return self.rank["by"] is not None
 
     @property

@@ -25,7 +25,7 @@ from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
-from psp.training import by_corpus, tenths, tune
+from psp.training import by_corpus, deciles, tune
 from psp.training import settings as training
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
@@ -47,7 +47,7 @@ DEFAULT_SEEDS = [1, 2, 3]
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
 BLOCKS = (
     "filters", "pivot", "backtranslate", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train",
-    "transformer", "teacher", "tune", "tenths", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate",
+    "transformer", "teacher", "tune", "deciles", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate",
     "compare", "quantize", "speed", "report", "release",
 )  # fmt: skip
 
@@ -277,7 +277,7 @@ def sections() -> dict[str, Section | Setting]:
         "translator": translator.SECTION,
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
-        "tenths": tenths.SECTION,
+        "deciles": deciles.SECTION,
         "by_corpus": by_corpus.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,

@@ -1,10 +1,13 @@
-"""Merge nested mappings as Snakemake merges config files."""
+"""Config files on top of one another, as Snakemake merges them, and keys that have been renamed."""
 
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Mapping
 from typing import Any
+
+log = logging.getLogger(__name__)
 
 
 def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,3 +20,24 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
             below = result.get(key)
             result[key] = merge(below if isinstance(below, Mapping) else {}, value)
     return result
+
+
+#: Keys of before, in a model's entry and at the top (a block) and in blocks ``rank``.
+RENAMED = {"tenths": "deciles"}
+
+
+def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
+    """A config in which keys that have another name since bear that one; each is said once.
+
+    A value under the old name replaces one under the new: it lies on top, since our own files have the new alone.
+    """
+    if isinstance(node, list):
+        return [with_new_names(below, (*path, "")) for below in node]
+    if not isinstance(node, Mapping):
+        return node
+    found = {key: with_new_names(below, (*path, str(key))) for key, below in node.items()}
+    if not path or path[-1] == "rank" or path[:-1] == ("models",):
+        for old in RENAMED.keys() & found.keys():
+            log.warning("%s: is called %s now; the old name still works", ".".join((*path, old)), RENAMED[old])
+            found[RENAMED[old]] = found.pop(old)
+    return found

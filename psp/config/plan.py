@@ -14,7 +14,7 @@ from psp.config.model import Model
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
-from psp.pairs.rank import TENTHS
+from psp.pairs.rank import DECILES
 from psp.training import launch
 from psp.training.objectives import find
 from psp.training.tune import Tuning
@@ -237,7 +237,7 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
     for part in model.parts:
         made = making(part)
         left = made.planned(part, known) if made else KEPT * of_files(part, known)
-        left *= len(part.rank["tenths"]) / TENTHS if part.ranked else 1
+        left *= len(part.rank["deciles"]) / DECILES if part.ranked else 1
         kept += min(left, part.cap or float("inf"))
     return read, kept, unlisted
 

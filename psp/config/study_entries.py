@@ -1,4 +1,4 @@
-"""The blocks ``tenths`` and ``by_corpus``: what a study of a model's pairs trains, and whether it can."""
+"""The blocks ``deciles`` and ``by_corpus``: what a study of a model's pairs trains, and whether it can."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.model import Model
 from psp.core.errors import ConfigError, closest
 
-STUDIES = ("tenths", "by_corpus")
+#: By the name of its files, a study's block.
+STUDIES = {"tenths": "deciles", "by_corpus": "by_corpus"}
 
 
 def studied(model: Model, study: str) -> tuple[CorpusSpec, ...]:
@@ -20,33 +21,34 @@ def studied(model: Model, study: str) -> tuple[CorpusSpec, ...]:
         ConfigError: they cannot be ranked as is asked for, or are not all pairs of the same languages; a name is not a
             corpus of the model; or there is nothing to score by.
     """
-    where, block = f"models.{model.name}", model[study]
+    where, name = f"models.{model.name}", STUDIES[study]
+    block = model[name]
     if not model["development"]["sts"]:
         raise ConfigError(
-            f"{where}.development: sts is null, but {study} scores by STS pairs, since pairs held out of the corpora "
+            f"{where}.development: sts is null, but {name} scores by STS pairs, since pairs held out of the corpora "
             "favour what most of them are like; name a file of STS pairs, e.g. `development: {sts: judged.tsv}`"
         )
     parts = model.parts
-    if study == "by_corpus" and block["corpora"] is not None:
+    if name == "by_corpus" and block["corpora"] is not None:
         known = {part.corpus for part in parts}
-        for name in block["corpora"]:
-            if name not in known:
+        for corpus in block["corpora"]:
+            if corpus not in known:
                 raise ConfigError(
-                    f"{where}.by_corpus.corpora: {name} is not a corpus of the model{closest(name, known)}; there are "
-                    f"{', '.join(part.corpus for part in parts)}"
+                    f"{where}.by_corpus.corpora: {corpus} is not a corpus of the model{closest(corpus, known)}; there "
+                    f"are {', '.join(part.corpus for part in parts)}"
                 )
         parts = tuple(part for part in parts if part.corpus in block["corpora"])
     if texts := [part.label for part in parts if part.is_text]:
-        raise ConfigError(f"{where}.{study}: compares pairs, but {texts[0]} is text; leave it out of the model")
-    if study == "tenths":
+        raise ConfigError(f"{where}.{name}: compares pairs, but {texts[0]} is text; leave it out of the model")
+    if name == "deciles":
         languages = {part.languages for part in parts}
         if len(languages) > 1:
             raise ConfigError(
-                f"{where}.tenths: the model's corpora are in {' and '.join(sorted(map('-'.join, languages)))}, and a "
-                "tenth of all would mix them; ask for the tenths of a model with the corpora of one"
+                f"{where}.deciles: the model's corpora are in {' and '.join(sorted(map('-'.join, languages)))}, and a "
+                "decile of all would mix them; ask for the deciles of a model with the corpora of one"
             )
         for by in block["by"]:
-            check_ranking(parts, f"{where}.corpora", {part.label: by for part in parts}, "tenths.by")
+            check_ranking(parts, f"{where}.corpora", {part.label: by for part in parts}, "deciles.by")
     return parts
 
 
@@ -57,5 +59,5 @@ def sampled(model: Model, study: str, encoder: str, train: Mapping[str, Any]) ->
         train: settings of the block ``train`` that depend on the encoder.
     """
     own = {**model["train"], **train, "init_from": None, "init_vectors": None, "tune": False}
-    own["epochs"] = model[study]["epochs"]
+    own["epochs"] = model[STUDIES[study]]["epochs"]
     return replace(model, encoder=encoder, settings={**model.settings, "train": own}, tuned={})

@@ -206,9 +206,9 @@ class Trained(EntryKind, TrainedKind):
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
             unused += tuple(key for key in found if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.{key}" for part in parts for key in _inert())
-        unused += tuple(f"corpora.{part.corpus}.rank.tenths" for part in parts if not part.ranked)
+        unused += tuple(f"corpora.{part.corpus}.rank.deciles" for part in parts if not part.ranked)
         if not any(part.ranked for part in parts):
-            unused += ("rank.tenths",)
+            unused += ("rank.deciles",)
         beside = (*_inert(), *cls.inert, *cls.unread(encoder, settings))
         return {key: value for key, value in found.items() if not key.startswith(beside) and key not in unused}
 

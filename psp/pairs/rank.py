@@ -1,17 +1,17 @@
-r"""Keep the pairs of a corpus whose rank by a value lies in some tenths.
+r"""Keep the pairs of a corpus whose rank by a value lies in some deciles.
 
-Pairs are ranked by ascending value, so that tenth 1 holds the lowest and tenth 10 the highest; each has as many pairs
+Pairs are ranked by ascending value, so that decile 1 holds the lowest and decile 10 the highest; each has as many pairs
 as any other, up to one. Pairs of the same value are in the order of the 128-bit xxh3 hash of their lower-cased sides,
 and copies of one pair in the order of their lines: which are kept does not depend on the order of the input.
 
 The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
-tenth at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
-``translation`` the tenth, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
+decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
+``translation`` the decile, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
 first holds pairs that have nothing in common, wrong ones among them, the last copies. By ``length`` neither: the first
-holds short sentences, the last long ones. The study of tenths (docs/studies.md) measures it.
+holds short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
 
 Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. Of these, the
-bounds of the tenths are found by partitioning the values in memory, and the hashes of pairs with the value of a bound:
+bounds of the deciles are found by partitioning the values in memory, and the hashes of pairs with the value of a bound:
 40 to 60 bytes a pair. The second pass compares each pair with the bounds; of pairs with the very value and text of
 one, each distinct line is held.
 """
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TENTHS = 10
+DECILES = 10
 #: The columns that a ranking needs, beside source and target, and what they are called.
 NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
@@ -68,7 +68,7 @@ BY = (*NEEDS, "overlap", "length")
 _WORDS = 3  # of 64 bits: the value, and the two halves of the hash
 
 SECTION = Section(
-    "which tenths of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself",
+    "which deciles of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself",
     {
         "by": choice(
             None,
@@ -78,12 +78,12 @@ SECTION = Section(
             "overlap: shared word trigrams, as the filter `overlap` has them; length: mean words of the two sides; "
             "null: keep all",
         ),
-        "tenths": list_of(
+        "deciles": list_of(
             [9, 10],
-            items=integer(at_least=1, at_most=TENTHS),
+            items=integer(at_least=1, at_most=DECILES),
             at_least=1,
             distinct=True,
-            help="the tenths to keep: 1 has the lowest values, 10 the highest",
+            help="the deciles to keep: 1 has the lowest values, 10 the highest",
         ),
     },
 )
@@ -98,21 +98,21 @@ def rank_corpus(
     *,
     corpus: str,
     by: RankedBy,
-    tenths: Collection[int],
+    deciles: Collection[int],
     seed: int,
     overlap: Mapping[str, Any] | None = None,
     others: Sequence[tuple[str, str, Path | str]] = (),
 ) -> RankReport:
-    r"""Keep some tenths of a corpus.
+    r"""Keep some deciles of a corpus.
 
     Args:
         in_path: a pair file, ``source \t target \n``, with or without score and translation score.
         out: the pairs kept, with their scores, without translation scores, in the order of the input; copies of a pair
-            at the very bound of a tenth come last.
-        report: JSON with the numbers of pairs seen and kept, and the bounds of all tenths; also returned.
+            at the very bound of a decile come last.
+        report: JSON with the numbers of pairs seen and kept, and the bounds of all deciles; also returned.
         corpus: the corpus's name, which seeds the hash together with ``seed``.
         by: one of :data:`BY`.
-        tenths: those to keep, 1 to 10.
+        deciles: those to keep, 1 to 10.
         overlap: settings of the filter ``overlap``; None for its defaults.
         others: label, kind and file of all corpora of the model, of which an error names those that have the scores.
 
@@ -121,13 +121,14 @@ def rank_corpus(
         DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
             disk is full.
     """
-    if wrong := [tenth for tenth in tenths if tenth not in range(1, TENTHS + 1)] or len(set(tenths)) < len(tenths):
-        raise ConfigError(f"rank.tenths: {wrong if wrong is not True else list(tenths)}; write each of 1 to 10 once")
+    wrong = [decile for decile in deciles if decile not in range(1, DECILES + 1)]
+    if wrong or len(set(deciles)) < len(deciles):
+        raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
     with atomic(Path(out)) as temporary, temporary.open("wb") as file:
         found = _split(
             Path(in_path),
             Path(out),
-            dict.fromkeys(tenths, file),
+            dict.fromkeys(deciles, file),
             corpus=corpus,
             by=by,
             seed=seed,
@@ -138,9 +139,9 @@ def rank_corpus(
             "format": 1,
             "corpus": corpus,
             "by": by,
-            "tenths": sorted(tenths),
-            "seen": sum(tenth["pairs"] for tenth in found),
-            "kept": sum(tenth["pairs"] for tenth in found if tenth["tenth"] in tenths),
+            "tenths": sorted(deciles),
+            "seen": sum(decile["pairs"] for decile in found),
+            "kept": sum(decile["pairs"] for decile in found if decile["tenth"] in deciles),
             "bounds": found,
         }
         write_json(report, summary)
@@ -157,18 +158,18 @@ def split_corpus(
     overlap: Mapping[str, Any] | None = None,
     others: Sequence[tuple[str, str, Path | str]] = (),
 ) -> list[RankBound]:
-    """Write each tenth of a corpus to a file of its own, as :func:`rank_corpus` would.
+    """Write each decile of a corpus to a file of its own, as :func:`rank_corpus` would.
 
     Args:
-        outs: a file for each tenth that is wanted.
+        outs: a file for each decile that is wanted.
 
     Returns:
-        The bounds of all tenths, as in the report of :func:`rank_corpus`.
+        The bounds of all deciles, as in the report of :func:`rank_corpus`.
     """
     with contextlib.ExitStack() as stack:
         files: dict[int, IO[bytes]] = {}
-        for tenth, path in outs.items():
-            files[tenth] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
+        for decile, path in outs.items():
+            files[decile] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
         return _split(
             Path(in_path),
             next(iter(outs.values())),
@@ -210,7 +211,7 @@ def _split(
     overlap: Mapping[str, Any] | None,
     others: Sequence[tuple[str, str, Path | str]],
 ) -> list[RankBound]:
-    """Write the rows of each tenth to its file, if it has one; return the bounds."""
+    """Write the rows of each decile to its file, if it has one; return the bounds."""
     layout = layout_of(in_path)
     if layout.columns < 2 + NEEDS.get(by, 0) and in_path.stat().st_size:
         having = with_scores(others, by)
@@ -228,19 +229,19 @@ def _split(
                 file.write(_records(map(value, rows), keys, seed_for(seed, f"corpus {corpus}")).tobytes())
                 seen += len(rows)
                 bar.add(len(rows))
-        starts = [tenth * seen // TENTHS for tenth in range(TENTHS + 1)]
+        starts = [decile * seen // DECILES for decile in range(DECILES + 1)]
         ends = [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)]
         places = find_ranks(records, seen, ends)
         with Progress(f"ranking {corpus}: keeping", "pairs", seen) as bar:
             _write(in_path, layout, records, files, [places.get(start) for start in starts[1:-1]], starts, bar)
     return [
         {
-            "tenth": tenth,
+            "tenth": decile,
             "pairs": last - first,
             "low": _number(places[first].record[0]) if last > first else None,
             "high": _number(places[last - 1].record[0]) if last > first else None,
         }
-        for tenth, (first, last) in enumerate(pairwise(starts), start=1)
+        for decile, (first, last) in enumerate(pairwise(starts), start=1)
     ]
 
 
@@ -253,39 +254,39 @@ def _write(
     starts: Sequence[int],
     bar: Progress,
 ) -> None:
-    """Second pass: write each row to the file of its tenth.
+    """Second pass: write each row to the file of its decile.
 
     Args:
-        bounds: for tenths 2 to 10, the place of the record at which it starts. An empty one, where there are fewer
+        bounds: for deciles 2 to 10, the place of the record at which it starts. An empty one, where there are fewer
             than ten pairs, starts where the next does, whose rows that takes; None if there is no such record.
-        starts: the rank of the first record of each tenth, and the number of all records.
+        starts: the rank of the first record of each decile, and the number of all records.
     """
-    # Records below a bound's are in an earlier tenth, records above it are not; those that equal it are held.
+    # Records below a bound's are in an earlier decile, records above it are not; those that equal it are held.
     held: dict[Place, Counter[bytes]] = {bound: Counter() for bound in bounds if bound is not None}
     known = [bound for bound in bounds if bound is not None]
-    numbers = [tenth for tenth, bound in enumerate(bounds, start=2) if bound is not None]
+    numbers = [decile for decile, bound in enumerate(bounds, start=2) if bound is not None]
     with records.open("rb") as file:
         for rows, _ in _rows(in_path, layout):
             chunk = np.fromfile(file, np.uint64, len(rows) * _WORDS).reshape(-1, _WORDS)
-            tenths = np.ones(len(rows), np.int64)
+            deciles = np.ones(len(rows), np.int64)
             equal = np.zeros(len(rows), bool)
             for number, bound in zip(numbers, known, strict=True):
                 below, same = _compare(chunk, bound.record)
-                tenths[~below] = number
+                deciles[~below] = number
                 for row in np.flatnonzero(same & ~equal).tolist():
                     held[bound][rows[row]] += 1
                 equal |= same
-            tenths[equal] = 0
-            for tenth, target in files.items():
-                write_rows(target, _unscored([rows[row] for row in np.flatnonzero(tenths == tenth).tolist()], layout))
+            deciles[equal] = 0
+            for decile, target in files.items():
+                write_rows(target, _unscored([rows[row] for row in np.flatnonzero(deciles == decile).tolist()], layout))
             bar.add(len(rows))
     for bound, lines in held.items():
         rank = bound.below
         for line, copies in sorted(lines.items()):
             for _ in range(copies):
-                tenth = next(tenth for tenth in range(TENTHS, 0, -1) if starts[tenth - 1] <= rank)
-                if tenth in files:
-                    write_rows(files[tenth], _unscored([line], layout))
+                decile = next(decile for decile in range(DECILES, 0, -1) if starts[decile - 1] <= rank)
+                if decile in files:
+                    write_rows(files[decile], _unscored([line], layout))
                 rank += 1
 
 

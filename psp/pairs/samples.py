@@ -1,4 +1,4 @@
-"""Samples of a model's pairs, for studies of what is worth training on: a tenth, all pairs, one corpus.
+"""Samples of a model's pairs, for studies of what is worth training on: a decile, all pairs, one corpus.
 
 A sample's file has pairs alone, distinct but for case, in a random order fixed by the seed: its first lines are a
 random sample of any size.
@@ -41,7 +41,7 @@ class Corpus(NamedTuple):
     overlap: Mapping[str, Any]
 
 
-def sample_tenths(
+def sample_deciles(
     corpora: Sequence[Corpus],
     by: RankedBy,
     outs: Mapping[int, Path],
@@ -50,7 +50,7 @@ def sample_tenths(
     seed: int,
     cap: int | None = None,
 ) -> SampleReport:
-    """Write a sample of each tenth: that of each corpus, all together.
+    """Write a sample of each decile: that of each corpus, all together.
 
     Args:
         by: what ranks, one of :data:`psp.pairs.rank.BY`.
@@ -66,7 +66,9 @@ def sample_tenths(
     bounds: list[SampleCorpus] = []
     samples: list[Sample] = []
     with folder_beside(report) as folder:
-        split = {one.label: {tenth: folder / f"{place}.{tenth}" for tenth in outs} for place, one in enumerate(corpora)}
+        split = {
+            one.label: {decile: folder / f"{place}.{decile}" for decile in outs} for place, one in enumerate(corpora)
+        }
         for one in corpora:
             found = split_corpus(
                 one.filtered,
@@ -78,9 +80,9 @@ def sample_tenths(
                 others=others,
             )
             bounds.append({"label": one.label, "bounds": found})
-        for tenth, out in outs.items():
-            files = [paths[tenth] for paths in split.values()]
-            samples.append({"name": f"{by}-{tenth}", "pairs": _join(files, out, seed, cap)})
+        for decile, out in outs.items():
+            files = [paths[decile] for paths in split.values()]
+            samples.append({"name": f"{by}-{decile}", "pairs": _join(files, out, seed, cap)})
             for file in files:
                 file.unlink()
     return _report(report, samples, by, bounds)
@@ -89,7 +91,7 @@ def sample_tenths(
 def sample_all(
     corpora: Sequence[Corpus], out: Path, report: Path, *, seed: int, cap: int | None = None
 ) -> SampleReport:
-    """Write a sample of all pairs; for arguments and errors see :func:`sample_tenths`."""
+    """Write a sample of all pairs; for arguments and errors see :func:`sample_deciles`."""
     pairs = _join([one.filtered for one in corpora], out, seed, cap)
     return _report(report, [{"name": "all", "pairs": pairs}], None, [])
 

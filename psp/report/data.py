@@ -41,7 +41,7 @@ class Source:
         file: the corpus's file; of mined and of translated pairs, the report of that.
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
-        ranked: whether some of its tenths were left out.
+        ranked: whether some of its deciles were left out.
     """
 
     label: str
@@ -296,7 +296,7 @@ def _dropped(corpus: Mapping[str, Any]) -> int:
 STAGES = ("ranked", "deduplicated", "mixed", "near_duplicates")
 #: Column heading of each count, in the order of the stages.
 HEADINGS = {
-    "other_tenths": "in other tenths",
+    "other_tenths": "in other deciles",
     "duplicates": "duplicates",
     "capped": "over the cap",
     "mixed.duplicates": "in an earlier corpus",
@@ -367,8 +367,8 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield from verbatim(licence["text"].split("\n"))
     if ranked := corpus.get("ranked"):
-        tenths = f"tenth{'s' * (len(ranked['tenths']) > 1)} {', '.join(map(str, ranked['tenths']))}"
-        yield f"- ranked by {ranked['by']}; kept: {tenths} of 10"
+        deciles = f"decile{'s' * (len(ranked['tenths']) > 1)} {', '.join(map(str, ranked['tenths']))}"
+        yield f"- ranked by {ranked['by']}; kept: {deciles} of 10"
     if translated := corpus.get("translated"):
         yield ""
         yield (

@@ -1,4 +1,4 @@
-"""The blocks tenths and by_corpus: which corpora a study uses, how it trains, and what it refuses."""
+"""The blocks deciles and by_corpus: which corpora a study uses, how it trains, and what it refuses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_study_takes_the_models_corpora_or_those_that_are_named():
 
 
 def test_a_point_is_trained_from_scratch_with_its_encoder():
-    checked = config("en", tenths={"epochs": 3}, train={"init_from": "results/fr/model", "epochs": 9})
+    checked = config("en", deciles={"epochs": 3}, train={"init_from": "results/fr/model", "epochs": 9})
     for encoder, spelling in (("subword", True), ("word", True), ("trigram", False), ("blstm", True)):
         found = checked.sampled("en", "tenths", encoder)
         assert found.encoder == encoder and bool(found["train"]["init_spelling"]) == spelling
@@ -57,20 +57,20 @@ def test_a_point_is_trained_from_scratch_with_its_encoder():
 
 
 def test_the_recipe_of_paranmt_passes_once_over_the_pairs():
-    assert config("en", recipe="paranmt").model("en")["tenths"]["epochs"] == 1
+    assert config("en", recipe="paranmt").model("en")["deciles"]["epochs"] == 1
 
 
 @pytest.mark.parametrize(
     ("study", "model", "own", "words"),
     [
-        ("tenths", "fr", {}, ["tenths.by is score", "A.en-fr, have no scores", "nor has another corpus"]),
+        ("tenths", "fr", {}, ["deciles.by is score", "A.en-fr, have no scores", "nor has another corpus"]),
         (
             "tenths",
             "fr",
-            {"tenths": {"by": ["overlap"]}},
-            ["tenths.by is overlap", "in two languages", "rank by length"],
+            {"deciles": {"by": ["overlap"]}},
+            ["deciles.by is overlap", "in two languages", "rank by length"],
         ),
-        ("tenths", "both", {"tenths": {"by": ["length"]}}, ["en-en and en-fr", "would mix them"]),
+        ("tenths", "both", {"deciles": {"by": ["length"]}}, ["en-en and en-fr", "would mix them"]),
         ("tenths", "en", {"development": {"sts": None}}, ["sts is null", "name a file of STS pairs"]),
         ("by_corpus", "fr", {"by_corpus": {"corpora": ["C"]}}, ["C is not a corpus of the model", "there are A, B"]),
     ],
@@ -83,12 +83,15 @@ def test_what_a_study_cannot_use_is_one_line(study, model, own, words):
 @pytest.mark.parametrize(
     ("own", "words"),
     [
-        ({"tenths": {"encoders": ["words"]}}, ["tenths.encoders.0 is words, but must be subword or word or trigram"]),
-        ({"tenths": {"by": ["size"]}}, ["tenths.by.0 is size, but must be score or translation or overlap or length"]),
+        ({"deciles": {"encoders": ["words"]}}, ["deciles.encoders.0 is words, but must be subword or word or trigram"]),
+        (
+            {"deciles": {"by": ["size"]}},
+            ["deciles.by.0 is size, but must be score or translation or overlap or length"],
+        ),
         ({"by_corpus": {"seeds": [1, 1]}}, ["by_corpus.seeds is [1, 1], but has a duplicate item"]),
-        ({"rank": {"by": "score", "tenths": [0]}}, ["rank.tenths.0 is 0, but must be at least 1"]),
-        ({"rank": {"by": "score", "tenths": [11]}}, ["rank.tenths.0 is 11, but must be at most 10"]),
-        ({"rank": {"by": "score", "tenths": [2, 2]}}, ["rank.tenths is [2, 2], but has a duplicate item"]),
+        ({"rank": {"by": "score", "deciles": [0]}}, ["rank.deciles.0 is 0, but must be at least 1"]),
+        ({"rank": {"by": "score", "deciles": [11]}}, ["rank.deciles.0 is 11, but must be at most 10"]),
+        ({"rank": {"by": "score", "deciles": [2, 2]}}, ["rank.deciles is [2, 2], but has a duplicate item"]),
         ({"rank": {"by": "scores"}}, ["rank.by is scores, but must be", "or null"]),
     ],
 )
@@ -99,13 +102,13 @@ def test_wrong_values_are_told_with_what_is_allowed(own, words):
 
 
 def test_a_corpus_may_have_a_rank_of_its_own():
-    rank = {"by": "length", "tenths": [1]}
+    rank = {"by": "length", "deciles": [1]}
     checked = config("both", rank=rank, corpora=[{"name": "A", "rank": {"by": None}}, "B"])
     first, second = checked.model("both").parts
-    assert (first.rank, second.rank) == ({"by": None, "tenths": [1]}, rank)
-    assert checked.model("both").differences == {"rank.by": "length", "rank.tenths": [1], "corpora.A.rank.by": None}
-    # Tenths of nothing change nothing.
-    assert config("fr", rank={"tenths": [1]}).model("fr").differences == {}
+    assert (first.rank, second.rank) == ({"by": None, "deciles": [1]}, rank)
+    assert checked.model("both").differences == {"rank.by": "length", "rank.deciles": [1], "corpora.A.rank.by": None}
+    # Deciles of nothing change nothing.
+    assert config("fr", rank={"deciles": [1]}).model("fr").differences == {}
     with pytest.raises(ConfigError, match=r"rank\.by is score, but OPUS's corpora, such as A\.en-fr, have no scores "
                        r"\(a third column\); of the model's corpora, Para\.en-en may have them"):  # fmt: skip
         config("both", rank={"by": "score"})
@@ -113,7 +116,7 @@ def test_a_corpus_may_have_a_rank_of_its_own():
     assert [part.ranked for part in config("both", corpora=own).model("both").parts] == [True, False]
 
 
-def test_a_plan_counts_the_tenths_that_are_kept(tmp_path):
+def test_a_plan_counts_the_deciles_that_are_kept(tmp_path):
     from psp.config.plan import plan
 
     whole, ranked = (plan(config("en", rank={"by": by}), "en", tmp_path) for by in (None, "score"))
@@ -124,6 +127,15 @@ def test_bitext_that_pairs_are_mined_from_is_not_ranked():
     item = {"mined": "en", "through": "fr", "from": [{"name": "A", "rank": {"by": "length"}}]}
     with pytest.raises(ConfigError, match="bitext of `from` is used whole, but has `rank`"):
         config("both", corpora=[item])
-    mined = {**item, "from": ["A"], "rank": {"by": "overlap", "tenths": [5]}}
+    mined = {**item, "from": ["A"], "rank": {"by": "overlap", "deciles": [5]}}
     (part,) = config("both", corpora=[mined]).model("both").parts
-    assert part.rank == {"by": "overlap", "tenths": [5]} and not part.sources[0].ranked
+    assert part.rank == {"by": "overlap", "deciles": [5]} and not part.sources[0].ranked
+
+
+def test_the_names_of_before_are_taken_with_a_notice(caplog):
+    rank = {"by": "length", "tenths": [1], "deciles": [9]}
+    found = config("fr", rank=rank, tenths={"by": ["length"]}).model("fr")
+    assert found["rank"] == {"by": "length", "deciles": [1]} and found["deciles"]["by"] == ["length"]
+    said = [record.getMessage() for record in caplog.records]
+    assert sorted(one.partition(":")[0] for one in said) == ["models.fr.rank.tenths", "models.fr.tenths"]
+    assert "called deciles now" in said[0]

@@ -47,7 +47,7 @@ from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
 from psp.pairs.rank import rank_corpus
 from psp.pairs.samples import Corpus as SampledCorpus
-from psp.pairs.samples import first_pairs, sample_all, sample_tenths
+from psp.pairs.samples import first_pairs, sample_all, sample_deciles
 from psp.pairs.stats.run import Corpus as StatsCorpus
 from psp.pairs.stats.run import describe
 from psp.pairs.stats.sample import pair_id
@@ -60,7 +60,7 @@ from psp.report.data import Source, report
 from psp.report.inspect import write as write_inspect
 from psp.report.stats import write as write_stats
 from psp.text.segment import Segmenter
-from psp.training import by_corpus, tenths
+from psp.training import by_corpus, deciles
 from psp.training.loop import Training
 from psp.training.settings import TrainSettings
 from psp.training.teaching.teach import teach
@@ -118,7 +118,7 @@ def write_pairs(folder: Path) -> None:
     )  # fmt: skip
     rank_corpus(
         folder / f"filter/{LABEL}.tsv", folder / f"rank/{LABEL}.tsv", folder / f"rank/{LABEL}.json",
-        corpus="Small", by="length", tenths=[1, 10], seed=1,
+        corpus="Small", by="length", deciles=[1, 10], seed=1,
     )  # fmt: skip
     kept, counts = folder / f"dedupe/{LABEL}.tsv", folder / f"dedupe/{LABEL}.json"
     dedupe_corpus(folder / f"filter/{LABEL}.tsv", kept, counts, corpus="Small", cap=230, seed=1)
@@ -238,8 +238,8 @@ def write_studies(folder: Path, model: Path, development: Development) -> None:
     """The studies of pairs, with one training for all of their points."""
     samples, filtered = folder / "samples/tenths", folder / f"pairs/filter/{LABEL}.tsv"
     corpus = SampledCorpus(LABEL, "Small", "opus", "", filtered, {})
-    outs = {tenth: samples / f"length-{tenth}.tsv" for tenth in range(1, 11)}
-    ranked = sample_tenths([corpus], "length", outs, samples / "length.json", seed=1)
+    outs = {decile: samples / f"length-{decile}.tsv" for decile in range(1, 11)}
+    ranked = sample_deciles([corpus], "length", outs, samples / "length.json", seed=1)
     sample_all([corpus], samples / "all.tsv", samples / "all.json", seed=1)
     names = ["all", *(one["name"] for one in ranked["samples"])]
     pairs = min(one["pairs"] for one in ranked["samples"])
@@ -251,7 +251,7 @@ def write_studies(folder: Path, model: Path, development: Development) -> None:
     ).run()
     block = {"encoders": ["subword"], "seeds": [1], "epochs": SETTINGS["epochs"], "pairs": pairs}
     about = {"model": "fr", "development": "semeval2017-en"}
-    tenths.gather(
+    deciles.gather(
         {name: {"subword": {1: report}} for name in names},
         {name: samples / f"{name}.json" for name in ("all", "length")},
         folder / "tenths.json", settings={**block, "by": ["length"]}, **about,

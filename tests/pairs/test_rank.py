@@ -44,7 +44,7 @@ def value(row: tuple[str, str, float, float], by: str) -> float:
 
 
 def reference(rows: Rows, by: str, columns: int) -> list[list[bytes]]:
-    """The lines of each tenth, by a plain sort."""
+    """The lines of each decile, by a plain sort."""
     seed = seed_for(1, "corpus C")
 
     def key(row: tuple[str, str, float, float]) -> tuple[float, bytes, bytes]:
@@ -52,7 +52,7 @@ def reference(rows: Rows, by: str, columns: int) -> list[list[bytes]]:
         return value(row, by), xxhash.xxh3_128_digest(sides, seed), line(row, columns)
 
     ordered = sorted(rows, key=key)
-    ends = [tenth * len(rows) // 10 for tenth in range(11)]
+    ends = [decile * len(rows) // 10 for decile in range(11)]
     return [[line(row, min(columns, 3)) for row in ordered[a:b]] for a, b in pairwise(ends)]
 
 
@@ -64,10 +64,10 @@ def lines(path: Path) -> list[bytes]:
 @given(
     rows=rows_of_four,
     by=st.sampled_from(rank.BY),
-    tenths=st.sets(st.integers(1, 10), min_size=1),
+    deciles=st.sets(st.integers(1, 10), min_size=1),
     block=st.integers(1, 60),
 )
-def test_tenths_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, rows, by, tenths, block):
+def test_deciles_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, rows, by, deciles, block):
     folder = tmp_path_factory.mktemp("rank")
     columns = {"score": 3, "translation": 4}.get(by, 2)
     expected = reference(rows, by, columns)
@@ -77,8 +77,8 @@ def test_tenths_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, ro
             shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
             out, report = folder / "out.tsv", folder / "out.json"
             source = write(folder / "in.tsv", shuffled, columns)
-            summary = rank_corpus(source, out, report, corpus="C", by=by, tenths=tenths, seed=1)
-            assert sorted(lines(out)) == sorted(line for tenth in tenths for line in expected[tenth - 1])
+            summary = rank_corpus(source, out, report, corpus="C", by=by, deciles=deciles, seed=1)
+            assert sorted(lines(out)) == sorted(line for decile in deciles for line in expected[decile - 1])
             assert json.loads(report.read_text()) == summary
             schemas.check(summary, "rank")
             assert [one["pairs"] for one in summary["bounds"]] == list(map(len, expected))
@@ -92,9 +92,9 @@ def test_tenths_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, ro
 
 @settings(max_examples=8)
 @given(rows=rows_of_four, by=st.sampled_from(rank.BY))
-def test_splitting_gives_each_tenth_its_pairs(tmp_path_factory, rows, by):
+def test_splitting_gives_each_decile_its_pairs(tmp_path_factory, rows, by):
     folder = tmp_path_factory.mktemp("split")
-    outs = {tenth: folder / f"{tenth}.tsv" for tenth in range(1, 11)}
+    outs = {decile: folder / f"{decile}.tsv" for decile in range(1, 11)}
     split_corpus(write(folder / "in.tsv", rows, 4), outs, corpus="C", by=by, seed=1)
     expected = reference(rows, by, 4)
     assert [sorted(lines(path)) for path in outs.values()] == list(map(sorted, expected))
@@ -113,7 +113,7 @@ def test_ranks_are_those_of_a_plain_sort(tmp_path_factory, data):
 def test_length_is_the_mean_of_both_sides_and_overlap_reads_the_filters_settings(tmp_path):
     rows: Rows = [("a b c d a b c", "a b c x a b c", 0, 0), ("a b c d", "a b c e f g h", 0, 0)] * 5
     source = write(tmp_path / "in.tsv", rows, 2)
-    arguments = {"corpus": "C", "tenths": [10], "seed": 1}
+    arguments = {"corpus": "C", "deciles": [10], "seed": 1}
     found = rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", by="length", **arguments)
     assert [one["low"] for one in found["bounds"]] == [5.5] * 5 + [7] * 5
     for repeated, overlap in (("once", 1 / 4), ("each", 2 / 5)):
@@ -144,7 +144,7 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
                 tmp_path / "o.json",
                 corpus="C",
                 by=by,
-                tenths=[1],
+                deciles=[1],
                 seed=1,
                 others=corpora,
             )
@@ -157,22 +157,22 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
     assert "nor has another one" in fails("translation", scored, others[:2])
 
 
-def test_bad_tenths_and_broken_files_leave_nothing(tmp_path):
+def test_bad_deciles_and_broken_files_leave_nothing(tmp_path):
     source = write(tmp_path / "in.tsv", [("a", "b", 0.5, 0.1)], 3)
     arguments = {"corpus": "C", "by": "score", "seed": 1}
-    for tenths in ([0], [11], [1, 1]):
+    for deciles in ([0], [11], [1, 1]):
         with pytest.raises(ConfigError, match="write each of 1 to 10 once"):
-            rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", tenths=tenths, **arguments)
+            rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", deciles=deciles, **arguments)
     (tmp_path / "in.tsv").write_text("a\tb\t1.0\t0.5\nc\td\t1.0\tnan\n")
     with pytest.raises(DataError, match=r"in\.tsv, line 2: the score '1.0 nan' is not"):
-        rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", tenths=[1], **arguments)
+        rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", deciles=[1], **arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]
 
 
-def test_no_pairs_are_ten_empty_tenths(tmp_path):
+def test_no_pairs_are_ten_empty_deciles(tmp_path):
     (tmp_path / "in.tsv").touch()
     found = rank_corpus(
-        tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", tenths=[10], seed=1
+        tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[10], seed=1
     )
     assert (found["seen"], found["kept"]) == (0, 0) and not (tmp_path / "o.tsv").read_bytes()
 

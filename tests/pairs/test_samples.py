@@ -10,7 +10,7 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json
-from psp.pairs.samples import Corpus, first_pairs, sample_all, sample_corpus, sample_size, sample_tenths
+from psp.pairs.samples import Corpus, first_pairs, sample_all, sample_corpus, sample_deciles, sample_size
 
 ROWS = [(f"{'word ' * (n % 7 + 1)}{n}", f"mot {n}", n / 100) for n in range(100)]
 
@@ -25,37 +25,37 @@ def lines(path: Path) -> list[str]:
     return path.read_text().splitlines()
 
 
-def tenths(corpora, folder: Path, **arguments):
-    outs = {tenth: folder / f"out-{tenth}.tsv" for tenth in range(1, 11)}
-    found = sample_tenths(corpora, "score", outs, folder / "report.json", seed=1, **arguments)
+def deciles(corpora, folder: Path, **arguments):
+    outs = {decile: folder / f"out-{decile}.tsv" for decile in range(1, 11)}
+    found = sample_deciles(corpora, "score", outs, folder / "report.json", seed=1, **arguments)
     assert read_json(folder / "report.json") == found
     schemas.check(found, "sample")
-    return found, {tenth: lines(path) for tenth, path in outs.items()}
+    return found, {decile: lines(path) for decile, path in outs.items()}
 
 
-def test_a_sample_holds_the_tenth_of_each_corpus_without_scores_and_copies(tmp_path):
+def test_a_sample_holds_the_decile_of_each_corpus_without_scores_and_copies(tmp_path):
     copies = [(a.upper(), b, score) for a, b, score in ROWS[:10]]
     one = corpus(tmp_path / "one.tsv", ROWS)
     other = corpus(tmp_path / "other.tsv", [(f"x{a}", b, score) for a, b, score in ROWS] + copies)
-    found, kept = tenths([one, other], tmp_path)
-    assert [sample["name"] for sample in found["samples"]] == [f"score-{tenth}" for tenth in range(1, 11)]
-    assert [sample["pairs"] for sample in found["samples"]] == [len(kept[tenth]) for tenth in kept]
+    found, kept = deciles([one, other], tmp_path)
+    assert [sample["name"] for sample in found["samples"]] == [f"score-{decile}" for decile in range(1, 11)]
+    assert [sample["pairs"] for sample in found["samples"]] == [len(kept[decile]) for decile in kept]
     assert [one["label"] for one in found["corpora"]] == ["one.en-en", "other.en-en"]
-    # A tenth of 100 pairs and one of 110, the highest of each.
+    # A decile of 100 pairs and one of 110, the highest of each.
     expected = {f"{a}\t{b}" for a, b, _ in ROWS[90:]} | {f"x{a}\t{b}" for a, b, _ in ROWS[89:]}
     assert {*kept[10]} == expected
-    assert all(line.count("\t") == 1 for tenth in kept.values() for line in tenth)
-    # The copies of other case, of a pair of the same tenth, are gone.
+    assert all(line.count("\t") == 1 for decile in kept.values() for line in decile)
+    # The copies of other case, of a pair of the same decile, are gone.
     assert len(kept[1]) in (15, 16) and len({line.lower() for line in kept[1]}) == len(kept[1])
 
     # Any order of the input gives the same bytes; the order is no longer the input's, and a cap keeps the first.
     shuffled = random.Random(1).sample(ROWS, len(ROWS))
     (tmp_path / "again").mkdir()
-    first = tenths([corpus(tmp_path / "one.tsv", ROWS)], tmp_path)[1]
-    assert tenths([corpus(tmp_path / "one.tsv", shuffled)], tmp_path / "again")[1] == first
+    first = deciles([corpus(tmp_path / "one.tsv", ROWS)], tmp_path)[1]
+    assert deciles([corpus(tmp_path / "one.tsv", shuffled)], tmp_path / "again")[1] == first
     assert first[1] != [f"{a}\t{b}" for a, b, _ in ROWS[:10]]
-    found, capped = tenths([one], tmp_path, cap=4)
-    assert capped == {tenth: rows[:4] for tenth, rows in first.items()}
+    found, capped = deciles([one], tmp_path, cap=4)
+    assert capped == {decile: rows[:4] for decile, rows in first.items()}
     assert {sample["pairs"] for sample in found["samples"]} == {4}
     assert not list(tmp_path.glob(".*"))
 
@@ -73,7 +73,7 @@ def test_all_pairs_and_one_corpus(tmp_path):
 def test_a_corpus_without_scores_is_named(tmp_path):
     plain, scored = corpus(tmp_path / "plain.tsv", ROWS, 2), corpus(tmp_path / "scored.tsv", ROWS)
     with pytest.raises(ConfigError, match=r"plain has no scores .* scored\.en-en can be ranked so"):
-        tenths([scored, plain], tmp_path)
+        deciles([scored, plain], tmp_path)
     assert not list(tmp_path.glob("out-*")) and not list(tmp_path.glob(".*"))
 
 

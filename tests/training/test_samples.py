@@ -12,7 +12,7 @@ from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.evaluation.development import DevelopmentFiles
 from psp.pairs.vocabulary import build_vocabulary
-from psp.training import by_corpus, tenths
+from psp.training import by_corpus, deciles
 from psp.training.loop import Training
 from psp.training.samples import train_sample
 from psp.training.settings import TrainSettings
@@ -82,12 +82,12 @@ def samples_of(folder: Path) -> dict[str, Path]:
     return {"all": folder / "all.json", "score": folder / "score.json"}
 
 
-def test_tenths_are_gathered_with_their_bounds_and_means(trained, tmp_path):
+def test_deciles_are_gathered_with_their_bounds_and_means(trained, tmp_path):
     report = trained[1]
-    names = ["all", *(f"score-{tenth}" for tenth in range(1, 11))]
+    names = ["all", *(f"score-{decile}" for decile in range(1, 11))]
     arguments = {"model": "en", "settings": {**BLOCK, "by": ["score"]}, "development": "semeval2017-en"}
     found = points(tmp_path, report, names)
-    result = tenths.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **arguments)
+    result = deciles.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **arguments)
     assert read_json(tmp_path / "tenths.json") == result
     schemas.check(result, "tenths")
     assert result["pairs"] == 60 and result["all"]["pairs"] == 600
@@ -104,11 +104,11 @@ def test_tenths_are_gathered_with_their_bounds_and_means(trained, tmp_path):
         right = path.read_bytes()
         write_json(path, wrong)
         with pytest.raises(DataError, match="delete it and make it again"):
-            tenths.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **arguments)
+            deciles.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **arguments)
         path.write_bytes(right)
     more = {**arguments, "settings": {**arguments["settings"], "pairs": 61}}
-    with pytest.raises(DataError, match=r"models\.en\.tenths\.pairs: is 61, but score-10 has 60"):
-        tenths.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **more)
+    with pytest.raises(DataError, match=r"models\.en\.deciles\.pairs: is 61, but score-10 has 60"):
+        deciles.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **more)
 
 
 def test_corpora_are_gathered_in_the_configs_order(trained, tmp_path):

@@ -8,7 +8,7 @@ from psp.core import schemas
 from psp.core.files import read_json
 
 LABEL = "scored.en-fr"
-RANK = "rank: {by: translation, tenths: [10, 1]}"
+RANK = "rank: {by: translation, deciles: [10, 1]}"
 MODEL = f"""
   ranked:
     extends: demo
@@ -33,7 +33,7 @@ def write(folder, count=1200):
 
 
 @pytest.mark.slow
-def test_the_wanted_tenths_are_trained_on_and_reported(copy_of_finished):
+def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
     workflow = copy_of_finished
     ordered = write(workflow.folder)
     targets = [f"results/ranked/{name}" for name in ("eval.json", "data.json")]
@@ -55,13 +55,13 @@ def test_the_wanted_tenths_are_trained_on_and_reported(copy_of_finished):
     assert data["corpora"][0]["ranked"] == {"by": "translation", "tenths": [1, 10], "other_tenths": 960}
     assert "ranked" not in data["corpora"][1] and data["total"]["ranked"] == {"other_tenths": 960}
     page = (folder / "data.md").read_text()
-    assert "- ranked by translation; kept: tenths 1, 10 of 10" in page and "| in other tenths |" in page
+    assert "- ranked by translation; kept: deciles 1, 10 of 10" in page and "| in other deciles |" in page
 
     assert workflow.planned(*targets) == set()
     workflow.edit("tiny.yaml", "[10, 1]", "[10]")
     assert {"rank", "dedupe", "train"} <= workflow.planned(*targets)
     assert "filter" not in workflow.planned("--config", "keep_intermediate=true", "--", *targets)
-    workflow.edit("tiny.yaml", ", rank: {by: translation, tenths: [10]}", "")
+    workflow.edit("tiny.yaml", ", rank: {by: translation, deciles: [10]}", "")
     planned = workflow.planned("--config", "keep_intermediate=true", "--", *targets)
     assert "dedupe" in planned and not planned & {"filter", "rank"}
 

@@ -124,10 +124,10 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 35
+    assert len(commands) == 36
     for _, *arguments in commands:
         assert re.search(
-            "^(evaluate|translator|task|publish|report|inspect|stats|lexicon|tenths|by_corpus) ",
+            "^(evaluate|translator|task|publish|report|inspect|stats|lexicon|deciles|by_corpus|summary) ",
             project.run_line("--dry-run", *arguments).output,
             re.MULTILINE,
         )

@@ -6,7 +6,7 @@ from psp.core import schemas
 from psp.core.files import read_json
 
 STUDIES = """
-    tenths: {by: [length], encoders: [word, subword], seeds: [1, 2], epochs: 1, pairs: 50}
+    deciles: {by: [length], encoders: [word, subword], seeds: [1, 2], epochs: 1, pairs: 50}
     by_corpus: {encoders: [word], seeds: [1], epochs: 1}
 """
 
@@ -22,7 +22,7 @@ def studying(copy_of_finished):
 @pytest.mark.slow
 def test_corpora_are_compared_on_as_many_pairs_of_each(studying):
     counts = studying.jobs("results/demo/tenths.png", "results/demo/by_corpus.json")
-    assert (counts["tenths_pairs"], counts["tenths_all"], counts["by_corpus_pairs"]) == (1, 1, 2)
+    assert (counts["deciles_pairs"], counts["deciles_all"], counts["by_corpus_pairs"]) == (1, 1, 2)
     assert counts["sample"] == 11 * 2 * 2 + 2 and counts["sample_vocabulary"] == 1
     assert not counts.keys() & {"store", "train", "evaluate"}
 
@@ -37,7 +37,7 @@ def test_corpora_are_compared_on_as_many_pairs_of_each(studying):
     assert len(found) == 2 and result["pairs"] == min(found.values())
     one = read_json(folder / f"samples/by_corpus/{min(found)}/word/1/train.json")
     assert one["store_pairs"] == result["pairs"] and one["best"]["pairs_heldout"] == 0
-    # A tenth by length: the longest pairs, as many as are asked for.
+    # A decile by length: the longest pairs, as many as are asked for.
     assert (trained["store_pairs"], trained["settings"]["seed"], trained["settings"]["epochs"]) == (50, 2, 1)
     report = read_json(folder / "samples/tenths/length.json")
     schemas.check(report, "sample")
@@ -55,9 +55,9 @@ def test_corpora_are_compared_on_as_many_pairs_of_each(studying):
 @pytest.mark.slow
 def test_a_study_that_cannot_be_made_ends_before_anything_runs(project):
     for target, block, words in (
-        ("tenths.json", "tenths: {by: [score]}", "models.demo.corpora: tenths.by is score, but OPUS's corpora"),
+        ("tenths.json", "tenths: {by: [score]}", "models.demo.corpora: deciles.by is score, but OPUS's corpora"),
         ("by_corpus.json", "by_corpus: {corpora: [Other]}", "models.demo.by_corpus.corpora: Other is not a corpus of"),
-        ("samples/tenths/all.tsv", "development: {sts: null}", "models.demo.development: sts is null, but tenths"),
+        ("samples/tenths/all.tsv", "development: {sts: null}", "models.demo.development: sts is null, but deciles"),
     ):
         text = (project.folder / "tiny.yaml").read_text()
         own = text.replace("    development: {heldout: 100}\n", "") if block.startswith("dev") else text

@@ -98,7 +98,7 @@ TYPES: dict[str, type] = {
     "stats": stats.StatsReport,
     "task": evaluation.TaskScores,
     "teacher": training.TeacherReport,
-    "tenths": training.TenthsReport,
+    "tenths": training.DecilesReport,
     "train": training.TrainJson,
     "translator": translator.TranslatorReport,
     "translator_heldout": translator.HeldOutReport,

@@ -32,7 +32,7 @@ Samples = Annotated[
     list[Annotated[list[str], SOME]],
     "a random sample of the dropped pairs, each as source, target and, if there is one, score",
 ]
-OtherTenths = Annotated[Count, "pairs left out because they are in other tenths"]
+OtherDeciles = Annotated[Count, "pairs left out because they are in other deciles"]
 
 
 class DataWarningCorpus(TypedDict):
@@ -83,11 +83,11 @@ class DataDropped(TypedDict):
 
 
 class DataRanked(TypedDict):
-    """The tenths that were kept, only if the corpus was ranked."""
+    """The deciles that were kept, only if the corpus was ranked."""
 
     by: RankedBy
-    tenths: Annotated[list[Annotated[int, Meta(ge=1, le=10)]], SOME, UNIQUE, "the tenths kept"]
-    other_tenths: OtherTenths
+    tenths: Annotated[list[Annotated[int, Meta(ge=1, le=10)]], SOME, UNIQUE, "the deciles kept"]
+    other_tenths: OtherDeciles
 
 
 class DataPieces(TypedDict):
@@ -146,7 +146,7 @@ class DataCorpus(DataCounts):
 class DataTotalRanked(TypedDict):
     """Only if a corpus was ranked."""
 
-    other_tenths: OtherTenths
+    other_tenths: OtherDeciles
 
 
 class DataTotal(DataCounts):

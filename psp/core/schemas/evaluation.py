@@ -187,7 +187,7 @@ class DataStages(TypedDict, total=False):
     """Counts of the data stages."""
 
     filter: Required[Annotated[list[FilterReport], SOME, "the counts of the filters, by corpus"]]
-    rank: Annotated[list[RankReport], SOME, "the tenths kept of each corpus that is ranked; only if some are"]
+    rank: Annotated[list[RankReport], SOME, "the deciles kept of each corpus that is ranked; only if some are"]
     dedupe: Required[Annotated[list[DedupeReport], SOME, "the counts of deduplication, by corpus"]]
     mix: Required[Annotated[MixReport, "the counts of mixing"]]
     mined: Annotated[

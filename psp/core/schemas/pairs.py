@@ -48,16 +48,16 @@ class RankBound(TypedDict):
     high: Annotated[float | None, "the highest value in it; null if it is empty"]
 
 
-Bounds = Annotated[list[RankBound], TEN, "all tenths, the lowest values first"]
+Bounds = Annotated[list[RankBound], TEN, "all deciles, the lowest values first"]
 
 
 class RankReport(TypedDict):
-    """The pairs of one corpus ranked by a value, of which some tenths are kept."""
+    """The pairs of one corpus ranked by a value, of which some deciles are kept."""
 
     format: Format
     corpus: CorpusName
     by: RankedBy
-    tenths: Annotated[list[Annotated[int, Meta(ge=1, le=10)]], SOME, UNIQUE, "the tenths kept, in ascending order"]
+    tenths: Annotated[list[Annotated[int, Meta(ge=1, le=10)]], SOME, UNIQUE, "the deciles kept, in ascending order"]
     seen: Annotated[Count, "pairs read"]
     kept: Annotated[Count, "pairs kept"]
     bounds: Bounds
@@ -297,7 +297,7 @@ class Sample(TypedDict):
 
 
 class SampleReport(TypedDict):
-    """Samples of a model's pairs, for the study of its tenths."""
+    """Samples of a model's pairs, for the study of its deciles."""
 
     format: Format
     by: Annotated[RankedBy | None, "what ranks, as in the config's block rank; null for a sample of all pairs"]

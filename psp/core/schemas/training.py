@@ -275,14 +275,14 @@ class SampleScores(TypedDict):
     mean: Annotated[SeedSummary, "the mean over the encoders"]
 
 
-class Tenth(SampleScores):
+class Decile(SampleScores):
     tenth: Annotated[int, Meta(ge=1, le=10), "its number; 1 has the lowest values"]
 
 
-class TenthsRanking(TypedDict):
+class DecilesRanking(TypedDict):
     by: RankedBy
     corpora: SampleCorpora
-    tenths: Annotated[list[Tenth], TEN, "the tenths, the lowest values first"]
+    tenths: Annotated[list[Decile], TEN, "the deciles, the lowest values first"]
 
 
 class StudyReport(TypedDict):
@@ -297,11 +297,11 @@ class StudyReport(TypedDict):
     development: Annotated[str, "the STS set that all are scored on, development data"]
 
 
-class TenthsReport(StudyReport):
-    """Trainings on each tenth of a model's pairs by some values, with the same number of pairs, and on all."""
+class DecilesReport(StudyReport):
+    """Trainings on each decile of a model's pairs by some values, with the same number of pairs, and on all."""
 
     all: Annotated[SampleScores, "a random sample of all pairs"]
-    by: Annotated[list[TenthsRanking], SOME, "the rankings"]
+    by: Annotated[list[DecilesRanking], SOME, "the rankings"]
 
 
 class ByCorpusCorpus(SampleScores):

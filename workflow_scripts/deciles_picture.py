@@ -1,10 +1,10 @@
-"""Draw the scores of each tenth."""
+"""Draw the scores of each decile."""
 
 from pathlib import Path
 
 from psp.core.files import read_json
 from psp.core.logs import job
-from psp.report.tenths_table import draw
+from psp.report.deciles_table import draw
 
 with job(snakemake.log[0]):
     draw(read_json(Path(snakemake.input[0])), Path(snakemake.output[0]))

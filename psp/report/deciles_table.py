@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 NAMES = {"score": "score", "overlap": "trigram overlap", "translation": "translation score", "length": "length"}
 
 
-def tenths(result: Mapping[str, Any], form: str = "text") -> str:
+def deciles(result: Mapping[str, Any], form: str = "text") -> str:
     """Lay out tenths.json, in one of :data:`psp.report.layout.FORMS`: one table for each value that ranks."""
     tables = []
     for ranking in result["by"]:
         rows = [["by " + NAMES[ranking["by"]], "from", "to", "pairs", *result["encoders"], "mean"]]
         for one in ranking["tenths"]:
-            rows.append([f"tenth {one['tenth']}", *_bounds(ranking, one["tenth"]), f"{one['pairs']:,}", *_cells(one)])
+            rows.append([f"decile {one['tenth']}", *_bounds(ranking, one["tenth"]), f"{one['pairs']:,}", *_cells(one)])
         rows.append(["all", "", "", f"{result['all']['pairs']:,}", *_cells(result["all"])])
         tables.append(layout(rows, form, right=range(1, len(rows[0]))))
     return "\n".join([*tables, _notes(result, form)])
@@ -37,7 +37,7 @@ def by_corpus(result: Mapping[str, Any], form: str = "text") -> str:
 
 
 def draw(result: Mapping[str, Any], out: Path) -> None:
-    """Draw the score of each tenth by encoder, a panel for each value that ranks, as a PNG file.
+    """Draw the score of each decile by encoder, a panel for each value that ranks, as a PNG file.
 
     Raises:
         DataError: ``out`` cannot be written.
@@ -60,18 +60,18 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
                 )  # fmt: skip
                 panel.axhline(result["all"]["figures"][encoder]["mean"], color=f"C{number}", linestyle=":")
             panel.set_xticks(range(1, 11))
-            panel.set_xlabel(f"tenth by {NAMES[ranking['by']]}")
+            panel.set_xlabel(f"decile by {NAMES[ranking['by']]}")
         panels[0].set_ylabel(f"Pearson x 100, {result['development']}")
-        panels[0].legend(title="dotted: of all tenths")
-        figure.suptitle(f"{result['model']}: {result['pairs']:,} pairs of each tenth, {result['epochs']} epochs")
+        panels[0].legend(title="dotted: of all deciles")
+        figure.suptitle(f"{result['model']}: {result['pairs']:,} pairs of each decile, {result['epochs']} epochs")
         return figure
 
     pictures.save(make, out)
 
 
-def _bounds(ranking: Mapping[str, Any], tenth: int) -> list[str]:
-    """The lowest and the highest value of a tenth, over all corpora."""
-    found = [one["bounds"][tenth - 1] for one in ranking["corpora"]]
+def _bounds(ranking: Mapping[str, Any], decile: int) -> list[str]:
+    """The lowest and the highest value of a decile, over all corpora."""
+    found = [one["bounds"][decile - 1] for one in ranking["corpora"]]
     lows = [one["low"] for one in found if one["low"] is not None]
     highs = [one["high"] for one in found if one["high"] is not None]
     return [f"{min(lows):.3g}" if lows else "-", f"{max(highs):.3g}" if highs else "-"]

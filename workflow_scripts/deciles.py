@@ -1,9 +1,9 @@
-"""Compare the tenths of a model."""
+"""Compare the deciles of a model."""
 
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.training.tenths import gather
+from psp.training.deciles import gather
 
 with job(snakemake.log[0]):
     params = snakemake.params

@@ -1,4 +1,4 @@
-"""Which tenth of a model's pairs is worth training on: ``results/<model>/tenths.json``.
+"""Which decile of a model's pairs is worth training on: ``results/<model>/tenths.json``.
 
 The paper "ParaNMT-50M" asks so in its table 5.
 """
@@ -17,11 +17,11 @@ from psp.pairs.samples import sample_size
 from psp.training.samples import DECLARED, Points, available, conditions, scores
 
 if TYPE_CHECKING:
-    from psp.core.schemas.training import TenthsReport
+    from psp.core.schemas.training import DecilesReport
 
 SECTION = Section(
-    "results/<model>/tenths.json: each tenth of the model's pairs by a value, with the same number of pairs, scored on "
-    "the development STS set; trained from scratch, without a teacher or a search for settings",
+    "results/<model>/tenths.json: each decile of the model's pairs by a value, with the same number of pairs, scored "
+    "on the development STS set; trained from scratch, without a teacher or a search for settings",
     {
         "by": list_of(
             ["score", "overlap"],
@@ -44,14 +44,14 @@ def gather(
     model: str,
     settings: Mapping[str, Any],
     development: str,
-) -> TenthsReport:
+) -> DecilesReport:
     """Write tenths.json; return its content.
 
     Args:
         points: the train.json of each sample (``all``, ``score-1`` ...), encoder and seed.
         reports: the reports of the samples, by ``all`` and what ranks.
         out: tenths.json.
-        settings: the block ``tenths``.
+        settings: the block ``deciles``.
         development: the name of the development STS set.
 
     Raises:
@@ -59,7 +59,7 @@ def gather(
     """
     samples = {name: read_json(path) for name, path in reports.items()}
     there = available(samples.values())
-    pairs = sample_size(there, settings["pairs"], f"models.{model}.tenths")
+    pairs = sample_size(there, settings["pairs"], f"models.{model}.deciles")
     found = scores(points, pairs, settings["epochs"])
     result = {
         **conditions(model, pairs, settings, development),
@@ -68,7 +68,7 @@ def gather(
     }
     write_json(out, result)
     schemas.check_written(result, "tenths", out)
-    return cast("TenthsReport", result)
+    return cast("DecilesReport", result)
 
 
 def _ranking(
@@ -78,5 +78,7 @@ def _ranking(
     return {
         "by": report["by"],
         "corpora": report["corpora"],
-        "tenths": [{"tenth": tenth, "pairs": there[name], **found[name]} for tenth, name in enumerate(names, start=1)],
+        "tenths": [
+            {"tenth": decile, "pairs": there[name], **found[name]} for decile, name in enumerate(names, start=1)
+        ],
     }

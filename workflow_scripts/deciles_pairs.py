@@ -1,19 +1,19 @@
-"""Cut the pairs of a model into tenths by a value."""
+"""Cut the pairs of a model into deciles by a value."""
 
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.pairs.samples import Corpus, sample_tenths
+from psp.pairs.samples import Corpus, sample_deciles
 
 with job(snakemake.log[0]):
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
-    sample_tenths(
+    sample_deciles(
         [
             Corpus(file=file, filtered=Path(filtered), **about)
             for about, file, filtered in zip(params.corpora, params.origins, inputs, strict=True)
         ],
         snakemake.wildcards.by,
-        {tenth: Path(outputs[f"tenth{tenth}"]) for tenth in range(1, 11)},
+        {decile: Path(outputs[f"tenth{decile}"]) for decile in range(1, 11)},
         Path(outputs.report),
         seed=params.seed,
         cap=params.pairs,

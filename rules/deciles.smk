@@ -1,4 +1,4 @@
-# Which tenth of a model's pairs is worth training on: each by each value, and all pairs beside.
+# Which decile of a model's pairs is worth training on: each by each value, and all pairs beside.
 def filtered_corpora(wildcards):
     """Return the pairs of each corpus of the model after its filters."""
     return [
@@ -30,16 +30,16 @@ def origins(wildcards, input):
     ]
 
 
-def all_tenths(wildcards):
+def all_deciles(wildcards):
     names = [
         f"{by}-{tenth}"
-        for by in model(wildcards)["tenths"]["by"]
+        for by in model(wildcards)["deciles"]["by"]
         for tenth in range(1, 11)
     ]
     return points(wildcards, "tenths", ["all", *names])
 
 
-rule tenths_pairs:
+rule deciles_pairs:
     input:
         filtered_corpora,
     output:
@@ -61,16 +61,16 @@ rule tenths_pairs:
     params:
         corpora=described_corpora,
         origins=origins,
-        pairs=setting("tenths", "pairs"),
+        pairs=setting("deciles", "pairs"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.samples"),
     message:
-        "Cutting the pairs of {wildcards.model} into tenths by {wildcards.by}"
+        "Cutting the pairs of {wildcards.model} into deciles by {wildcards.by}"
     script:
-        "../workflow_scripts/tenths_pairs.py"
+        "../workflow_scripts/deciles_pairs.py"
 
 
-rule tenths_all:
+rule deciles_all:
     input:
         filtered_corpora,
     output:
@@ -87,18 +87,18 @@ rule tenths_all:
     params:
         corpora=described_corpora,
         origins=origins,
-        pairs=setting("tenths", "pairs"),
+        pairs=setting("deciles", "pairs"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.samples"),
     message:
         "Sampling all pairs of {wildcards.model}"
     script:
-        "../workflow_scripts/tenths_all.py"
+        "../workflow_scripts/deciles_all.py"
 
 
-rule tenths:
+rule deciles:
     input:
-        points=lambda wildcards: files_of_points(all_tenths(wildcards)),
+        points=lambda wildcards: files_of_points(all_deciles(wildcards)),
         reports=lambda wildcards: list(sample_reports(wildcards, "tenths").values()),
     output:
         "results/{model}/tenths.json",
@@ -111,19 +111,19 @@ rule tenths:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        points=all_tenths,
+        points=all_deciles,
         reports=lambda wildcards: sample_reports(wildcards, "tenths"),
-        settings=setting("tenths"),
+        settings=setting("deciles"),
         development=setting("development", "sts"),
-        code=fingerprint("psp.training.tenths"),
+        code=fingerprint("psp.training.deciles"),
     message:
-        "Comparing the tenths of {wildcards.model}"
+        "Comparing the deciles of {wildcards.model}"
     script:
-        "../workflow_scripts/tenths.py"
+        "../workflow_scripts/deciles.py"
 
 
 # Nothing depends on the picture.
-rule tenths_picture:
+rule deciles_picture:
     input:
         "results/{model}/tenths.json",
     output:
@@ -137,8 +137,8 @@ rule tenths_picture:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.report.tenths_table"),
+        code=fingerprint("psp.report.deciles_table"),
     message:
-        "Drawing the tenths of {wildcards.model}"
+        "Drawing the deciles of {wildcards.model}"
     script:
-        "../workflow_scripts/tenths_picture.py"
+        "../workflow_scripts/deciles_picture.py"
