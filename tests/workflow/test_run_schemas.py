@@ -14,7 +14,7 @@ def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
     assert not without, f"no schema for {', '.join(without)}: add its type and place to psp/core/schemas"
     for path, name in found.items():
         schemas.check(read_json(path), name, path)
-    # The demo leaves near-duplicates in, searches for no settings, and has no tasks, variants, vocabulary of words,
+    # The demo leaves near-duplicates in, searches for no settings, and has no variants, vocabulary of words,
     # mined pairs, ranking, teacher or translator; nobody studies its pairs, or asks for its corpora, their statistics,
     # examples or a lexicon. tests/core/test_schemas.py holds the reports of all these against their schemas.
     others = {
@@ -24,7 +24,6 @@ def test_every_json_file_of_a_run_is_as_its_schema_says(measured):
         "neardup",
         "pivot",
         "stats",
-        "task",
         "teacher",
         "tune",
         "variants",
