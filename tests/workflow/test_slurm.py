@@ -51,5 +51,6 @@ def test_the_demo_runs_through_the_slurm_profile(project):
         "subword",
         "store",
         "train",
+        "task",
         "evaluate",
     }, result.stdout
