@@ -14,7 +14,7 @@ import psp
 FILTER = '''
 """Drop pairs in capitals."""
 
-from psp.core.settings import choice, flag, whole
+from psp.core.settings import boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
 
 
@@ -25,8 +25,8 @@ class ShoutingFilter(Filter):
     order = 14
     help = "text in capitals"
     declared = {
-        "enabled": flag(False, recipes={"code": True}, help="drop a pair with a side in capitals"),
-        "min": whole(5, at_least=1, recipes={"paper": 7}, help="characters from which on a side counts as shouted"),
+        "enabled": boolean(False, recipes={"code": True}, help="drop a pair with a side in capitals"),
+        "min": integer(5, at_least=1, recipes={"paper": 7}, help="characters from which on a side counts as shouted"),
         "sides": choice("both", [*SIDES], help="which sides are looked at"),
     }
 
