@@ -19,7 +19,8 @@ from psp.evaluation.task_files import same_draw, scored_task
 from psp.models.scores import compared_figures, is_of_every_model, tasks_of
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import Comparison, Evaluation, Scores
+    from psp.core.schemas.evaluation import Comparison, Evaluation
+    from psp.core.schemas.scores import Scores
 
 FORMAT: Final = 4
 #: The entries of eval.json that are a system's scores.

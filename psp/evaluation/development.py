@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.metrics import count_errors, no_correlation
@@ -83,6 +82,8 @@ class Development:
         if self.sts is not None:
             similarity = scorer.pairwise(self.sts.a, self.sts.b)
             if no_correlation(similarity, self.sts.gold) is None:
+                from scipy import stats  # not at Snakemake's every start: it takes half a second
+
                 pearson = round(100 * float(stats.pearsonr(similarity, self.sts.gold).statistic), 4)
                 total += pearson
         if self.heldout is not None:

@@ -19,7 +19,7 @@ from psp.evaluation.scorers import Floats
 from psp.evaluation.tasks.base import Task
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import TaskScores
+    from psp.core.schemas.scores import TaskScores
 
 #: Ending of the file of resamples beside that of the scores.
 RESAMPLES = ".safetensors"

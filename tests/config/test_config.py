@@ -1,5 +1,7 @@
 import datetime
 import math
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -726,3 +728,10 @@ def test_a_name_ends_where_it_ends_and_fits_into_a_folder(name):
     text = message(corpora={name: {"version": "v1"}}, models=fr(corpora=[name]))
     assert "is not a usable name" in text and "\n" not in text
     assert "corpora.A.version is" in message(corpora={"A": {"version": "v1\n"}}, models=fr(corpora=["A"]))
+
+
+def test_reading_a_config_imports_neither_torch_nor_scipy():
+    """Every start of Snakemake reads one; scipy.stats alone takes half a second."""
+    code = "import sys, psp.config.config; print({'torch', 'scipy', 'pandas', 'matplotlib'} & sys.modules.keys())"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "set()\n"

@@ -19,7 +19,19 @@ import msgspec
 from jsonschema.exceptions import best_match
 
 from psp.core.errors import DataError
-from psp.core.schemas import corpora, data, evaluation, inspect, models, pairs, speed, stats, training, translator
+from psp.core.schemas import (
+    corpora,
+    data,
+    evaluation,
+    inspect,
+    models,
+    pairs,
+    scores,
+    speed,
+    stats,
+    training,
+    translator,
+)
 from psp.core.schemas.types import KEYWORDS
 from psp.core.settings import match_whole
 
@@ -96,7 +108,7 @@ TYPES: dict[str, type] = {
     "sentencepiece": pairs.SentencepieceReport,
     "speed": speed.SpeedReport,
     "stats": stats.StatsReport,
-    "task": evaluation.TaskScores,
+    "task": scores.TaskScores,
     "teacher": training.TeacherReport,
     "tenths": training.DecilesReport,
     "train": training.TrainJson,
@@ -176,7 +188,7 @@ def _problem(value: Any, name: str) -> str | None:
 @functools.cache
 def _definitions() -> dict[str, dict[str, Any]]:
     """The schema of each type, by its name."""
-    modules = (corpora, data, evaluation, inspect, models, pairs, speed, stats, training, translator)
+    modules = (corpora, data, evaluation, inspect, models, pairs, scores, speed, stats, training, translator)
     kinds = {kind.__name__: kind for module in modules for kind in vars(module).values() if is_typeddict(kind)}
     _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/$defs/{name}")
     for name, schema in found.items():
