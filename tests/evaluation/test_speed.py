@@ -96,6 +96,7 @@ def test_each_system_on_one_core_and_on_all(measured):
     assert [one["cores"] for one in result["memory"]] == counts
 
 
+@pytest.mark.slow
 def test_what_pooling_reads_beside_what_a_copy_moves(measured):
     result, _ = measured
     for row in result["systems"]:
@@ -108,6 +109,7 @@ def test_what_pooling_reads_beside_what_a_copy_moves(measured):
         assert row["of_copy"] == pytest.approx(read / copy, rel=0.01, abs=0.001)
 
 
+@pytest.mark.slow
 def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
     result, _ = measured
     (broken,) = result["missing"]
@@ -115,6 +117,7 @@ def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
     assert "its process ended with status 1" in broken["why"] and "model.onnx" in broken["why"]
 
 
+@pytest.mark.slow
 def test_many_processes_beside_one(measured):
     result, _ = measured
     cores = len(usable_cores())
@@ -127,6 +130,7 @@ def test_many_processes_beside_one(measured):
     assert several["efficiency"] == pytest.approx(efficiency, abs=0.001)
 
 
+@pytest.mark.slow
 def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, trained):
     result, _ = measured
     sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
@@ -140,6 +144,7 @@ def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, tra
     assert conditions["cpu"] and set(conditions["versions"]) >= {"psp", "numpy", "model2vec", "python"}
 
 
+@pytest.mark.slow
 def test_the_table_and_the_chart(measured):
     result, folder = measured
     text = markdown(result)
@@ -192,6 +197,7 @@ def test_what_a_system_lacks_is_told_in_the_place_of_its_bar(small):
     assert all("not measured" in texts(panel) for panel in others)
 
 
+@pytest.mark.slow
 def test_the_chart_is_whole_whatever_the_processor_is_called(small):
     systems = [row for row in small[0]["systems"] if row["cores"] == 1]  # the narrowest
     cpu = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz with AMX, virtual, " * 2
@@ -204,6 +210,7 @@ def test_the_chart_is_whole_whatever_the_processor_is_called(small):
     assert below.y0 >= 0 and below.y1 <= panel.y0
 
 
+@pytest.mark.slow
 def test_a_small_store_and_what_is_not_there(small):
     result, _ = small
     assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
