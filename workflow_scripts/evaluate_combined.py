@@ -4,14 +4,14 @@ from pathlib import Path
 
 from psp.config.jobs import gathered
 from psp.core.logs import job
-from psp.evaluation.combined import Part, evaluate_combined
+from psp.evaluation.combined import EvaluatedPart, evaluate_combined
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     evaluate_combined(
         Path(snakemake.output.json),
         [
-            Part(name, weight, Path(evaluation), Path(resamples))
+            EvaluatedPart(name, weight, Path(evaluation), Path(resamples))
             for (name, weight), evaluation, resamples in zip(
                 params.parts, inputs.evaluations, inputs.resamples, strict=True
             )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psp.core.schemas.evaluation import Evaluation
 
 
-class Part(NamedTuple):
+class EvaluatedPart(NamedTuple):
     """One of the models that are joined: its name, its weight, its eval.json, and its scores in each resample."""
 
     name: str
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 def evaluate_combined(
     out: Path | str,
-    parts: Sequence[Part],
+    parts: Sequence[EvaluatedPart],
     *,
     name: str,
     resampled: Path | str,

@@ -12,7 +12,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import resamples
-from psp.evaluation.combined import Part, between, evaluate_combined
+from psp.evaluation.combined import EvaluatedPart, between, evaluate_combined
 from psp.evaluation.evaluate import evaluate_model, not_scored
 from psp.evaluation.quantize import measure
 from psp.evaluation.task import evaluate_model_task
@@ -42,9 +42,9 @@ def parts(made, tmp_path_factory):
     return folder
 
 
-def listed(folder: Path) -> list[Part]:
+def listed(folder: Path) -> list[EvaluatedPart]:
     return [
-        Part(name, weight, folder / name / "eval.json", folder / name / "eval.safetensors")
+        EvaluatedPart(name, weight, folder / name / "eval.json", folder / name / "eval.safetensors")
         for name, weight in (("first", 1.0), ("second", 0.5))
     ]
 

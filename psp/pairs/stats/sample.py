@@ -44,7 +44,7 @@ def pair_id(source: str, target: str) -> str:
     return "p" + hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=_ID_BYTES).hexdigest()
 
 
-class Draw:
+class SampleDraw:
     """The distinct pairs with the smallest hashes among all that were offered.
 
     Of copies with different scores the highest counts, as in ``dedupe``; of their trees the first by code points.
@@ -169,8 +169,8 @@ def read(
         DataError: a file cannot be read; the corpus has no pairs; trees are not as many as lines, or are none.
     """
     found = Reading(scored=False, sample=[], drawn=[], counts=[])
-    sample, key = Draw(size), str(seed).encode()
-    draws = [Draw(of_range) for _ in range(len(ends) + 1)]
+    sample, key = SampleDraw(size), str(seed).encode()
+    draws = [SampleDraw(of_range) for _ in range(len(ends) + 1)]
     counts = np.zeros(len(ends) + 1, np.int64)
     trees = None if parses is None else _Trees(parses)
     with Progress(f"reading {path.name}", "pairs") as bar:

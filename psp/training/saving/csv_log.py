@@ -22,7 +22,7 @@ METRICS = ("step", "epoch", "pairs", "megabatch", "learning_rate", "loss")
 TIMING = ("step", "pairs", "seconds", "pairs_per_second", "mining_ms_per_step", "other_ms_per_step")
 
 
-class Table:
+class CsvLog:
     """A CSV file whose rows appear whole: each is one write, handed to the system at once."""
 
     def __init__(self, path: Path, columns: tuple[str, ...], content: bytes = b"") -> None:
@@ -82,12 +82,12 @@ class MetricsLog:
         self._folder, self._log_every = folder, log_every
         state, files = resume or ({}, {})
         (folder / "dev.csv").unlink(missing_ok=True)  # of an earlier run; a new one appears with the first evaluation
-        self._metrics = Table(folder / "metrics.csv", METRICS, files.get("metrics.csv", b""))
-        self._timing = Table(folder / "timing.csv", TIMING, files.get("timing.csv", b""))
-        self._dev: Table | None = None
+        self._metrics = CsvLog(folder / "metrics.csv", METRICS, files.get("metrics.csv", b""))
+        self._timing = CsvLog(folder / "timing.csv", TIMING, files.get("timing.csv", b""))
+        self._dev: CsvLog | None = None
         self.history: list[dict[str, Any]] = list(state.get("history", []))
         if self.history:
-            self._dev = Table(folder / "dev.csv", self._dev_columns(self.history[0]), files["dev.csv"])
+            self._dev = CsvLog(folder / "dev.csv", self._dev_columns(self.history[0]), files["dev.csv"])
         self._last: dict[str, Any] = dict(state.get("last", {}))
         self._start = time.monotonic() - state.get("seconds", 0.0)
         self._tensorboard = TensorBoardWriter(folder / "tensorboard", self._last["step"] + 1 if self._last else None)
@@ -173,7 +173,7 @@ class MetricsLog:
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})
         if self._dev is None:
-            self._dev = Table(self._folder / "dev.csv", self._dev_columns(self.history[-1]))
+            self._dev = CsvLog(self._folder / "dev.csv", self._dev_columns(self.history[-1]))
         self._dev.row(self.history[-1])
         points = {name: scores[name] for name in self._dev_columns(scores)}
         self._tensorboard.scalars(step, {f"dev/{name}": value for name, value in points.items()})

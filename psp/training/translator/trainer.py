@@ -25,7 +25,7 @@ from psp.core.progress import Progress
 from psp.inference.translation.base import limit
 from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest
-from psp.training.saving.csv_log import Table
+from psp.training.saving.csv_log import CsvLog
 from psp.training.translator.data import Batches, Pairs, make_batch, padded
 from psp.training.translator.loss import smoothed_cross_entropy
 from psp.training.translator.model import Flat, Transformer
@@ -139,7 +139,7 @@ class Trainer:
             files = self._go_on(found)
         begun, before = time.monotonic(), self.seconds
         with contextlib.ExitStack() as stack:
-            tables = {name: Table(self.folder / name, kind, files.get(name, b"")) for name, kind in _TABLES.items()}
+            tables = {name: CsvLog(self.folder / name, kind, files.get(name, b"")) for name, kind in _TABLES.items()}
             for table in tables.values():
                 stack.callback(table.close)
             bar = stack.enter_context(Progress("training the translator", "steps", self.total, self.step))
@@ -232,7 +232,7 @@ class Trainer:
         self._loss += loss
         self._norm += norm
 
-    def _log(self, tables: Mapping[str, Table]) -> float:
+    def _log(self, tables: Mapping[str, CsvLog]) -> float:
         steps, _, tokens = (
             now - then for now, then in zip((self.step, self.seen, self.tokens), self._logged, strict=True)
         )
@@ -248,7 +248,7 @@ class Trainer:
         self._logged = self.step, self.seen, self.tokens
         return loss
 
-    def _score(self, table: Table) -> float:
+    def _score(self, table: CsvLog) -> float:
         """Score the averaged weights on the development pairs, and keep them if they are the best."""
         own = self.flat.weights.clone()
         kept = self.tensors["average"]
