@@ -470,6 +470,11 @@ def subword_mb(wildcards, input):
     return SentencepieceTokenizer.making(settings, float("inf")).megabytes
 
 
+def rank_mb(wildcards, input):
+    """Estimate the memory of ranking: 60 bytes a pair, of about 100 in its file."""
+    return 500 + input.size_mb
+
+
 def train_mb(wildcards, input):
     """Estimate training's memory."""
     return model(wildcards).of.megabytes(model(wildcards), CONFIG.model)

@@ -56,7 +56,7 @@ rule deciles_pairs:
         by="score|translation|overlap|length",
     threads: 1
     resources:
-        mem_mb=mem_mb(1000),
+        mem_mb=mem_mb(rank_mb),
         runtime=runtime(240),
     params:
         corpora=described_corpora,

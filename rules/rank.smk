@@ -27,7 +27,7 @@ rule rank:
         "results/{model}/benchmarks/rank/{part}.tsv"
     threads: 1
     resources:
-        mem_mb=mem_mb(lambda wildcards, input: 500 + input.size_mb),  # 60 bytes a pair, of about 100 in its file
+        mem_mb=mem_mb(rank_mb),
         runtime=runtime(240),
     params:
         rank=lambda wildcards: dict(part_of(wildcards).rank),

@@ -6,7 +6,7 @@ and copies of one pair in the order of their lines: which are kept does not depe
 
 The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
 decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
-``translation`` the decile, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
+``translation`` the tenth, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
 first holds pairs that have nothing in common, wrong ones among them, the last copies. By ``length`` neither: the first
 holds short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
 

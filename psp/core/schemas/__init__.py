@@ -124,7 +124,7 @@ TYPES: dict[str, type] = {
 
 def names() -> list[str]:
     """Return the names of all schemas."""
-    return sorted(set(PLACES.values()))
+    return sorted(TYPES)
 
 
 @functools.cache

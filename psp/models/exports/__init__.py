@@ -52,9 +52,8 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    if form != "mteb" and (
-        reason := unsupported_reason(form, model)
-    ):  # before anything is written; mteb runs psp itself
+    # Before anything is written; mteb runs psp itself.
+    if form != "mteb" and (reason := unsupported_reason(form, model)):
         raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
     more = {"source": source} if form == "mteb" else {}
