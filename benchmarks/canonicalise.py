@@ -1,4 +1,4 @@
-"""How well a paraphraser mends case, spelling and spacing, for docs/experiments.md.
+"""How well a paraphraser mends case, spelling and spacing, for docs/measurements.md.
 
     python benchmarks/canonicalise.py results/translators/en-en --encoder results/en/model [--sentences 1000] [--seed 1]
 

@@ -23,7 +23,7 @@ from psp.core.files import atomic_text, read_json
 from psp.core.logs import job
 from psp.core.machine import processor, usable_cores, versions
 from psp.report.compare_table import table
-from psp.report.quoted import load
+from psp.report.reported import load
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
     print(text, end="")
 
 
-def section(folder: Path, quoted: bool) -> str:
+def section(folder: Path, reported: bool) -> str:
     """A model's table and the seconds of its systems' jobs.
 
     Raises:
@@ -65,7 +65,7 @@ def section(folder: Path, quoted: bool) -> str:
     seconds = {path.stem: _seconds(path) for path in sorted((folder / "benchmarks/systems").glob("*.tsv"))}
     seconds = {"the model itself": _seconds(folder / "benchmarks/evaluate.tsv"), **seconds}
     said = ", ".join(f"{name} {value:.0f}" for name, value in seconds.items() if value is not None)
-    shown = table(result, load() if quoted else (), read_json(folder / "eval.json")).write("markdown")
+    shown = table(result, load() if reported else (), read_json(folder / "eval.json")).write("markdown")
     return f"### {result['model']}\n\n{shown}- Seconds to score: {said}.\n"
 
 

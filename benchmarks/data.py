@@ -1,6 +1,6 @@
 """How fast the data side is: pairs/s of each filter alone and of each stage; medians, with their conditions.
 
-    python benchmarks/data.py                       # sentences of the phrasebook, generated on the way
+    PYTHONPATH=. python benchmarks/data.py          # sentences of the phrasebook, generated on the way
     PSP_DATA=~/mirror python benchmarks/data.py     # real text: opus/*/*/moses/en-fr.txt.zip, eval/, lid/
     python benchmarks/data.py --only filters        # or stages
 
@@ -28,7 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from psp.corpora import opus, phrasebook
+import phrasebook
+from psp.corpora import opus
 from psp.evaluation import testsets
 from psp.models.registry import USE
 from psp.pairs import filters
@@ -120,7 +121,10 @@ def filter_work(rows: Rows, resources: dict[str, Any], folder: Path) -> Iterator
         *((f"filter {name}", len(rows), {name: {}}) for name in CHEAP),
         ("filter identical, near 0.7", len(rows), {"identical": {"near": 0.7}}),
         ("filter overlap", len(rows), {"overlap": {}}),
-        ("filter language (fastText)", min(len(rows), 100_000), {"language": {}}),
+        *(
+            (f"filter language, {name}", len(rows), {"language": {"identifier": name}})
+            for name in ("lid176", "py3langid", "both")
+        ),
         ("filter similarity, word vectors of 300", min(len(rows), 50_000), {"similarity": {"encoder": str(vectors)}}),
     ]
     if importlib.util.find_spec("nltk"):
@@ -188,7 +192,11 @@ def stage_work(
             iter(rows), *outputs, corpus="Bench", languages=EN_FR, filters=judges, processes=processes
         )
 
-    for name, settings in (("cheap filters", CHEAP), ("cheap and language", {**CHEAP, "language": {}})):
+    for name, settings in (
+        ("cheap filters", CHEAP),
+        ("cheap and language", {**CHEAP, "language": {}}),
+        ("cheap and lid176", {**CHEAP, "language": {"identifier": "lid176"}}),
+    ):
         for processes in (1, 2):
             which = f"stage filter: {name}, {processes} process{'es' if processes > 1 else ''}"
             yield which, len(rows), functools.partial(run_filters, settings, processes)

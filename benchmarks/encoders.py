@@ -135,7 +135,7 @@ def lstms(tokenizer: Tokenizer, ids: Encoded) -> tuple[dict[str, Callable[[], fl
         return len(ids) / (time.perf_counter() - started)
 
     table, out = EmbeddingMatrix(weight.numpy()), np.empty((len(ids), DIM), np.float32)
-    lstm: Lstm = made("float32")[0].embedder(tokenizer, {}).sequence
+    lstm: Lstm = made("float32")[0].embedder(tokenizer, {}).contextual
     ways = {"NumPy": lstm} | {f"torch {LSTMS[name]}": accelerated(lstm, name) for name in LSTMS}
     parts = [ids.take(np.arange(start, min(start + BATCH, len(ids)))) for start in range(0, len(ids), BATCH)]
     upstream = torch.randn(BATCH, DIM)

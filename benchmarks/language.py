@@ -1,7 +1,7 @@
 """What the language filter keeps and drops: right lines of real corpora, injected lines of other languages, Tatoeba.
 
     PSP_DATA=~/mirror python benchmarks/language.py                # the table, at the default thresholds
-    PSP_DATA=~/mirror python benchmarks/language.py --curve        # other thresholds, on the half that is for choosing
+    PSP_DATA=~/mirror python benchmarks/language.py --curve        # other settings, on the half that is for choosing
     PSP_DATA=~/mirror python benchmarks/language.py --dropped 200  # and print what is dropped, to be read
 
 PSP_DATA holds opus/*/*/moses/*.txt.zip, eval/tatoeba/v1/ and lid/. A *right* line is each of a pair whose sides
@@ -29,56 +29,51 @@ from psp.evaluation import testsets
 from psp.pairs.filters.identical import same, shared_words
 from psp.pairs.filters.language import LanguageFilter
 from psp.pairs.filters.symbols import symbol_shares
-from psp.text.languages import TATOEBA, lid_label
+from psp.text.language_scores import LanguageScores
+from psp.text.languages import LID_LABELS, TATOEBA, lid_label, varieties
 from psp.text.segment import Segmenter
 from psp.text.words import clean
 
 LANGUAGES = ("ar", "de", "fr", "pl", "tr", "zh")
 WORDS = {"1-2": (1, 2), "3-5": (3, 5), "6+": (6, 10**6)}
 INJECTED = 2000
-Point = tuple[float, float, float, int]
-POINTS: list[Point] = [
-    (own, partner, other, letters)
-    for own in (0.01, 0.02, 0.05, 0.1)
-    for partner in (0.2, 0.3, 0.5)
-    for other in (0.7, 0.8, 0.9)
-    for letters in (0, 4, 8)
+BATCH = 10_000
+KNOWN = ("known to neither", "to py3langid alone", "to lid.176 alone", "to both")
+#: Settings to compare, on the half that is for choosing.
+CURVE: list[dict[str, Any]] = [
+    {"identifier": "lid176"},
+    *({"identifier": "py3langid", "gap": gap} for gap in (8, 10, 12, 14, 16, 20)),
+    *({"gap": gap} for gap in (10, 12, 14, 16, 20)),
 ]
 
 
 class Column:
-    """Texts of one side, weighed once: arrays of shape (n,), from which any thresholds give what is dropped."""
+    """Texts of one side, their language and the other side's."""
 
-    def __init__(self, judge: LanguageFilter, texts: list[str], own: str, partner: str) -> None:
-        self.texts = texts
-        rows = list(judge.weigh(texts, lid_label(own), lid_label(partner)))
-        self.suspect = np.zeros(len(texts), bool)
-        self.suspect[[item.row for item in rows]] = True
-        self.named = all(item.own is not None for item in rows)
-        self.values = np.array(
-            [(item.letters, item.foreign, item.own or 0.0, item.partner, item.other) for item in rows]
-        ).reshape(-1, 5)
+    def __init__(self, texts: list[str], own: str, partner: str) -> None:
+        self.texts, self.own, self.partner = texts, lid_label(own), lid_label(partner)
+        self._dropped: dict[int, np.ndarray[Any, np.dtype[np.bool_]]] = {}
 
-    def dropped(self, point: Point) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def dropped(self, judge: LanguageFilter) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """bool (n,)"""
-        own, partner, other, letters = point
-        size, foreign, mine, others, best = self.values.T
-        against = (foreign > 0) | ((mine < own) & ((others > partner) | (best > other)))
-        result = np.zeros(len(self.texts), bool)
-        result[self.suspect] = (size >= letters) & (against if self.named else others > other)
-        return result
+        if id(judge) not in self._dropped:
+            result = np.zeros(len(self.texts), bool)
+            for start in range(0, len(self.texts), BATCH):
+                rows = judge.by_evidence(self.texts[start : start + BATCH], self.own, self.partner)
+                result[[start + row for row in rows]] = True
+            self._dropped[id(judge)] = result
+        return self._dropped[id(judge)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--curve", action="store_true", help="other thresholds, on the half that is for choosing")
+    parser.add_argument("--curve", action="store_true", help="other settings, on the half that is for choosing")
     parser.add_argument("--dropped", type=int, default=0, metavar="N", help="print so many dropped lines a language")
     parser.add_argument("--languages", nargs="+", default=LANGUAGES)
     options = parser.parse_args()
     data = Path(os.environ["PSP_DATA"])
-    judge = LanguageFilter({}, ("en", "fr"), {"lid": data / "lid/lid.176.ftz"})
-    default = tuple(judge.settings[key] for key in ("own", "partner", "other", "letters"))
-    points: list[Point] = POINTS if options.curve else [default]
+    lid = {"lid": data / "lid/lid.176.ftz"}
+    judges = [LanguageFilter(settings, ("en", "fr"), lid) for settings in (CURVE if options.curve else [{}])]
     half = 0 if options.curve else 1
 
     columns: dict[tuple[str, str], Column] = {}
@@ -90,9 +85,9 @@ def main() -> None:
             texts = [pair[side] for pair in pairs]
             letters = symbol_shares(texts) <= 0.5
             right = [text for text, enough in zip(texts, letters, strict=True) if enough]
-            columns[own, partner] = Column(judge, right, own, partner)
+            columns[own, partner] = Column(right, own, partner)
             fill(pools[own], right, own)
-        copies[language] = untranslated(judge, pairs, language, default)
+        copies[language] = untranslated(judges[0], pairs, language)
 
     languages = [*options.languages, "en"]
     injected: dict[tuple[str, str, str, str], Column] = {}
@@ -100,17 +95,17 @@ def main() -> None:
         for other in languages:
             for words in WORDS:
                 if other != own:
-                    injected[own, partner, other, words] = Column(judge, pools[other][words], own, partner)
-    for point in points:
-        report(point, columns, injected)
+                    injected[own, partner, other, words] = Column(pools[other][words], own, partner)
+    for judge in judges:
+        report(judge, columns, injected)
     if options.curve:
         return
-    by_language(data, default, columns, injected)
+    by_language(data, judge, columns, injected)
     for language, shares in copies.items():
         print(f"  {language}: " + ", ".join(f"{what} {share:.2f}" for what, share in shares.items()))
-    tatoeba(judge, data, default)
+    tatoeba(judge, data)
     for (own, partner), column in columns.items():
-        found = [text for text, gone in zip(column.texts, column.dropped(default), strict=True) if gone]
+        found = [text for text, gone in zip(column.texts, column.dropped(judge), strict=True) if gone]
         random.Random(1).shuffle(found)
         if options.dropped:
             print(f"\n--- {own} beside {partner}: {len(found):,} dropped")
@@ -144,7 +139,7 @@ def fill(pool: dict[str, list[str]], texts: list[str], language: str) -> None:
                 pool[name].append(text)
 
 
-def untranslated(judge: LanguageFilter, pairs: list[tuple[str, str]], language: str, point: Point) -> dict[str, float]:
+def untranslated(judge: LanguageFilter, pairs: list[tuple[str, str]], language: str) -> dict[str, float]:
     """Of copies of English lines with one word changed for one of the other side, what is dropped, in percent; and of
     all pairs, what `identical.near` would drop (a copy without a change is `identical`).
     """
@@ -156,8 +151,7 @@ def untranslated(judge: LanguageFilter, pairs: list[tuple[str, str]], language: 
             words[rng.randrange(len(words))] = rng.choice(other.split())
             changed.append((english, " ".join(words)))
     found = {
-        "near copies, by language": 100
-        * float(Column(judge, [c for _, c in changed], language, "en").dropped(point).mean())
+        "near copies, by language": 100 * float(Column([c for _, c in changed], language, "en").dropped(judge).mean())
     }
     copied, real = (np.array([shared_words(*pair) for pair in some]) for some in (changed, pairs))
     for at in (0.6, 0.7, 0.8):
@@ -166,12 +160,11 @@ def untranslated(judge: LanguageFilter, pairs: list[tuple[str, str]], language: 
     return found
 
 
-def report(point: Point, columns: dict[tuple[str, str], Column], injected: dict[Any, Column]) -> None:
-    own, partner, other, letters = point
-    print(f"\nown below {own}, partner above {partner} or another above {other}, {letters} letters at least")
+def report(judge: LanguageFilter, columns: dict[tuple[str, str], Column], injected: dict[Any, Column]) -> None:
+    print(f"\nidentifier {judge.settings['identifier']}, gap {judge.settings['gap']}")
     kept: dict[str, list[float]] = defaultdict(list)
     for (language, _), column in columns.items():
-        gone = column.dropped(point)
+        gone = column.dropped(judge)
         kept[language] += [float((~gone).sum()), float(len(gone))]
     line = {name: 100 * sum(counts[::2]) / sum(counts[1::2]) for name, counts in kept.items()}
     print("  right lines kept: " + ", ".join(f"{name} {share:.2f}" for name, share in line.items()))
@@ -179,7 +172,7 @@ def report(point: Point, columns: dict[tuple[str, str], Column], injected: dict[
         of_partner, of_others, everything = [], [], []
         for (_, beside, inside, count), column in injected.items():
             if count == words and column.texts:
-                share = 100 * float(column.dropped(point).mean())
+                share = 100 * float(column.dropped(judge).mean())
                 (of_partner if inside == beside else of_others).append(share)
                 everything.append(share)
         print(
@@ -189,23 +182,24 @@ def report(point: Point, columns: dict[tuple[str, str], Column], injected: dict[
         )
 
 
-def by_language(data: Path, point: Point, columns: dict[tuple[str, str], Column], injected: dict[Any, Column]) -> None:
+def by_language(
+    data: Path, judge: LanguageFilter, columns: dict[tuple[str, str], Column], injected: dict[Any, Column]
+) -> None:
     """For each language: right lines kept, by the top label alone too; injected lines dropped, by words."""
-    judge = LanguageFilter({"method": "top"}, ("en", "fr"), {"lid": data / "lid/lid.176.ftz"})
-    judge.load()
+    by_top = LanguageFilter({"method": "top"}, ("en", "fr"), {"lid": data / "lid/lid.176.ftz"})
     print(
         "\nlanguage: lines, kept by the top label alone, kept; dropped of injected lines, partner's language/others, of"
     )
     print(f"          {', '.join(WORDS)} words")
     for own in sorted({own for own, _ in columns}):
         mine = [column for (language, _), column in columns.items() if language == own]
-        gone = np.concatenate([column.dropped(point) for column in mine])
-        top = sum(len(judge.by_top(column.texts, lid_label(own), "")) for column in mine)
+        gone = np.concatenate([column.dropped(judge) for column in mine])
+        top = sum(len(by_top.by_top(column.texts, lid_label(own), "")) for column in mine)
         shares = []
         for words in WORDS:
             for partners in (True, False):
                 some = [
-                    column.dropped(point).mean()
+                    column.dropped(judge).mean()
                     for (language, beside, inside, count), column in injected.items()
                     if (language, count) == (own, words) and (inside == beside) is partners
                 ]
@@ -214,22 +208,38 @@ def by_language(data: Path, point: Point, columns: dict[tuple[str, str], Column]
         print(f"  {own}: {len(gone):,} {100 - 100 * top / len(gone):.2f} {100 - 100 * gone.mean():.2f}; {figures}")
 
 
-def tatoeba(judge: LanguageFilter, data: Path, point: Point) -> None:
-    """Every language of Tatoeba's test sets: right lines kept, and English in its place dropped."""
-    rows = []
+def tatoeba(judge: LanguageFilter, data: Path) -> None:
+    """Every language of Tatoeba's test sets, lines of three words and more beside English: right lines kept; English,
+    and lines of all the other languages, dropped in their place.
+    """
+    rng = random.Random(1)
+    lines: dict[str, tuple[list[str], list[str]]] = {}
     for language in TATOEBA:
         own, english = (path.read_text(encoding="utf-8").split("\n")[:-1] for path in testsets.tatoeba_files(
             data / "eval/tatoeba/v1", language))  # fmt: skip
-        right, wrong = Column(judge, own, language, "en"), Column(judge, english, language, "en")
-        kept, gone = 100 * float((~right.dropped(point)).mean()), 100 * float(wrong.dropped(point).mean())
-        top = 100 * float((~right.suspect).mean())
-        rows.append((kept, language, top, gone, right.named))
-    print("\nTatoeba's test sets beside English: language, kept of its lines, by the top label alone, English dropped")
-    for kept, language, top, gone, named in sorted(rows):
-        print(f"  {language:4} {kept:6.2f} {top:6.1f} {gone:6.1f}{'' if named else '  (no label)'}")
-    for title, some in (("labelled", True), ("no label", False)):
-        values = np.array([(row[0], row[2], row[3]) for row in rows if row[4] is some])
-        print(f"  {title}: {len(values)} languages, means {values.mean(0).round(2)}, least {values.min(0).round(2)}")
+        size = 2 if language in ("ja", "km", "th", "yue", "wuu", "zh") else 1
+        lines[language] = [text for text in own if len(text if size > 1 else text.split()) >= 3 * size], english
+    scored = set(LanguageScores().labels)
+    rows = []
+    for language, (own, english) in lines.items():
+        label = lid_label(language)
+        others = [one for one in lines if lid_label(one) not in varieties(label) and lines[one][0]]
+        wrong = [rng.choice(lines[one][0]) for one in rng.choices(others, k=500)]
+        if not own:
+            continue
+        gone, of_english, of_others = (
+            100 * float(Column(texts, language, "en").dropped(judge).mean()) for texts in (own, english, wrong)
+        )
+        rows.append((100 - gone, language, of_english, of_others, (label in scored) + 2 * (label in LID_LABELS)))
+    print("\nTatoeba's test sets, three words and more: language, kept, English dropped, other languages dropped")
+    for kept, language, of_english, of_others, known in sorted(rows):
+        print(f"  {language:4} {kept:6.2f} {of_english:6.1f} {of_others:6.1f}  {KNOWN[known]}")
+    for known, title in enumerate(KNOWN):
+        values = np.array([(row[0], *row[2:4]) for row in rows if row[4] == known])
+        if len(values):
+            print(
+                f"  {title}: {len(values)} languages, means {values.mean(0).round(2)}, least {values.min(0).round(2)}"
+            )
 
 
 if __name__ == "__main__":

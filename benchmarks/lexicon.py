@@ -18,7 +18,7 @@ import numpy as np
 
 from psp.core.logs import job
 from psp.pairs.lexicon.build import make_lexicon
-from psp.pairs.lexicon.sentences import Source
+from psp.pairs.lexicon.sentences import SentenceSource
 from psp.pairs.lexicon.settings import SECTION
 
 WORDS = 1_000_000
@@ -56,7 +56,7 @@ def main() -> None:
     settings = {key: SECTION[key].default for key in SECTION.keys}
     with job():
         summary, _ = make_lexicon(
-            [Source("made", path)], options.folder / "lexicon.tsv", paraphrases=True, settings=settings
+            [SentenceSource("made", path)], options.folder / "lexicon.tsv", paraphrases=True, settings=settings
         )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(

@@ -67,7 +67,7 @@ from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import Embedder, Floats
 from psp.evaluation.speed.process import limits
 from psp.evaluation.testsets import SEMEVAL, tatoeba_code, tatoeba_files
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.models.scores import scores as scores_of
 from psp.models.static import StaticModel
 from psp.report.layout import layout
@@ -395,7 +395,7 @@ def measure_psp(bench: Bench) -> None:
     }
     model = StaticModel.load(bench.folder / "model", threads=bench.threads)
     figures = write(bench, PSP, {"": model}, bench.development(), facts, bench.identity(None))
-    expected = main_figures(read_json(bench.folder / "eval.json"))
+    expected = main_metrics(read_json(bench.folder / "eval.json"))
     if wrong := [name for name, value in figures.items() if expected.get(name) != value]:
         (bench.out / f"{PSP}.json").unlink()
         raise DataError(f"{wrong[0]} is {expected.get(wrong[0])} here, but {figures[wrong[0]]} on {bench.sts} and "
@@ -418,7 +418,7 @@ def write(
         body = evaluate(scorer, resampled=drawn, **bench.tests())
         scores = {"tasks": {name: task for name, task in body["tasks"].items() if name != "files"}}
         scored.append(
-            {"name": model, "development": development.score(scorer), "figures": main_figures(body), "scores": scores}
+            {"name": model, "development": development.score(scorer), "figures": main_metrics(body), "scores": scores}
         )
         resampled |= {f"{model}/{figure}": values for figure, values in drawn.items()}
     with atomic(bench.out / f"{name}.npz") as path, path.open("wb") as file:
@@ -506,7 +506,7 @@ def table(body: Mapping[str, Any]) -> str:
 
 
 def _interval(scores: Mapping[str, Any], name: str) -> Sequence[float] | None:
-    """The interval of a score by its name in :func:`psp.models.scores.main_figures`."""
+    """The interval of a score by its name in :func:`psp.models.scores.main_metrics`."""
     return next((score.interval for score in scores_of(scores) if score.name == name), None)
 
 

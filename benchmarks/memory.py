@@ -279,7 +279,8 @@ def resample_store(real: Path, out: Path, pairs: int) -> None:
     import h5py
     import numpy as np
 
-    from psp.pairs.store import CHUNK, Store
+    from psp.pairs.store import Store
+    from psp.pairs.store_file import CHUNK
 
     with Store(real) as store:
         block = store.read(0, len(store))

@@ -5,7 +5,7 @@
 
 A row is a name and a folder whose `tasks/` has the scores: of a model, of a system beside it, or of `psp eval --out`;
 they are made by the targets of config/polish.yaml. Nothing is typed in: the paper's rows are those of
-psp/report/quoted.yaml. The average is over the eight and has no value where one is missing. `--details` gives the 95%
+psp/report/reported.yaml. The average is over the eight and has no value where one is missing. `--details` gives the 95%
 intervals of our rows (bootstrap over test items), the lowest and highest seed, and what was chosen on the development
 part. `--minus NAME` gives the other rows' differences to one of them, with the intervals of the paired bootstrap.
 """

@@ -1,6 +1,6 @@
 """Scores on tasks side by side, a published table's rows below ours (benchmarks/polish.py, transfer.py).
 
-A row of ours is a folder whose ``tasks/`` has files of tasks; the paper's rows are those of psp/report/quoted.yaml.
+A row of ours is a folder whose ``tasks/`` has files of tasks; the paper's rows are those of psp/report/reported.yaml.
 :meth:`QuotedTable.minus` has the differences of our rows, with intervals.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
-from psp.report import comparison, quoted
+from psp.report import comparison, reported
 from psp.report.layout import layout
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ class Column:
         title: its heading.
         task: the task's name, which its file bears.
         figure: which of the task's figures.
-        quoted: the name of the figure in quoted.yaml.
+        quoted: the name of the figure in reported.yaml.
     """
 
     title: str
     task: str
     figure: str
-    quoted: str
+    reported: str
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class QuotedTable:
 
     Attributes:
         columns: its columns.
-        source: how its source in quoted.yaml begins.
+        source: how its source in reported.yaml begins.
         config: where the tasks are configured, for errors.
-        average: the name in quoted.yaml of the mean over all columns, where the paper has one.
+        average: the name in reported.yaml of the mean over all columns, where the paper has one.
         ours: whether a file's part ``all`` is by the paper's protocol; another config may use the same name otherwise.
     """
 
@@ -98,8 +98,8 @@ class QuotedTable:
         for name, row in rows.items():
             values = [self.mean(row) for _ in average] + [self.value(row, column) for column in self.columns]
             lines.append([name, *map(cell, values)])
-        for one in quoted.load():
-            wanted = [*average, *(column.quoted for column in self.columns)]
+        for one in reported.load():
+            wanted = [*average, *(column.reported for column in self.columns)]
             if one.source.startswith(self.source) and wanted[0] in one.figures:
                 lines.append([f"*{one.name}* (quoted)", *(cell(one.figures.get(name)) for name in wanted)])
         return layout(lines, form, right=range(1, len(lines[0])))

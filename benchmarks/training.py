@@ -28,7 +28,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.pairs.encoded_pairs import Pairs, Source
+from psp.pairs.encoded_pairs import Pairs, PairSource
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders.mean import mean_encoder, mean_vectors, normal_table, tensors
@@ -68,7 +68,7 @@ class Zipf:
 class First:
     """The first pairs of a store."""
 
-    def __init__(self, source: Source, pairs: int) -> None:
+    def __init__(self, source: PairSource, pairs: int) -> None:
         self._source, self._pairs = source, min(pairs, len(source))
 
     def __len__(self) -> int:
@@ -144,7 +144,9 @@ def mid(values: list[float]) -> float:
     return statistics.median(values)
 
 
-def steps(source: Source, vocabulary: int, settings: TrainSettings, threads: int, repeats: int) -> dict[str, object]:
+def steps(
+    source: PairSource, vocabulary: int, settings: TrainSettings, threads: int, repeats: int
+) -> dict[str, object]:
     """The encoder's forward and backward pass and the optimiser's step, on mini-batches of 4 x batch_size sentences.
 
     Steady state: before the clock starts, 300 steps have made nearly all rows live and left them behind by as much as
@@ -193,7 +195,7 @@ def steps(source: Source, vocabulary: int, settings: TrainSettings, threads: int
 
 
 def mining(
-    source: Source, vocabulary: int, pairs: int, dim: int, repeats: int, queries: int
+    source: PairSource, vocabulary: int, pairs: int, dim: int, repeats: int, queries: int
 ) -> list[dict[str, object]]:
     """Both directions of a mega-batch, against a loop over queries and against the bare product."""
     with Epoch(source, 1, 1) as epoch:
@@ -268,7 +270,9 @@ def mining(
     return rows
 
 
-def training(source: Source, vocabulary: int, settings: TrainSettings, plain: bool, device: torch.device) -> list[dict]:
+def training(
+    source: PairSource, vocabulary: int, settings: TrainSettings, plain: bool, device: torch.device
+) -> list[dict]:
     """Rows of timing.csv, one a full mega-batch."""
     warm_up = 2 * settings.megabatch
     with tempfile.TemporaryDirectory() as folder:
@@ -329,7 +333,7 @@ def main() -> None:
 
     # With anneal 1 the mega-batch doubles: 1, 2, 4, ... It is full before 2 x megabatch mini-batches.
     wanted = (2 + options.megabatches) * options.megabatch * options.batch_size
-    source: Source
+    source: PairSource
     if options.store:
         from psp.pairs.store import Store
 

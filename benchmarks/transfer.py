@@ -3,7 +3,7 @@
     python benchmarks/transfer.py words=results/en-words subwords=results/en > table.md
 
 A row is a name and a folder whose `tasks/` has the scores: of a model, of a system beside it, or of `psp eval --out`;
-they are made by the targets of config/transfer.yaml. The paper's rows are those of psp/report/quoted.yaml. SST is
+they are made by the targets of config/transfer.yaml. The paper's rows are those of psp/report/reported.yaml. SST is
 trained on phrases, as SentEval does; SST-S, on the sentences alone, is in no row of the paper. `--minus NAME` gives the
 other rows' differences to one of them, with the intervals of the paired bootstrap.
 """

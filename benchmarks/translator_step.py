@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional as F
 
 from psp.training.translator.loss import smoothed_cross_entropy
-from psp.training.translator.model import Flat, Sizes, Transformer
+from psp.training.translator.model import Flat, Sizes, TranslatorModel
 
 PAIRS, SOURCE, TARGET, PIECES = 98, 11, 10, 8000
 
@@ -29,7 +29,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     for low in (False, True):
         for torchs_loss in (False, True):
-            network = Transformer(Sizes(PIECES, 2, 2, 256, 4, 1024), 0.1)
+            network = TranslatorModel(Sizes(PIECES, 2, 2, 256, 4, 1024), 0.1)
             network.initialise(torch.Generator().manual_seed(1))
             flat = Flat(network)
             lead = torch.nn.Parameter(flat.weights)

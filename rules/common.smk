@@ -12,6 +12,7 @@ from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
+from psp.config import filter_shards, rates
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
@@ -25,9 +26,11 @@ from psp.models.registry import (
 )
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
-from psp.pairs.filters import custom
+from psp.core.settings import tracked
+from psp.pairs.filters import custom, section as filter_section
+from psp.pairs.filters.language import needs_lid
 from psp.core.fingerprint import fingerprint
-from psp.evaluation import evaluate, systems, tasks
+from psp.evaluation import evaluate, judged, systems, tasks
 from psp.report.settings import PARTS
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import those
@@ -119,6 +122,7 @@ BY_TRAIN = none_of([name for name in _KINDS if name not in TRAINED_BY["train"][1
 VARIANT = "results/{model}/variants/{variant}/{seed}"
 # A translator's stages are those of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
+MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
 
 
 wildcard_constraints:
@@ -344,13 +348,21 @@ def missing_files(model):
     }
     if model["development"]["sts"] != "semeval2017-en":
         sets["development.sts"] = model["development"]["sts"]
+    for name, entry in model["development"]["sets"].items():
+        place = f"development.sets.{name}"
+        files = judged.files(entry, f"models.{model.name}.{place}")
+        sets |= {
+            f"{place}.path ({number})": str(file)
+            for number, file in enumerate(files, start=1)
+        }
     for key, path in sets.items():
         if path and not path.startswith("results/") and not Path(path).is_file():
             return f"{path}: no such file, but models.{model.name}.{key} names it; add it or correct its path"
     if problem := missing_translators(model):
         return problem
-    if missing_teacher := missing_encoder(model["teacher"]["encoder"]):
-        return f"{missing_teacher}, but models.{model.name}.teacher.encoder names it; correct its path"
+    for block, key in (("teacher", "encoder"), ("train", "init_encoder")):
+        if problem := missing_encoder(model[block][key]):
+            return f"{problem}, but models.{model.name}.{block}.{key} names it; correct its path"
     missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
     if not missing:
         return None
@@ -459,9 +471,13 @@ def mem_mb(megabytes):
     )
 
 
-def runtime(minutes):
-    """Scale minutes with the attempt."""
-    return lambda wildcards, attempt: minutes * attempt
+def runtime(minutes, rate=None):
+    """Scale minutes with the attempt; of a stage with a rate, of pairs a second, also with what it reads, twice over."""
+    if rate is None:
+        return lambda wildcards, attempt: minutes * attempt
+    return lambda wildcards, input, attempt: attempt * (
+        minutes + 2 * rates.minutes(input.size_mb, rate)
+    )
 
 
 def subword_mb(wildcards, input):

@@ -15,14 +15,16 @@ rule dedupe:
         "results/{model}/logs/dedupe/{part}.log",
     benchmark:
         "results/{model}/benchmarks/dedupe/{part}.tsv"
+    wildcard_constraints:
+        model=MODEL_OR_TRANSLATOR,
     threads: 1
     resources:
         mem_mb=mem_mb(1000),
-        runtime=runtime(120),
+        runtime=runtime(60, rates.DEDUPE_RATE),
     params:
         cap=lambda wildcards: part_of(wildcards).cap,
         corpus=lambda wildcards: part_of(wildcards).corpus,
-        shards=setting("mix", "shards"),
+        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.dedupe"),
     message:

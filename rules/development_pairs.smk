@@ -1,4 +1,5 @@
-# Keep the user's own development set clear of the sets that the model is evaluated on.
+# Keep development sets, the user's own file and each set of the config, clear of the sets that the model is evaluated
+# on.
 def kept_clear_of(wildcards):
     """Return the evaluated sets; the tasks only where their sentences are kept out of training, too."""
     entry = model(wildcards)
@@ -12,6 +13,17 @@ def kept_clear_of(wildcards):
         if file != entry["development"]["sts"]
     }
     return {"languages": entry.languages, **found}
+
+
+def judged_set(wildcards):
+    """Return the entry of a further development set."""
+    known = model(wildcards)["development"]["sets"]
+    if wildcards.set not in known:
+        raise WorkflowError(
+            f"models.{wildcards.model}.development.sets: {wildcards.set} is not one of them; there are "
+            f"{', '.join(known) or 'none in its languages'}"
+        )
+    return known[wildcards.set]
 
 
 rule development_pairs:
@@ -31,8 +43,30 @@ rule development_pairs:
         runtime=runtime(10),
     params:
         sets=kept_clear_of,
+        entry={},
         code=fingerprint("psp.evaluation.development_pairs"),
     message:
         "Keeping {wildcards.model}'s development set clear of its test sets"
     script:
         "../workflow_scripts/development_pairs.py"
+
+
+use rule development_pairs as development_set with:
+    input:
+        tests=lambda wildcards: evaluated_files(wildcards, kept_clear_of(wildcards)),
+        development=lambda wildcards: judged_files(wildcards, wildcards.set),
+    output:
+        pairs="results/{model}/pairs/development/{set}.tsv",
+        report="results/{model}/pairs/development/{set}.json",
+    log:
+        "results/{model}/logs/development/{set}.log",
+    benchmark:
+        "results/{model}/benchmarks/development/{set}.tsv"
+    wildcard_constraints:
+        set=r"[^/]+",
+    params:
+        sets=kept_clear_of,
+        entry=judged_set,
+        code=fingerprint("psp.evaluation.development_pairs"),
+    message:
+        "Keeping the development set {wildcards.set} of {wildcards.model} clear of its test sets"

@@ -8,8 +8,7 @@ def corpus(wildcards):
 
 
 def lid(wildcards):
-    wanted = part_of(wildcards).filters["language"]["enabled"]
-    return [download(CONFIG.lid())] if wanted else []
+    return [download(CONFIG.lid())] if needs_lid(part_of(wildcards).filters) else []
 
 
 def scored(wildcards):
@@ -27,6 +26,7 @@ def scored(wildcards):
         archive = CONFIG.sts_development(entry)
         found["development"] = entry["development"]["sts"]
         found["archive"] = download(archive) if archive else None
+        found["judged"] = entry["development"]["sets"]
     return {"languages": model(wildcards).languages, **found}
 
 
@@ -50,12 +50,46 @@ def custom_code(wildcards):
         raise WorkflowError(failures.tell(error))
 
 
+def jobs_to_filter(wildcards):
+    """Return the rows of each job that a corpus is filtered by; bitext to mine from or to translate has one."""
+    if wildcards.get("bitext"):
+        return [(0, None)]
+    return filter_shards.shards(CONFIG.corpora, part_of(wildcards))
+
+
+def rows_to_filter(wildcards):
+    """Return the rows of one of several jobs."""
+    found = jobs_to_filter(wildcards)
+    number, count = int(wildcards.shard), int(wildcards.shards)
+    if count != len(found) or number > count:
+        raise WorkflowError(
+            f"{wildcards.part} is filtered by {len(found)} jobs, not by {count} (filters.job_minutes)"
+        )
+    return found[number - 1]
+
+
+def to_filter(wildcards):
+    """Return what is read: the corpus, or what the jobs for its shards made of it."""
+    count = len(jobs_to_filter(wildcards))
+    if count > 1 and not wildcards.get("shard"):
+        folder = f"results/{wildcards.model}/pairs/filter/{wildcards.part}"
+        return {
+            name: [
+                f"{folder}/{shard}-of-{count}.{name}" for shard in range(1, count + 1)
+            ]
+            for name in ("tsv", "json", "dropped.tsv")
+        }
+    return {
+        "tests": scored_files(wildcards),
+        "corpus": corpus(wildcards),
+        "lid": lid(wildcards),
+        "encoder": encoder(wildcards),
+    }
+
+
 rule filter:
     input:
-        tests=scored_files,
-        corpus=corpus,
-        lid=lid,
-        encoder=encoder,
+        unpack(to_filter),
     output:
         pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
         report="results/{model}/pairs/filter/{part}.json",
@@ -64,17 +98,15 @@ rule filter:
         "results/{model}/logs/filter/{part}.log",
     benchmark:
         "results/{model}/benchmarks/filter/{part}.tsv"
+    wildcard_constraints:
+        model=MODEL_OR_TRANSLATOR,
     # Two workers process 1.6 times as many pairs/s as one; two corpora in parallel, twice as many.
     threads: lambda wildcards: 2 if len(model(wildcards).parts) == 1 else 1
     resources:
         mem_mb=mem_mb(1000),
         runtime=runtime(240),
     params:
-        filters=lambda wildcards: {
-            key: value
-            for key, value in part_of(wildcards).filters.items()
-            if key != "warn_share"
-        },
+        filters=lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
         tests=scored,
         custom=custom_code,
         segment=lambda wildcards: {
@@ -82,7 +114,10 @@ rule filter:
             for language, how in model(wildcards)["segment"].items()
             if language in part_of(wildcards).languages
         },
-        prepared=True,
+        # Of a job for a shard, its rows.
+        rows=None,
+        # A translator keeps case and spacing.
+        prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
         part=lambda wildcards: {
             name: getattr(part_of(wildcards), name)
             for name in ("corpus", "opus", "kind", "languages", "names")
@@ -100,3 +135,25 @@ rule filter:
         "Filtering {wildcards.part} for {wildcards.model}"
     script:
         "../workflow_scripts/filter.py"
+
+
+# Of a large corpus: one of the jobs that it is split among. The rule above then joins what they made.
+use rule filter as filter_shard with:
+    output:
+        pairs=temp("results/{model}/pairs/filter/{part}/{shard}-of-{shards}.tsv"),
+        report=temp("results/{model}/pairs/filter/{part}/{shard}-of-{shards}.json"),
+        dropped=temp(
+            "results/{model}/pairs/filter/{part}/{shard}-of-{shards}.dropped.tsv"
+        ),
+    log:
+        "results/{model}/logs/filter/{part}/{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/filter/{part}/{shard}-of-{shards}.tsv"
+    wildcard_constraints:
+        shard=r"[1-9]\d*",
+        shards=r"[1-9]\d*",
+    threads: 1
+    params:
+        rows=rows_to_filter,
+    message:
+        "Filtering {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"

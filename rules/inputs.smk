@@ -47,8 +47,15 @@ def near_duplicates(wildcards):
     return [pairs.replace(".tsv", ".json")] if pairs.endswith("neardup.tsv") else []
 
 
+def judged_files(wildcards, name):
+    """Return the files of a further development set."""
+    entry = model(wildcards)["development"]["sets"].get(name)
+    place = f"models.{wildcards.model}.development.sets.{name}"
+    return [] if entry is None else [str(file) for file in judged.files(entry, place)]
+
+
 def development(wildcards):
-    """Return the files for the validation score: an STS set, and the held-out slice of the training corpora."""
+    """Return the files for the validation score: scored pairs, and the held-out slice of the training corpora."""
     entry = downloads(model(wildcards))
     wanted, files = entry["development"], {}
     if archive := CONFIG.sts_development(entry):
@@ -57,6 +64,8 @@ def development(wildcards):
         files["sts"] = f"results/{wildcards.model}/pairs/development.tsv"
     if wanted["heldout"]:
         files["heldout"] = f"results/{wildcards.model}/pairs/heldout.tsv"
+    folder = f"results/{wildcards.model}/pairs/development"
+    files["sets"] = [f"{folder}/{name}.tsv" for name in wanted["sets"]]
     return files
 
 
@@ -74,7 +83,13 @@ def init_vectors(wildcards):
     return [download(file)] if file else []
 
 
-def taught(wildcards):
+def piece_vectors(wildcards):
+    """Return the vectors of pieces that training starts from, if any."""
+    wanted = model(wildcards)["train"]["init_encoder"]
+    return [f"results/{wildcards.model}/piece_vectors.safetensors"] if wanted else []
+
+
+def distillation_targets(wildcards):
     """Return what the model's teacher has to say of its sentences, if it has one."""
     wanted = model(wildcards)["teacher"]["encoder"]
     return [f"results/{wildcards.model}/teacher.safetensors"] if wanted else []
@@ -135,6 +150,8 @@ def evaluated_files(wildcards, sets):
     for name in sets.get("tasks", {}):
         task = CONFIG.task(wildcards.model, name, DOWNLOADS)
         files += [str(file) for file in task.files()]
+    for name in sets.get("judged", {}):
+        files += judged_files(wildcards, name)
     return sorted(set(filter(None, files)))
 
 

@@ -13,6 +13,7 @@ def sets_of(wildcards):
         **evaluated(wildcards),
         "development": entry["development"]["sts"],
         "archive": download(archive) if archive else None,
+        "judged": entry["development"]["sets"],
     }
 
 

@@ -18,14 +18,14 @@ rule mix:
     threads: 1
     resources:
         mem_mb=mem_mb(1000),
-        runtime=runtime(120),
+        runtime=runtime(60, rates.MIX_RATE),
     params:
         labels=lambda wildcards: [part.label for part in model(wildcards).parts],
         text=lambda wildcards: [
             index for index, part in enumerate(model(wildcards).parts) if part.is_text
         ],
         heldout=setting("development", "heldout"),
-        shards=setting("mix", "shards"),
+        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.mix"),
     message:

@@ -13,11 +13,11 @@ rule neardup:
     threads: 1
     resources:
         mem_mb=mem_mb(1500),
-        runtime=runtime(240),
+        runtime=runtime(60, rates.NEARDUP_RATE),
     params:
         labels=lambda wildcards: [part.label for part in model(wildcards).parts],
         threshold=setting("mix", "near_duplicates", "threshold"),
-        shards=setting("mix", "shards"),
+        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.neardup"),
     message:

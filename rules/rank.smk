@@ -25,6 +25,8 @@ rule rank:
         "results/{model}/logs/rank/{part}.log",
     benchmark:
         "results/{model}/benchmarks/rank/{part}.tsv"
+    wildcard_constraints:
+        model=MODEL_OR_TRANSLATOR,
     threads: 1
     resources:
         mem_mb=mem_mb(rank_mb),

@@ -4,7 +4,7 @@ import hashlib
 
 def edited_card(wildcards):
     """Return a hash of a model's card that a person has edited, so that another edit makes the release anew."""
-    from psp.models.card import edited
+    from psp.models.card_file import edited
 
     text = edited(Path(f"results/{wildcards.model}/model"))
     return None if text is None else hashlib.sha256(text).hexdigest()

@@ -22,9 +22,11 @@ def sample_vocabulary(wildcards):
 
 
 def sample_development(wildcards):
-    """Return the development STS set; retrieval of held-out pairs would favour samples like most of them."""
+    """Return the development STS set alone; retrieval of held-out pairs would favour samples like most of them."""
     return {
-        key: file for key, file in development(wildcards).items() if key != "heldout"
+        key: file
+        for key, file in development(wildcards).items()
+        if key in ("sts", "archive")
     }
 
 
@@ -55,7 +57,7 @@ def sample_parameters(wildcards):
     found = parameters_of(as_sampled(wildcards))
     return {
         **found,
-        "development": {**found["development"], "heldout": 0},
+        "development": {**found["development"], "heldout": 0, "sets": {}},
         "languages": sample_languages(wildcards),
         "teaching": None,
     }

@@ -28,7 +28,9 @@ rule stats:
         settings=setting("stats"),
         seed=attribute("seed"),
         code=fingerprint(
-            "psp.pairs.stats.run", "psp.pairs.stats.sheet", "psp.report.stats"
+            "psp.pairs.stats.run",
+            "psp.pairs.stats.annotation_form",
+            "psp.report.stats",
         ),
     message:
         "Measuring the corpora of {wildcards.model}"

@@ -12,7 +12,7 @@ rule store:
     threads: 2
     resources:
         mem_mb=mem_mb(1000),
-        runtime=runtime(120),
+        runtime=runtime(60, rates.STORE_RATE),
     params:
         languages=attribute("languages"),
         corpora=lambda wildcards: [part.label for part in model(wildcards).parts],

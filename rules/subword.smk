@@ -1,4 +1,12 @@
 # Train one sentencepiece model for both languages.
+def folds_arabic(wildcards):
+    """Tell whether the model folds Arabic's letters."""
+    entry = model(wildcards)
+    return entry["subword"]["arabic"] == "folded" or (
+        entry["subword"]["arabic"] == "auto" and "ar" in entry.languages
+    )
+
+
 rule subword:
     input:
         training_pairs,
@@ -15,6 +23,7 @@ rule subword:
         runtime=runtime(480),
     params:
         settings=setting("subword"),
+        arabic=folds_arabic,
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.subword"),
     message:

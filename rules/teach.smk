@@ -10,7 +10,7 @@ rule teach:
         pairs=training_pairs,
         encoder=teacher_files,
     output:
-        lessons="results/{model}/teacher.safetensors",
+        targets="results/{model}/teacher.safetensors",
         report="results/{model}/teacher.json",
     log:
         "results/{model}/logs/teach.log",

@@ -18,7 +18,8 @@ TO_TRAIN = {
     "vocabulary": vocabulary,
     "init_from": init_from,
     "init_vectors": init_vectors,
-    "teacher": taught,
+    "piece_vectors": piece_vectors,
+    "teacher": distillation_targets,
     "base": base_of,
 }
 

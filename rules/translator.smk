@@ -1,48 +1,5 @@
-# Train a translator: bitext that is filtered as a model's, but keeps its case and spacing, pairs held out by sentence,
-# subwords, and the training itself. The wildcard `model` is translators/<name> here.
-use rule filter as filter_translator with:
-    output:
-        pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
-        report="results/{model}/pairs/filter/{part}.json",
-        dropped="results/{model}/pairs/filter/{part}.dropped.tsv",
-    log:
-        "results/{model}/logs/filter/{part}.log",
-    benchmark:
-        "results/{model}/benchmarks/filter/{part}.tsv"
-    wildcard_constraints:
-        model=TRANSLATORS,
-    params:
-        prepared=False,
-    message:
-        "Filtering {wildcards.part} for {wildcards.model}"
-
-
-use rule rank as rank_translator with:
-    output:
-        pairs=scratch("results/{model}/pairs/rank/{part}.tsv"),
-        report="results/{model}/pairs/rank/{part}.json",
-    log:
-        "results/{model}/logs/rank/{part}.log",
-    benchmark:
-        "results/{model}/benchmarks/rank/{part}.tsv"
-    wildcard_constraints:
-        model=TRANSLATORS,
-    message:
-        "Ranking {wildcards.part} for {wildcards.model}"
-
-
-use rule dedupe as dedupe_translator with:
-    output:
-        pairs=scratch("results/{model}/pairs/dedupe/{part}.tsv"),
-        report="results/{model}/pairs/dedupe/{part}.json",
-    log:
-        "results/{model}/logs/dedupe/{part}.log",
-    benchmark:
-        "results/{model}/benchmarks/dedupe/{part}.tsv"
-    wildcard_constraints:
-        model=TRANSLATORS,
-    message:
-        "Removing duplicates of {wildcards.part} for {wildcards.model}"
+# Train a translator of bitext that the rules of a model's corpora have filtered, ranked and rid of duplicates: mix it,
+# hold pairs out by sentence, train subwords and the translator. The wildcard `model` is translators/<name> here.
 
 
 # Holds nothing out: that is done by corpus below.

@@ -67,13 +67,13 @@ class Job:
     outputs: bool  # a job without outputs is only a target, such as `all`
     begun: bool = False
 
-    def row(self) -> screen.Row:
+    def row(self) -> screen.ScreenRow:
         """Return its line on the screen, ignoring a status file left by an earlier run."""
         there = status.read(Path(self.logs[0] + status.SUFFIX)) if self.logs else None
         if there is not None and there.state() == "dead":
             there = None
         self.begun |= there is not None
-        return screen.Row(self.what, there, self.since, self.begun)
+        return screen.ScreenRow(self.what, there, self.since, self.begun)
 
 
 class LogHandler(LogHandlerBase):
@@ -198,7 +198,7 @@ class LogHandler(LogHandlerBase):
             with contextlib.suppress(BrokenPipeError):
                 print(text, file=self._stream, flush=True)
 
-    def _rows(self) -> list[screen.Row]:
+    def _rows(self) -> list[screen.ScreenRow]:
         with self._lock:
             jobs = [job for job in self._jobs.values() if job.outputs]
         return [job.row() for job in jobs]

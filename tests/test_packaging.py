@@ -20,8 +20,8 @@ CONDA = {
 TOOLS_OF_DEVELOPERS = {"dev"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.
 OPTIONAL = {
-    "use", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers", "mteb",
-    "benchmarks", "transformer",
+    "use", "e5", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers",
+    "mteb", "benchmarks", "transformer",
 }  # fmt: skip
 
 

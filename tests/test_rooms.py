@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -114,3 +115,13 @@ def test_the_picture_of_the_rooms_is_the_table():
     assert {room_: reached(room_) for room_ in MAY_IMPORT.keys() - {"", "exports"}} == {
         room_: MAY_IMPORT[room_] for room_ in MAY_IMPORT.keys() - {"", "exports"}
     }
+
+
+def test_a_class_name_stands_once():
+    """Whoever searches for a name finds one thing."""
+    places = defaultdict(list)
+    for path in sorted(PSP.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(PSP)))
+    assert not {name: found for name, found in places.items() if len(found) > 1}

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.report.data import Source, report
+from psp.report.data import CorpusSource, report
 
 with job(snakemake.log[0]):
     inputs, params = snakemake.input, snakemake.params
     report(
         snakemake.wildcards.model,
         [
-            Source(**{**part, "file": Path(part["file"]), "record": part["record"] and Path(part["record"])})
+            CorpusSource(**{**part, "file": Path(part["file"]), "record": part["record"] and Path(part["record"])})
             for part in params.parts
         ],
         Path(inputs.mix).parent,

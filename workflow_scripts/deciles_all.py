@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.pairs.samples import Corpus, sample_all
+from psp.pairs.samples import SampledCorpus, sample_all
 
 with job(snakemake.log[0]):
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
     sample_all(
         [
-            Corpus(file=file, filtered=Path(filtered), **about)
+            SampledCorpus(file=file, filtered=Path(filtered), **about)
             for about, file, filtered in zip(params.corpora, params.origins, inputs, strict=True)
         ],
         Path(outputs.pairs),

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from psp.core.logs import job
-from psp.pairs.samples import Corpus, sample_deciles
+from psp.pairs.samples import SampledCorpus, sample_deciles
 
 with job(snakemake.log[0]):
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
     sample_deciles(
         [
-            Corpus(file=file, filtered=Path(filtered), **about)
+            SampledCorpus(file=file, filtered=Path(filtered), **about)
             for about, file, filtered in zip(params.corpora, params.origins, inputs, strict=True)
         ],
         snakemake.wildcards.by,

@@ -1,15 +1,19 @@
-"""Keep the user's own development set clear of the sets that the model is evaluated on."""
+"""Keep a development set clear of the sets that the model is evaluated on."""
 
 from pathlib import Path
 
 from psp.core.logs import job
 from psp.evaluation.development_pairs import clear
+from psp.evaluation.judged import read
 from psp.evaluation.scored import scored
+from psp.evaluation.testsets import read_file
 
 with job(snakemake.log[0]):
+    own, entry = snakemake.input.development, snakemake.params.entry
     clear(
-        Path(snakemake.input.development),
+        read(entry, f"development.sets.{snakemake.wildcards.set}") if entry else read_file(own),
         scored(snakemake.params.sets),
         Path(snakemake.output.pairs),
         Path(snakemake.output.report),
+        source=own if isinstance(own, str) else own[0],
     )

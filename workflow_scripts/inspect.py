@@ -4,30 +4,24 @@ from pathlib import Path
 
 from psp.core.logs import job
 from psp.evaluation.scored import scored
-from psp.pairs.inspect.run import Corpus, inspect
+from psp.pairs.inspect.run import InspectedCorpus, inspect
 from psp.report.inspect import write
 from psp.text.segment import Segmenter
 
 with job(snakemake.log[0]):
     inputs, params, settings = snakemake.input, snakemake.params, snakemake.params.settings
-    sets = {key: value for key, value in params.tests.items() if value and key != "archive"}
     # Each kind of set by itself: the filter `decontaminate` takes some kinds.
-    tests = {
-        key: list(
-            scored(
-                {
-                    "languages": params.languages,
-                    key: value,
-                    **({"archive": params.tests["archive"]} if key == "development" else {}),
-                }
-            )
-        )
-        for key, value in sets.items()
-    }
+    development = {key: params.tests[key] for key in ("development", "archive", "judged")}
+    kinds = {key: {key: value} for key, value in params.tests.items() if value and key not in development}
+    if development["development"] or development["judged"]:
+        kinds["development"] = development
+    tests = {key: list(scored({"languages": params.languages, **sets})) for key, sets in kinds.items()}
     report = inspect(
         snakemake.wildcards.model,
         [
-            Corpus(**{**part, "languages": tuple(part["languages"]), "names": tuple(part["names"])}, file=Path(file))
+            InspectedCorpus(
+                **{**part, "languages": tuple(part["languages"]), "names": tuple(part["names"])}, file=Path(file)
+            )
             for part, file in zip(params.parts, inputs.corpora, strict=True)
         ],
         pairs=settings["pairs"],

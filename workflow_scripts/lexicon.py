@@ -4,12 +4,12 @@ from pathlib import Path
 
 from psp.core.logs import job
 from psp.evaluation.lexicon import write_lexicon
-from psp.pairs.lexicon.sentences import Source
+from psp.pairs.lexicon.sentences import SentenceSource
 
 with job(snakemake.log[0]):
     params, output = snakemake.params, snakemake.output
     write_lexicon(
-        [Source(label, Path(path)) for label, path in zip(params.labels, snakemake.input.pairs, strict=True)],
+        [SentenceSource(label, Path(path)) for label, path in zip(params.labels, snakemake.input.pairs, strict=True)],
         Path(output.pairs),
         Path(output.report),
         model=snakemake.wildcards.model,

@@ -13,6 +13,7 @@ with job(snakemake.log[0]):
         vocab_size=settings["vocab_size"],
         character_coverage=settings["character_coverage"],
         sample=settings["sample"],
+        arabic=snakemake.params.arabic,
         threads=settings["threads"],
         seed=snakemake.params.seed,
         report=Path(snakemake.output.report),

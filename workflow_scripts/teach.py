@@ -9,7 +9,7 @@ from psp.training.teaching.teach import teach
 with job(snakemake.log[0]):
     teach(
         Path(snakemake.input.pairs),
-        Path(snakemake.output.lessons),
+        Path(snakemake.output.targets),
         Path(snakemake.output.report),
         cache=EMBEDDINGS / "teachers",
         settings=snakemake.params.settings,

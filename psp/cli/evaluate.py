@@ -12,8 +12,8 @@ from psp.core.errors import ConfigError
 
 #: psp.models.registry.KINDS, which needs numpy: not for every start of psp.
 _ENCODERS = (
-    "the folder of a psp model, hf://USER/NAME, a file of word vectors, use-multilingual, minilm, "
-    "sentence-transformers:NAME_OR_FOLDER, model2vec:NAME_OR_FOLDER, or word-overlap"
+    "the folder of a psp model, hf://USER/NAME, a file of word vectors, use-multilingual, "
+    "multilingual-e5-small, minilm, sentence-transformers:NAME_OR_FOLDER, model2vec:NAME_OR_FOLDER, or word-overlap"
 )
 
 
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation.tasks import make
     from psp.models.embedding_cache import default_folder
     from psp.models.registry import known_languages
-    from psp.models.scores import main_figures
+    from psp.models.scores import main_metrics
     from psp.report import eval_table, task_table
 
     for name, entry in entries.items():
@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> None:
             "model": name,
             **evaluation.evaluate(scorer, languages=languages, sts=options.sts, tatoeba=tatoeba, **about),
         }
-        if not entries and not main_figures(body):
+        if not entries and not main_metrics(body):
             why = "; ".join(f"{one['set']}: {one['why']}" for one in body["skipped"])
             raise ConfigError(f"nothing was scored ({why}); give --languages, or other sets")
         tables.append(eval_table.table(body).write(options.format))

@@ -65,7 +65,7 @@ def _facts(model: Any) -> dict[str, Any]:
         "recipe": config.get("recipe"),
         "psp_version": config.get("psp_version"),
         "tokenizer": model.tokenizer.name_on_disk(),
-        "encoder": "mean" if model.sequence is None else model.sequence.kind,
+        "encoder": "mean" if model.contextual is None else model.contextual.kind,
         "sentencepiece_sha256": config.get("sentencepiece_sha256"),  # of a model of sentencepiece
         "accelerator": _accelerator(model),
     }

@@ -58,7 +58,7 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.evaluation.lexicon import write_lexicon
-    from psp.pairs.lexicon.sentences import Source
+    from psp.pairs.lexicon.sentences import SentenceSource
     from psp.pairs.lexicon.settings import SECTION
 
     for path in options.pairs:
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
             raise ConfigError(f"--{key.replace('_', '-')} {value}: must be {SECTION[key].allowed}")
     with ending_well():
         report = write_lexicon(
-            [Source(path.stem, path) for path in options.pairs],
+            [SentenceSource(path.stem, path) for path in options.pairs],
             options.out,
             None,
             languages=("source", "target") if options.bitext else ("text", "text"),

@@ -1,11 +1,11 @@
 """The ``psp`` command: everything outside the workflow.
 
-``plan``, ``pin`` and ``languages`` read the config; ``inspect`` looks at a model's corpora; ``watch`` follows a run;
-``pivot`` mines pairs, ``stats`` measures them, ``lexicon`` lists pairs of words from them and ``train`` trains a model
-without the workflow; ``show`` prints a model's scores, and ``report`` writes them as a page; ``info``, ``embed``,
-``score``, ``search``, ``mine``, ``quantize``, ``combine`` and ``serve`` use a model; ``import-checkpoint`` converts
-models of the published code, ``export`` converts to other libraries' formats, ``push`` puts a model on the Hugging Face
-Hub.
+``doctor`` checks the installation; ``plan``, ``pin`` and ``languages`` read the config; ``inspect`` looks at a model's
+corpora; ``watch`` follows a run; ``pivot`` mines pairs, ``stats`` measures them, ``lexicon`` lists pairs of words from
+them and ``train`` trains a model without the workflow; ``show`` prints a model's scores, ``report`` writes them as a
+page; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``, ``combine`` and ``serve`` use a model;
+``import-checkpoint`` converts models of the published code, ``export`` converts to other libraries' formats, ``push``
+puts a model on the Hugging Face Hub.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from psp.cli import (
     combine,
+    doctor,
     embed,
     evaluate,
     export,
@@ -51,6 +52,7 @@ from psp.core.version import __version__
 
 #: In the order of the help.
 COMMANDS = (
+    doctor,
     plan,
     inspect,
     pin,

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.core.progress import Progress
     from psp.inference.streaming.chunks import opened
-    from psp.inference.streaming.embedding import Score
+    from psp.inference.streaming.embedding import PairScore
     from psp.inference.streaming.processes import in_order
     from psp.inference.streaming.unknown import UnknownShare
     from psp.models.model import load_model
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
     processes = capped(options.jobs)
     with ending_well(), opened(options.file) as source:
         model = load_model(options.model, accelerate=for_several(processes, source.size))
-        work, unknown = Score(model, source.name), UnknownShare(model, source.name, columns=2)
+        work, unknown = PairScore(model, source.name), UnknownShare(model, source.name, columns=2)
         with contextlib.ExitStack() as stack:
             done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
             # In a pipeline print nothing but the lines; show a bar only if stderr alone is a terminal.

@@ -11,7 +11,7 @@ from typing import Any
 
 from psp.cli.common import ending_well, model_argument, shape_options
 from psp.core.errors import ConfigError, PspError
-from psp.inference.serve import Limits
+from psp.inference.serve import ServeLimits
 
 log = logging.getLogger(__name__)
 
@@ -35,10 +35,10 @@ def add(command: Any) -> None:
         help="host names that browsers may use, besides localhost, --host and IP addresses",
     )
     for option, of, default in (
-        ("--max-bytes", "request", Limits.body_bytes),
-        ("--max-texts", "request", Limits.texts),
-        ("--max-text-bytes", "text", Limits.text_bytes),
-        ("--max-waiting", "server, of requests that wait; others are refused with status 503", Limits.waiting),
+        ("--max-bytes", "request", ServeLimits.body_bytes),
+        ("--max-texts", "request", ServeLimits.texts),
+        ("--max-text-bytes", "text", ServeLimits.text_bytes),
+        ("--max-waiting", "server, of requests that wait; others are refused with status 503", ServeLimits.waiting),
     ):
         added.add_argument(
             option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
@@ -46,7 +46,7 @@ def add(command: Any) -> None:
     added.add_argument(
         "--max-wait",
         type=_seconds,
-        default=Limits.wait,
+        default=ServeLimits.wait,
         metavar="SECONDS",
         help="close connections that make no progress for so long (default: %(default)g)",
     )
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)
-        limits = Limits(
+        limits = ServeLimits(
             options.max_bytes, options.max_texts, options.max_text_bytes, options.max_wait, options.max_waiting
         )
         if not local:

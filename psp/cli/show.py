@@ -71,7 +71,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
         eval_table,
         parts_table,
         quantize_table,
-        quoted,
+        reported,
         task_table,
         translator_table,
         variants_table,
@@ -89,7 +89,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
     if "eval" in found:  # which has those of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
-    cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in quoted.load(file)]
+    cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
     if cited and "compare" not in found:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not found.keys() - {"compare"}:

@@ -84,9 +84,9 @@ def run(options: argparse.Namespace) -> None:
         DataError: a file is not what it should be, or a sheet would be overwritten.
     """
     from psp.core.files import atomic_text, write_json
-    from psp.pairs.stats.run import Corpus, describe
+    from psp.pairs.stats.annotation_form import read_form, write_form
+    from psp.pairs.stats.run import DescribedCorpus, describe
     from psp.pairs.stats.settings import SECTION, check_ranges
-    from psp.pairs.stats.sheet import read_sheet, write_sheet
     from psp.report.stats import as_markdown, as_text
 
     settings = {
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> None:
     names = [path.name for path in options.files]
     languages = tuple(options.languages) if options.languages else None
     corpora = [
-        Corpus(name if names.count(name) == 1 else str(path), languages, path, own=True, parses=trees)
+        DescribedCorpus(name if names.count(name) == 1 else str(path), languages, path, own=True, parses=trees)
         for name, path, trees in zip(names, options.files, options.parses or [None] * len(names), strict=True)
     ]
     with ending_well():
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
             **settings,
             seed=options.seed,
             idf_from=options.idf_from,
-            sheets=[read_sheet(path) for path in options.labels],
+            forms=[read_form(path) for path in options.labels],
             segmenters=_segmenters(languages),
             by_range=options.ranges is not None,
         )
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
         if options.markdown:
             with atomic_text(options.markdown) as file:
                 file.write(as_markdown(found.report))
-        rows = write_sheet(options.sheet, found.drawn) if options.sheet else 0
+        rows = write_form(options.sheet, found.drawn) if options.sheet else 0
     print(as_text(found.report), end="")
     if options.sheet:
         print(f"\n{options.sheet}: {rows:,} pairs to judge")

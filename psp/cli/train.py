@@ -63,6 +63,11 @@ def add(command: Any) -> None:
     added.add_argument(
         "--init-vectors", type=Path, metavar="FILE", help="word vectors in text format: start from those of known words"
     )
+    added.add_argument(
+        "--init-encoder",
+        metavar="NAME",
+        help="start from an encoder's vectors of the pieces, as in the config",
+    )
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the model folder to write")
     added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
     added.add_argument("--languages", help="for text: the columns' languages (en,fr), or en for paraphrases")
@@ -118,12 +123,13 @@ def run(options: argparse.Namespace) -> None:
     from psp.core.files import read_json
     from psp.core.fingerprint import fingerprint
     from psp.evaluation.development import Development
-    from psp.models import card
+    from psp.models import card, card_file
     from psp.models.files import CONFIG
     from psp.training.loop import Training
 
     development = Development.load(None, options.development) if options.development else None
     vocabulary = options.sentencepiece or options.vocabulary or _collect(options.pairs, tokens.kind, collect, train_dir)
+    started = _piece_vectors(options.init_encoder, vocabulary, train_dir) if options.init_encoder else None
     report = Training(
         options.pairs,
         vocabulary,
@@ -139,13 +145,14 @@ def run(options: argparse.Namespace) -> None:
         },
         init_from=options.init_from,
         init_vectors=options.init_vectors,
+        piece_vectors=started,
         checkpoints=checkpoints,
         encoder=encoder,
         # Do not resume with other code: the result would belong to neither.
         identity={"code": fingerprint("psp.training.loop", "psp.evaluation.development")},
         replace=options.force,
     ).run()
-    card.write(out, card.card(read_json(out / CONFIG)))
+    card_file.write(out, card.card(read_json(out / CONFIG)))
     best = report["best"]
     score = "" if best is None else f", validation score {best['score']:.2f} after {best['pairs']:,} pairs"
     print(f"{options.out}: trained on {report['pairs_seen']:,} pairs{score}; metrics are in {train_dir}")
@@ -233,6 +240,8 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
         raise ConfigError("--collect: is for a vocabulary that is collected from text; leave it out")
     if options.init_from and options.init_vectors:
         raise ConfigError("--init-from and --init-vectors: training starts from one of them; leave out the other")
+    if options.init_encoder and tokens.unspelled:
+        raise ConfigError(f"--init-encoder: there are no pieces that an encoder could embed: {tokens.unspelled}")
     if options.init_vectors and not tokens.is_words:
         raise ConfigError(
             f"--init-vectors: are vectors of words, and this model reads {tokens.pieces_called}; leave it out"
@@ -243,6 +252,17 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
             "store, as vocabulary.txt"
         )
     return kind or tokens.kind, tokens
+
+
+def _piece_vectors(encoder: str, vocabulary: Path, folder: Path) -> Path:
+    """The file of an encoder's vectors of the vocabulary's pieces, which are kept by their text for the next time."""
+    from psp.models.embedding_cache import cached, default_folder
+    from psp.text.tokenizer_kinds import as_tokenizer
+    from psp.training.piece_vectors import embed_pieces
+
+    out = folder / "piece_vectors.safetensors"
+    embed_pieces(as_tokenizer(vocabulary), cached(encoder, default_folder()), encoder, out)
+    return out
 
 
 def _is_store(pairs: Path) -> bool:

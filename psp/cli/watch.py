@@ -11,7 +11,7 @@ from typing import Any
 
 from psp.core import status
 from psp.core.errors import DataError, PspError
-from psp.core.screen import Row, lines, table
+from psp.core.screen import ScreenRow, lines, table
 
 IDLE = "nothing is running"
 
@@ -49,14 +49,14 @@ def run(options: argparse.Namespace) -> None:
                 time.sleep(options.every)
 
 
-def running(results: Path, folder: Path) -> list[Row]:
+def running(results: Path, folder: Path) -> list[ScreenRow]:
     """List the jobs with a status file in a folder under results/, oldest first."""
     rows = []
     for path in folder.rglob(f"logs/**/*{status.SUFFIX}"):
         if (there := status.read(path)) is not None:
             model, *_, name = path.relative_to(results).as_posix().partition("/logs/")
             job = name.removesuffix(status.SUFFIX).removesuffix(".log")
-            rows.append(Row(f"{model}: {job}", there, there.started))
+            rows.append(ScreenRow(f"{model}: {job}", there, there.started))
     return sorted(rows, key=lambda row: row.since)
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 from psp.core.settings import NAME, Section, boolean, choice, integer, list_of, number, table, text
 from psp.corpora import download
+from psp.evaluation.judged import SETS, WEIGHTS
 from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
 from psp.text.tokenizer_kinds import TOKENIZERS, kinds, those
 from psp.training.encoders.kinds import with_settings
-from psp.training.settings import LstmSettings
+from psp.training.lstm_settings import LstmSettings
 
 MIRRORS = list_of(
     items={"type": "string", "minLength": 1},
@@ -193,7 +194,7 @@ SEGMENT = table(
 MIX = Section(
     "deduplication and shuffling",
     {
-        "shards": integer(
+        "buckets": integer(
             None,
             at_least=1,
             at_most=4096,
@@ -258,6 +259,15 @@ DEVELOPMENT = Section(
             recipes={"paranmt": 0},
             help="pairs held out of the training corpora for retrieval error",
         ),
+        "candidates": integer(
+            60_000,
+            at_least=0,
+            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), 0),
+            help="training pairs whose sentences are further candidates when the finished model finds the held-out "
+            "pairs (`final` in train.json, by which settings are compared); none for a transformer",
+        ),
+        "sets": SETS,
+        "weights": WEIGHTS,
     },
 )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.model import EntryKind, Model
+from psp.config.model import EntryKind, ModelEntry
 from psp.config.overlay import merge
 from psp.config.training import FromStore
 from psp.config.written import Written, expanded
@@ -25,10 +25,10 @@ from psp.training.settings import JOINT, OF_PART
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
-OF_ONE = (*OF_MODELS, "init_vectors", "tune")
+OF_ONE = (*OF_MODELS, "init_vectors", "init_encoder", "tune")
 
 
-class Combination(EntryKind):
+class CombinationEntry(EntryKind):
     """Models that were trained apart, whose vectors are joined."""
 
     called = "a combination of models"
@@ -46,7 +46,7 @@ class Combination(EntryKind):
         return isinstance(encoder, Mapping) and "kind" not in encoder and not encoder.get("joint", False)
 
     @classmethod
-    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> Model:
+    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
         return _resolve(cls, config, name, entry)
 
     @classmethod
@@ -63,11 +63,11 @@ class Combination(EntryKind):
         return {}
 
     @classmethod
-    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return combination_files([of(part).tokenizer.file for part, _ in model.combined])
 
     @classmethod
-    def refusal(cls, model: Model) -> str:
+    def refusal(cls, model: ModelEntry) -> str:
         return (
             f"joins {' and '.join(part for part, _ in model.combined)}, and has model/, eval.json, tasks/, "
             "compare.json, quantized.json, speed.json, card.md and report.html only; ask for the same file of one of "
@@ -75,13 +75,13 @@ class Combination(EntryKind):
         )
 
 
-class Joint(FromStore, Combination):
+class JointEntry(FromStore, CombinationEntry):
     """Encoders that are trained together, on the corpora of the first."""
 
     called = "a joint model"
     block = "train"
     stores = True
-    there_is = re.compile(rf"{Combination.there_is.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\.")
+    there_is = re.compile(rf"{CombinationEntry.there_is.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\.")
 
     reads = ("store", "vocabulary", "init_from")
 
@@ -91,11 +91,11 @@ class Joint(FromStore, Combination):
         return isinstance(encoder, Mapping) and "kind" not in encoder and bool(encoder.get("joint", False))
 
     @classmethod
-    def rule(cls, model: Model) -> str:
+    def rule(cls, model: ModelEntry) -> str:
         return f"train_{model.name}"  # its files are those of its parts
 
 
-def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping[str, Any]) -> Model:
+def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
     """Resolve a combination, which is evaluated as its first model is, unless its own entry says otherwise.
 
     Raises:
@@ -123,7 +123,7 @@ def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping
     for part in names:
         if part not in models:
             raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, others)}")
-        if any(kind.fits(config.entry(part)) for kind in (Combination, Joint)):
+        if any(kind.fits(config.entry(part)) for kind in (CombinationEntry, JointEntry)):
             raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
     if len(weights) != len(names):
         raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(names)} models; give one for each")
@@ -143,7 +143,7 @@ def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping
         raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
     settings = _settings(parts[0].settings, entry, where)
     encoders = _together(parts, how, weights, scaled, where) if joint else None
-    return Model(
+    return ModelEntry(
         of=kind,
         name=name,
         languages=tuple(entry.get("languages", languages)),
@@ -160,7 +160,9 @@ def _resolve(kind: type[Combination], config: Written, name: str, entry: Mapping
     )
 
 
-def _together(parts: Sequence[Model], how: str, weights: Sequence[float], scaled: bool, where: str) -> dict[str, Any]:
+def _together(
+    parts: Sequence[ModelEntry], how: str, weights: Sequence[float], scaled: bool, where: str
+) -> dict[str, Any]:
     """The encoder of parts that are trained together, as :class:`psp.training.loop.Training` takes it.
 
     Raises:
@@ -171,6 +173,11 @@ def _together(parts: Sequence[Model], how: str, weights: Sequence[float], scaled
             raise ConfigError(
                 f"{where}.encoder: {part.name} starts from word vectors, which a part of a joint model cannot; name a "
                 "model without `init_vectors`"
+            )
+        if part["train"]["init_encoder"] is not None:
+            raise ConfigError(
+                f"{where}.encoder: {part.name} starts from an encoder's vectors of its pieces, which a part of a joint "
+                "model cannot; name a model without `init_encoder`"
             )
         if part["teacher"]["encoder"] is not None:
             raise ConfigError(
@@ -196,24 +203,24 @@ def _together(parts: Sequence[Model], how: str, weights: Sequence[float], scaled
         "scaled": scaled,
         "weights": [float(weight) for weight in weights],
         "parts": [
-            {"encoder": part.sequence or {"kind": "mean"}, **{key: part["train"][key] for key in OF_MODELS}}
+            {"encoder": part.contextual or {"kind": "mean"}, **{key: part["train"][key] for key in OF_MODELS}}
             for part in parts
         ],
     }
 
 
-def vector_dim(part: Model) -> int:
+def vector_dim(part: ModelEntry) -> int:
     """The number of dimensions of a model's vectors."""
     dim = int(part["train"]["dim"])
-    if part.sequence is None:
+    if part.contextual is None:
         return dim
-    return lstm.dim_of(part.encoder, part.sequence["width"] or dim, part.sequence["combine"])
+    return lstm.dim_of(part.encoder, part.contextual["width"] or dim, part.contextual["combine"])
 
 
 def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The blocks: those of the first part, with the combination's own on top; parts start from what they start from."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
-    settings["train"] |= {"init_from": None, "init_vectors": None, "tune": False}
+    settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
     files = settings["evaluate"]["files"]
     settings["evaluate"] |= {"files": {key: expanded(file) for key, file in files.items()}}
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)

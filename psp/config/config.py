@@ -19,16 +19,16 @@ from psp.config.corpus_entries import CorpusSpec, check_entry
 from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
-from psp.config.model import EntryKind, Model, unspelled
+from psp.config.model import EntryKind, ModelEntry, unspelled
 from psp.config.model_kinds import of_entry
 from psp.config.overlay import merge, with_new_names
 from psp.config.schema import check
 from psp.config.trained_entries import check_tunable, chosen_on, tuning_of
-from psp.config.translator_entries import Translator, is_trained, resolve_translator
+from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
-from psp.evaluation import systems, tasks
+from psp.evaluation import judged, systems, tasks
 from psp.training.tune import Tuning
 
 #: Folders of results/ that are not models.
@@ -95,7 +95,7 @@ class Config(Downloads, Written):
         return cls(merge(raw, overrides or {}))
 
     @functools.cache  # noqa: B019  (a config lives as long as its process)
-    def model(self, name: str) -> Model:
+    def model(self, name: str) -> ModelEntry:
         """Resolve one model.
 
         Raises:
@@ -115,7 +115,7 @@ class Config(Downloads, Written):
         return tuple(name for name, entry in self.raw.get("translators", {}).items() if is_trained(entry))
 
     @functools.cache  # noqa: B019
-    def translator(self, name: str) -> Translator:
+    def translator(self, name: str) -> TranslatorEntry:
         """Resolve one translator.
 
         Raises:
@@ -153,7 +153,7 @@ class Config(Downloads, Written):
         settings["development"] = chosen_on(development, tuple(languages), "translators")
         return settings
 
-    def variant(self, name: str, variant: str) -> Model:
+    def variant(self, name: str, variant: str) -> ModelEntry:
         """Resolve a model as one of its variants trains it: another recipe and block ``train``, all else the same.
 
         Raises:
@@ -250,7 +250,7 @@ class Config(Downloads, Written):
         """
         return study_entries.studied(self.cleared(name), study)
 
-    def sampled(self, name: str, study: str, encoder: str) -> Model:
+    def sampled(self, name: str, study: str, encoder: str) -> ModelEntry:
         """A model as a study trains it with an encoder, on a sample of the model's pairs.
 
         Raises:
@@ -262,7 +262,7 @@ class Config(Downloads, Written):
         wanted = {"init_spelling": 0 if unspelled(encoder) else spelling}
         return study_entries.sampled(model, study, encoder, wanted)
 
-    def cleared_translator(self, name: str) -> Translator:
+    def cleared_translator(self, name: str) -> TranslatorEntry:
         """Resolve one translator that is about to be trained, and check its corpora's licences.
 
         Raises:
@@ -273,7 +273,7 @@ class Config(Downloads, Written):
             self._check_licences(found.data.parts, f"translators.{name}")
         return found
 
-    def cleared(self, name: str) -> Model:
+    def cleared(self, name: str) -> ModelEntry:
         """Resolve one model that is about to be used; check its tasks, and that the licence of each corpus is allowed.
 
         The corpora and tasks of other models do not matter.
@@ -292,6 +292,8 @@ class Config(Downloads, Written):
                     f"models.{name}.evaluate.tasks.{task}: is the name of a task that every model has; write another"
                 )
             tasks.make(chosen, f"models.{name}.evaluate.tasks.{task}")
+        for chosen_by, entry in model["development"]["sets"].items():
+            judged.tasks_of(entry, f"models.{name}.development.sets.{chosen_by}")
         self._check_licences(model.parts, f"models.{name}")
         return model
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
-from psp.config.model import Model
+from psp.config.model import ModelEntry
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind, registered
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
-from psp.text.languages import LID_LABELS, TATOEBA, closest_code, is_known, lid_label
+from psp.pairs.filters.language import known_labels, needs_lid
+from psp.text.languages import TATOEBA, closest_code, is_known, lid_label
 
 #: Where downloads lie.
 FOLDER = "results/downloads"
@@ -81,7 +82,8 @@ class Downloads:
         said = {
             key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
             for key, entry in self.entries(kind, corpus).items()
-            if of_pair(entry, "version", pair) == version and (not entry.get("pairs") or pair in entry["pairs"])
+            # An archive that has no pair in its name holds one.
+            if of_pair(entry, "version", pair) == version and pair in ("", *(entry.get("pairs") or [pair]))
         }
         first = next(iter(said.values()), (mirrors, None))
         if any(other != first for other in said.values()):
@@ -97,7 +99,7 @@ class Downloads:
         ending = "txt.gz" if entry["mirrors"][0].endswith(".gz") else "txt"
         return f"vectors/{key}.{entry['sha256'][:12]}.{ending}"
 
-    def init_vectors(self, model: Model) -> str | None:
+    def init_vectors(self, model: ModelEntry) -> str | None:
         """The name of the file of word vectors that a model starts from."""
         key = model["train"]["init_vectors"]
         return None if key is None else self._vectors_file(key)
@@ -106,7 +108,7 @@ class Downloads:
         """The language identification model's name under results/downloads."""
         return f"lid/{self.sources['lid']['file']}"
 
-    def tatoeba(self, model: Model) -> dict[str, tuple[str, str]]:
+    def tatoeba(self, model: ModelEntry) -> dict[str, tuple[str, str]]:
         """Names of the Tatoeba files, (language, English) for each language that has a set."""
         if not model["evaluate"]["tatoeba"] or "en" not in model.languages:
             return {}
@@ -119,7 +121,7 @@ class Downloads:
             for language, code in codes.items()
         }
 
-    def test_sources(self, model: Model, folder: str) -> Sources:
+    def test_sources(self, model: ModelEntry, folder: str) -> Sources:
         """What there is for the tasks of every model; downloads lie in ``folder``."""
         sts = self.sts_tests(model)
         return Sources(
@@ -131,18 +133,18 @@ class Downloads:
             files=model["evaluate"]["files"],
         )
 
-    def sts_tests(self, model: Model) -> str | None:
+    def sts_tests(self, model: ModelEntry) -> str | None:
         """The STS archive's name, if the model is evaluated on its sets in the model's languages."""
         return "sts/STS.zip" if model["evaluate"]["sts"] and has_sts(model.languages) else None
 
-    def sts_development(self, model: Model) -> str | None:
+    def sts_development(self, model: ModelEntry) -> str | None:
         """The STS archive's name, if one of its sets selects the model."""
         return "sts/STS.zip" if model.of.block and model["development"]["sts"] == SEMEVAL else None
 
-    def downloads(self, model: Model) -> list[str]:
+    def downloads(self, model: ModelEntry) -> list[str]:
         """All files that a model's evaluation needs, by their names under results/downloads."""
         names = list(dict.fromkeys(part.download for part in model.files if part.download))
-        if any(part.filters["language"]["enabled"] for part in (*model.parts, *model.files)):
+        if any(needs_lid(part.filters) for part in (*model.parts, *model.files)):
             names.append(self.lid())
         if sts := self.sts_tests(model) or self.sts_development(model):
             names.append(sts)
@@ -152,13 +154,13 @@ class Downloads:
         return names
 
     @staticmethod
-    def absent(model: Model) -> list[str]:
+    def absent(model: ModelEntry) -> list[str]:
         """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
         paths = [part.path for part in model.files if part.path]
         return [path for path in paths if not path.startswith("results/") and not Path(path).exists()]
 
     @staticmethod
-    def notices(model: Model) -> list[str]:
+    def notices(model: ModelEntry) -> list[str]:
         """Notices to show once about a model before anything is fetched; they are not errors."""
         unknown = sorted(
             {
@@ -166,7 +168,7 @@ class Downloads:
                 for part in (*model.parts, *model.files)
                 if part.filters["language"]["enabled"]
                 for language in part.languages
-                if lid_label(language) not in LID_LABELS
+                if lid_label(language) not in known_labels(part.filters["language"])
             }
         )
         strange = []
@@ -181,12 +183,12 @@ class Downloads:
                     "look it up in ISO 639"
                 )
         return strange + [
-            f"models.{model.name}: language identification (lid.176) does not know {language!r}: lines on its side are "
+            f"models.{model.name}: language identification does not know {language!r}: lines on its side are "
             "dropped only if they are clearly in the other side's language"
             for language in unknown
         ]
 
-    def missing(self, model: Model, folder: Path | str) -> list[str]:
+    def missing(self, model: ModelEntry, folder: Path | str) -> list[str]:
         """Files that an offline run of the model lacks: neither under ``folder`` nor in a local mirror."""
         return [
             name

@@ -4,8 +4,9 @@
 "Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree;
 ``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), ``dadas`` that of Dadas (2022), encoders from mined paraphrases;
 ``unstated`` names the recipes whose paper does not state its value; ``psp`` is our own: another loss, learning rate and
-initial embedding matrix, chosen on development data (docs/experiments.md), with correctly filtered pairs. The blocks
-filters ... release may be set at the top level (for all models) and in a model's entry (for that model).
+initial embedding matrix, chosen on development data (docs/measurements.md), with correctly filtered pairs;
+``distilled`` is the same, started from another encoder. The blocks filters ... release may be set at the top level (for
+all models) and in a model's entry (for that model).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
 from psp.inference.translation import settings as translation
-from psp.pairs import filters, pivot, rank, subword, vocabulary
+from psp.pairs import filters, pivot, pivot_pairs, rank, subword, vocabulary
 from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
@@ -167,7 +168,9 @@ ITEM = Section(
             "required": ["model"],
             "additionalProperties": False,
         },
-        "pairs": choice(options=[pivot.COVER, pivot.ALL], help="of mined pairs, instead of the block `pivot`'s"),
+        "pairs": choice(
+            options=[pivot_pairs.COVER, pivot_pairs.ALL], help="of mined pairs, instead of the block `pivot`'s"
+        ),
         "max_group": integer(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
         **{key: setting for kind in registered() for key, setting in kind.item.items()},
         "cap": integer(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),

@@ -28,7 +28,7 @@ class Asking:
         written: what of ``filters`` the config itself says.
         catalogue: the config's ``corpora``.
         parts_of: resolves the corpora of another model.
-        translator: resolves a translator of the config (:class:`psp.config.translator_entries.Translator`).
+        translator: resolves a translator of the config (:class:`psp.config.translator_entries.TranslatorEntry`).
         circular: whether an encoder is trained on the pairs of this model.
         where: the item's location, for errors, such as ``models.fr.corpora``.
     """

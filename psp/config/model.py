@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.variant_entries import Variant
+from psp.config.variant_entries import VariantEntry
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.encoders.kinds import block_of
@@ -46,16 +46,16 @@ class ModelKind(ABC):
 
     @classmethod
     @abstractmethod
-    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         """The names of the files in its folder, config.json first; ``of`` finds another model by its name."""
 
     @classmethod
-    def refusal(cls, model: Model) -> str:
+    def refusal(cls, model: ModelEntry) -> str:
         """What to say, after its name, where something is asked for that is not in ``there_is``."""
         raise NotImplementedError(f"{cls.called} has everything")
 
     @classmethod
-    def absent(cls, model: Model) -> str | None:
+    def absent(cls, model: ModelEntry) -> str | None:
         """What to say of a file that such a model alone needs, and that is not there."""
         return None
 
@@ -70,7 +70,7 @@ class EntryKind(ModelKind):
 
     @classmethod
     @abstractmethod
-    def resolve(cls, config: Any, name: str, entry: Mapping[str, Any]) -> Model:
+    def resolve(cls, config: Any, name: str, entry: Mapping[str, Any]) -> ModelEntry:
         """Resolve a model.
 
         Args:
@@ -97,7 +97,7 @@ class EntryKind(ModelKind):
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelEntry:
     """One model's resolved entry; ``settings`` holds every key of every block."""
 
     of: type[ModelKind]
@@ -109,7 +109,7 @@ class Model:
     settings: Mapping[str, Any]
     differences: Mapping[str, Any]  # dotted key -> value that differs from the recipe's
     tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
-    variants: Mapping[str, Variant]  # by name; the first is the model's own settings
+    variants: Mapping[str, VariantEntry]  # by name; the first is the model's own settings
     encoder: str = ENCODER.default
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
     base: str | None = None  # of a transformer: what training begins with
@@ -132,7 +132,7 @@ class Model:
         return of_kind(self.tokens)
 
     @property
-    def sequence(self) -> dict[str, Any] | None:
+    def contextual(self) -> dict[str, Any] | None:
         """The settings of its encoder, as :class:`psp.training.loop.Training` takes them; None for a mean."""
         if self.joint is not None:
             return dict(self.joint)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.config.combination_entries import Combination, Joint
+from psp.config.combination_entries import CombinationEntry, JointEntry
 from psp.config.model import EntryKind
-from psp.config.trained_entries import Table
-from psp.config.transformer_entries import Transformer
+from psp.config.trained_entries import TableEntry
+from psp.config.transformer_entries import TransformerEntry
 
-KINDS: tuple[type[EntryKind], ...] = (Table, Transformer, Combination, Joint)
+KINDS: tuple[type[EntryKind], ...] = (TableEntry, TransformerEntry, CombinationEntry, JointEntry)
 
 
 def of_entry(entry: Mapping[str, Any]) -> type[EntryKind]:

@@ -22,8 +22,8 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-#: Keys of before, in a model's entry and at the top (a block) and in blocks ``rank``.
-RENAMED = {"tenths": "deciles"}
+#: Keys of before: in blocks of a name; and under ``""`` in a model's entry and at the top.
+RENAMED = {"": {"tenths": "deciles"}, "rank": {"tenths": "deciles"}, "mix": {"shards": "buckets"}}
 
 
 def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
@@ -36,8 +36,8 @@ def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
     if not isinstance(node, Mapping):
         return node
     found = {key: with_new_names(below, (*path, str(key))) for key, below in node.items()}
-    if not path or path[-1] == "rank" or path[:-1] == ("models",):
-        for old in RENAMED.keys() & found.keys():
-            log.warning("%s: is called %s now; the old name still works", ".".join((*path, old)), RENAMED[old])
-            found[RENAMED[old]] = found.pop(old)
+    renamed = RENAMED.get("" if not path or path[:-1] == ("models",) else path[-1], {})
+    for old in renamed.keys() & found.keys():
+        log.warning("%s: is called %s now; the old name still works", ".".join((*path, old)), renamed[old])
+        found[renamed[old]] = found.pop(old)
     return found

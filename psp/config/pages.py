@@ -28,15 +28,17 @@ the top level, for all models, and in a model's entry, for that one. A key that 
 `recipe`:
 
 - `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
+- `distilled`: the same, but that training starts from another encoder's vectors of the pieces (`train.init_encoder`;
+  extra `e5`);
 - `paper`: the method as "Paraphrastic Representations at Scale" (EMNLP 2022) describes it;
 - `code`: as its published code does it where the two disagree;
 - `paranmt`: the method of "ParaNMT-50M" (ACL 2018);
 - `dadas`: that of Dadas (2022): mining from the block `pivot`, and transformers; a static table has `psp`'s values.
 
-A cell under another recipe is empty where the default is that of `psp`. Under `paranmt` and `dadas`, a value without
-`*` is stated in the paper; one with `*` is not, and is that of its published code; an empty cell stands for what
-neither of them says, or what does not apply. "Tunable" settings change what is learned: `tune.grid` and a model's
-`variants` may hold them.
+A cell under another recipe is empty where the default is that of `psp`; a recipe that a table has no column of has
+`psp`'s values in all of it. Under `paranmt` and `dadas`, a value without `*` is stated in the paper; one with `*` is
+not, and is that of its published code; an empty cell stands for what neither of them says, or what does not apply.
+"Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold them.
 """
 
 
@@ -100,12 +102,12 @@ def _table(settings: Mapping[str, Setting]) -> Iterator[str]:
 
 
 def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    others = RECIPES[1:]
-    yield f"| key | default | {' | '.join(others)} | allowed | what it does |"
-    yield "|" + " --- |" * (4 + len(others))
     document = entries.document()
+    nodes = {key: _followed(node, document) for key, node in nodes.items()}
+    others = [recipe for recipe in RECIPES[1:] if any(recipe in node.get("recipes", {}) for node in nodes.values())]
+    yield f"| {' | '.join(['key', 'default', *others, 'allowed', 'what it does'])} |"
+    yield "|" + " --- |" * (4 + len(others))
     for key, node in nodes.items():
-        node = _followed(node, document)
         recipes = [_of_recipe(node, one) for one in others]
         default = _code(node["default"]) if "default" in node else ""
         said = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")

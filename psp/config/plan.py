@@ -9,8 +9,10 @@ from typing import Any
 
 from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec
+from psp.config.filter_shards import listed
 from psp.config.made_entries import KEPT, making, of_files
-from psp.config.model import Model
+from psp.config.model import ModelEntry
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, PACKED_BYTES, STORE_RATE, TEXT_BYTES
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
@@ -21,24 +23,17 @@ from psp.training.tune import Tuning
 
 GB = 1e9
 
-# Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
-# dimensions, 50,000 pieces), process start-up included. Pairs a second of one job.
-FILTER_RATE = 43_000  # two of these run at once
-DEDUPE_RATE = 175_000  # likewise
-MIX_RATE = 180_000
-STORE_RATE = 125_000
-#: MiniLM in bfloat16 on one of two busy cores (docs/experiments.md), short English sentences.
+#: MiniLM in bfloat16 on one of two busy cores (docs/measurements.md), short English sentences.
 TRANSFORMER_RATE = 20
-#: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/experiments.md).
+#: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/measurements.md).
 TRANSLATE_RATE = 280
-#: Bytes of a pair: in the archive, as text between the stages, in the store.
-ARCHIVE_BYTES = 38
-TEXT_BYTES = 140
-BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/plan.py)"
+#: Pieces a second that multilingual-e5-small embeds on two cores in use (docs/measurements.md); other encoders differ.
+PIECES_RATE = 170
+BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/rates.py)"
 
 
 @dataclass(frozen=True)
-class Download:
+class PlannedDownload:
     """One file: its size in bytes, its number of pairs (None: unknown), and the source of these figures."""
 
     name: str
@@ -48,7 +43,7 @@ class Download:
     basis: str
 
 
-def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Download]:
+def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator[PlannedDownload]:
     """Yield the files that a model needs, with what is known offline about them; the user's own files come last.
 
     Unlisted pairs are counted in files on this machine, in large ones from a sample.
@@ -57,36 +52,36 @@ def downloads(config: Config, model: Model, folder: Path | str) -> Iterator[Down
     for name in config.downloads(model):
         part = parts.get(name)
         path = Path(folder) / name
-        pairs = _listed(config, part, "pairs") if part else None
+        pairs = listed(config.corpora, part, "pairs") if part else None
         if path.exists():
-            yield _counted(Download(name, True, path.stat().st_size, pairs, "here already"), path, part)
+            yield _counted(PlannedDownload(name, True, path.stat().st_size, pairs, "here already"), path, part)
             continue
         if pin := config.pins.get(name):
-            yield Download(name, False, pin["bytes"], pairs, "pinned")
+            yield PlannedDownload(name, False, pin["bytes"], pairs, "pinned")
             continue
         local = Path(config.remote(name).mirrors[0].removeprefix("file://"))
         if local.exists() and "://" not in str(local):
             files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
             size = sum(file.stat().st_size for file in files)
-            yield _counted(Download(name, False, size, pairs, "size of the local mirror"), local, part)
-        elif part and (listed := _listed(config, part, "bytes")) is not None:
-            yield Download(name, False, listed, pairs, "OPUS's listing")
+            yield _counted(PlannedDownload(name, False, size, pairs, "size of the local mirror"), local, part)
+        elif part and (told := listed(config.corpora, part, "bytes")) is not None:
+            yield PlannedDownload(name, False, told, pairs, "OPUS's listing")
         elif pairs is not None:
-            yield Download(name, False, pairs * ARCHIVE_BYTES, pairs, f"its pairs x {ARCHIVE_BYTES} bytes")
+            yield PlannedDownload(name, False, pairs * PACKED_BYTES, pairs, f"its pairs x {PACKED_BYTES} bytes")
         else:
-            yield Download(name, False, None, pairs, "not known")
+            yield PlannedDownload(name, False, None, pairs, "not known")
     for part in model.files:
         if part.path:
             path = Path(part.path)
             if path.exists():
                 files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
                 size = sum(file.stat().st_size for file in files)
-                yield _counted(Download(part.path, True, size, None, "your file"), path, part)
+                yield _counted(PlannedDownload(part.path, True, size, None, "your file"), path, part)
             else:
-                yield Download(part.path, False, None, None, "not here")
+                yield PlannedDownload(part.path, False, None, None, "not here")
 
 
-def _counted(file: Download, path: Path, part: CorpusSpec | None) -> Download:
+def _counted(file: PlannedDownload, path: Path, part: CorpusSpec | None) -> PlannedDownload:
     """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``."""
     if part is None or file.pairs is not None or not path.exists():
         return file
@@ -95,12 +90,6 @@ def _counted(file: Download, path: Path, part: CorpusSpec | None) -> Download:
     except PspError as error:
         return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")
     return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")
-
-
-def _listed(config: Config, part: CorpusSpec, key: str) -> int | None:
-    """What the catalogue says of a part; None for the user's own files, whatever their names."""
-    value = None if part.path else config.corpora[part.corpus].get(key, {}).get(part.pair)
-    return None if value is None else int(value)
 
 
 def plan(config: Config, name: str, folder: Path | str) -> str:
@@ -155,6 +144,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
         vocabulary.step: vocabulary.seconds,
         "store": kept / STORE_RATE,
+        **({"vectors of the pieces": rows / PIECES_RATE} if settings["train"]["init_encoder"] else {}),
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim),
     }
@@ -188,7 +178,9 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     return "\n".join(lines)
 
 
-def _of_transformer(model: Model, read: float, kept: float, archives: int, unlisted: Sequence[str]) -> Iterator[str]:
+def _of_transformer(
+    model: ModelEntry, read: float, kept: float, archives: int, unlisted: Sequence[str]
+) -> Iterator[str]:
     """The plan of a transformer, whose training takes what its base takes."""
     epochs = model["transformer"]["epochs"]
     seconds = read / FILTER_RATE / 2 + KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE
@@ -204,7 +196,7 @@ def _of_transformer(model: Model, read: float, kept: float, archives: int, unlis
     yield f"basis: {BASIS}"
 
 
-def _of_translations(config: Config, model: Model, files: Iterable[Download]) -> Iterator[str]:
+def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedDownload]) -> Iterator[str]:
     """What making its translated corpora takes."""
     known = {file.name: file.pairs or 0 for file in files}
     for part in model.parts:
@@ -224,7 +216,7 @@ def _of_translations(config: Config, model: Model, files: Iterable[Download]) ->
         )
 
 
-def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[str]]:
+def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
     read, kept, unlisted = 0.0, 0.0, []
@@ -242,7 +234,7 @@ def _pairs(model: Model, files: Iterable[Download]) -> tuple[float, float, list[
     return read, kept, unlisted
 
 
-def _capped(model: Model) -> str:
+def _capped(model: ModelEntry) -> str:
     """The largest number of pairs that corpora may give, where the config caps them."""
     caps = {part.corpus: part.cap for part in model.parts if part.cap}
     if not caps:

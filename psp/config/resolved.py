@@ -11,7 +11,7 @@ from psp.config.config import Config
 from psp.config.entries import BLOCKS, TOP
 from psp.config.made_entries import making
 from psp.config.overlay import merge
-from psp.config.trained_entries import Table
+from psp.config.trained_entries import TableEntry
 
 #: Top-level keys beside inert ones that are not the model's: about this machine, or said for this model alone below.
 _ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
@@ -36,7 +36,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
         parts += data.parts if data else ()
     corpora = dict.fromkeys(part.corpus for part in parts if part.corpus in config.corpora)
     entries = {other: raw["models"][other] for other in names}
-    if model.of is Table:
+    if model.of is TableEntry:
         own = config.entry(name)
         defaults = [made.filters(model.settings) for part in model.parts if (made := making(part))]
         own_filters = any(filters != model["filters"] for filters in defaults)

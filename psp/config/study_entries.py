@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec, check_ranking
-from psp.config.model import Model
+from psp.config.model import ModelEntry
 from psp.core.errors import ConfigError, closest
 
 #: By the name of its files, a study's block.
 STUDIES = {"tenths": "deciles", "by_corpus": "by_corpus"}
 
 
-def studied(model: Model, study: str) -> tuple[CorpusSpec, ...]:
+def studied(model: ModelEntry, study: str) -> tuple[CorpusSpec, ...]:
     """The corpora of a model that a study uses.
 
     Raises:
@@ -52,12 +52,12 @@ def studied(model: Model, study: str) -> tuple[CorpusSpec, ...]:
     return parts
 
 
-def sampled(model: Model, study: str, encoder: str, train: Mapping[str, Any]) -> Model:
+def sampled(model: ModelEntry, study: str, encoder: str, train: Mapping[str, Any]) -> ModelEntry:
     """A model as a study trains it: with another encoder, from scratch.
 
     Args:
         train: settings of the block ``train`` that depend on the encoder.
     """
-    own = {**model["train"], **train, "init_from": None, "init_vectors": None, "tune": False}
+    own = {**model["train"], **train, "init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
     own["epochs"] = model[STUDIES[study]]["epochs"]
     return replace(model, encoder=encoder, settings={**model.settings, "train": own}, tuned={})

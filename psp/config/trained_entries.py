@@ -11,17 +11,18 @@ from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, sections
 from psp.config.made_entries import making
-from psp.config.model import EntryKind, Model, tokens, unspelled
+from psp.config.model import EntryKind, ModelEntry, tokens, unspelled
 from psp.config.overlay import merge
 from psp.config.schema import differences
 from psp.config.teacher_entries import resolve_teacher
 from psp.config.training import FromStore, TrainedKind
-from psp.config.variant_entries import Variant
+from psp.config.variant_entries import VariantEntry
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import inert
 from psp.evaluation import systems
+from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.files import CONFIG, WEIGHTS
 from psp.pairs.filters import for_text
@@ -83,14 +84,19 @@ class Trained(EntryKind, TrainedKind):
         settings: Mapping[str, Any],
         encoder: str,
         where: str,
-        resolved: Callable[..., dict[str, Variant]],
-    ) -> dict[str, Variant]:
+        resolved: Callable[..., dict[str, VariantEntry]],
+    ) -> dict[str, VariantEntry]:
         """Its variants, of which ``resolved`` makes those of the settings that it is given."""
 
     @classmethod
     @abstractmethod
     def check_training(
-        cls, config: Written, settings: Mapping[str, Any], encoder: str, variants: Mapping[str, Variant], where: str
+        cls,
+        config: Written,
+        settings: Mapping[str, Any],
+        encoder: str,
+        variants: Mapping[str, VariantEntry],
+        where: str,
     ) -> None:
         """Check the settings of training against one another.
 
@@ -104,7 +110,7 @@ class Trained(EntryKind, TrainedKind):
         return {}
 
     @classmethod
-    def check_grid(cls, name: str, model: Model, written: Mapping[str, Any]) -> None:
+    def check_grid(cls, name: str, model: ModelEntry, written: Mapping[str, Any]) -> None:
         """Check the search for its settings, if it has one.
 
         Raises:
@@ -112,7 +118,7 @@ class Trained(EntryKind, TrainedKind):
         """
 
     @classmethod
-    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> Model:
+    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
         where = f"models.{name}"
         base = cls.check(config, name, entry)
         if "models" in config.raw["models"][name].get("report", {}):
@@ -158,7 +164,7 @@ class Trained(EntryKind, TrainedKind):
         )
         variants = cls.variants(config, entry, settings, encoder, where, resolved)
         cls.check_training(config, settings, encoder, variants, where)
-        model = Model(
+        model = ModelEntry(
             of=cls,
             name=name,
             languages=languages,
@@ -218,7 +224,7 @@ class Trained(EntryKind, TrainedKind):
         return ()
 
 
-class Table(FromStore, Trained):
+class TableEntry(FromStore, Trained):
     """A matrix of embeddings of subwords, words or trigrams, averaged, or read by an LSTM."""
 
     called = "a model of embeddings"
@@ -270,8 +276,8 @@ class Table(FromStore, Trained):
         settings: Mapping[str, Any],
         encoder: str,
         where: str,
-        resolved: Callable[..., dict[str, Variant]],
-    ) -> dict[str, Variant]:
+        resolved: Callable[..., dict[str, VariantEntry]],
+    ) -> dict[str, VariantEntry]:
         return resolved(
             entry.get("variants", {}),
             train=settings["train"],
@@ -281,14 +287,24 @@ class Table(FromStore, Trained):
 
     @classmethod
     def check_training(
-        cls, config: Written, settings: Mapping[str, Any], encoder: str, variants: Mapping[str, Variant], where: str
+        cls,
+        config: Written,
+        settings: Mapping[str, Any],
+        encoder: str,
+        variants: Mapping[str, VariantEntry],
+        where: str,
     ) -> None:
         _check_vectors(config, settings, tokens(encoder, settings), where)
         if why := unspelled(encoder):
             _check_unspelled(settings, variants, encoder, why, where)
+            if settings["train"]["init_encoder"] is not None:
+                raise ConfigError(
+                    f"{where}.train.init_encoder: with `encoder: {encoder}` there are no pieces that an encoder could "
+                    f"embed: {why}; leave it out"
+                )
 
     @classmethod
-    def check_grid(cls, name: str, model: Model, written: Mapping[str, Any]) -> None:
+    def check_grid(cls, name: str, model: ModelEntry, written: Mapping[str, Any]) -> None:
         if model["train"]["tune"] or "grid" in written:  # the recipe's grid need not fit a model without a search
             tuning_of(model)
         if model["train"]["tune"]:
@@ -301,7 +317,7 @@ class Table(FromStore, Trained):
         return tuple(f"{block}." for block in others - own if block)
 
     @classmethod
-    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return [CONFIG, model.tokenizer.file, WEIGHTS]
 
 
@@ -312,7 +328,10 @@ def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **settings,
         "evaluate": {**evaluate, "files": files},
-        "train": {**settings["train"], "init_from": expanded(settings["train"]["init_from"])},
+        "train": {
+            **settings["train"],
+            **{key: expanded(settings["train"][key]) for key in ("init_from", "init_encoder")},
+        },
         "inspect": {**settings["inspect"], "encoder": expanded(settings["inspect"]["encoder"])},
         "teacher": {**settings["teacher"], "encoder": expanded(settings["teacher"]["encoder"])},
         "stats": {
@@ -324,7 +343,9 @@ def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where: str) -> dict[str, Any]:
-    """Resolve ``sts: auto`` in the block ``development``: English STS pairs for every model with English.
+    """Resolve the block ``development``: ``sts: auto``, and the sets in the model's languages alone.
+
+    With ``auto``, English STS pairs are for every model with English.
 
     Raises:
         ConfigError: English STS pairs are requested by name, but the model has no English.
@@ -337,10 +358,12 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
             f"{where}.development: sts is {SEMEVAL}, but the model has {' and '.join(languages)}; write "
             "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
         )
-    return {**development, "sts": expanded(sts)}
+    own = {name: entry for name, entry in development["sets"].items() if entry["language"] in languages}
+    sets = {name: {**entry, "metric": metric(entry), "weight": entry.get("weight", 1)} for name, entry in own.items()}
+    return {**development, "sts": expanded(sts), "sets": sets}
 
 
-def tuning_of(model: Model) -> Tuning:
+def tuning_of(model: ModelEntry) -> Tuning:
     """The search for a model's settings.
 
     Raises:
@@ -352,7 +375,7 @@ def tuning_of(model: Model) -> Tuning:
     return tuning
 
 
-def check_tunable(model: Model) -> None:
+def check_tunable(model: ModelEntry) -> None:
     """Check that a search has something to choose by.
 
     Raises:
@@ -390,7 +413,7 @@ def _check_vectors(config: Written, settings: Mapping[str, Any], split: str, whe
 
 
 def _check_unspelled(
-    settings: Mapping[str, Any], variants: Mapping[str, Variant], encoder: str, why: str, where: str
+    settings: Mapping[str, Any], variants: Mapping[str, VariantEntry], encoder: str, why: str, where: str
 ) -> None:
     """Check that no training starts from a spelling that says nothing, for the reason ``why``.
 

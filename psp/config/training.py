@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from psp.config.model import Model, ModelKind
+from psp.config.model import ModelEntry, ModelKind
 from psp.core.settings import tracked
 from psp.models.files import SENTENCEPIECE
 from psp.training import launch
@@ -31,7 +31,7 @@ class TrainedKind(ModelKind):
 
     @classmethod
     @abstractmethod
-    def rule(cls, model: Model) -> str:
+    def rule(cls, model: ModelEntry) -> str:
         """The name of the rule that trains it; models of one rule have the same files."""
 
     @classmethod
@@ -41,41 +41,41 @@ class TrainedKind(ModelKind):
 
     @classmethod
     @abstractmethod
-    def parameters(cls, model: Model) -> dict[str, Any]:
+    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
         """What its training depends on, beside files, seed and code: where it changes, the model is made anew."""
 
     @classmethod
-    def beside(cls, model: Model) -> dict[str, Any]:
+    def beside(cls, model: ModelEntry) -> dict[str, Any]:
         """How its job is run, which changes nothing of the model."""
         assert cls.block is not None
         block = model[cls.block]
         return {key: block[key] for key in ("processes", "gpus", "log_every")} | {"threads": cls.threads(model)}
 
     @classmethod
-    def code(cls, model: Model) -> tuple[str, ...]:
+    def code(cls, model: ModelEntry) -> tuple[str, ...]:
         """The modules that train it, those that are loaded by a name in the config among them."""
         return (cls.trained_in,)
 
     @classmethod
-    def threads(cls, model: Model) -> int:
+    def threads(cls, model: ModelEntry) -> int:
         """Threads of all processes of its job."""
         assert cls.block is not None
         return int(model[cls.block]["threads"]) * launch.count(model[cls.block])
 
     @classmethod
     @abstractmethod
-    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         """An estimate of its job's memory."""
 
 
 class FromStore(TrainedKind):
     """A kind of models that are trained on ids in a store, by :class:`psp.training.loop.Training`."""
 
-    reads: ClassVar[tuple[str, ...]] = ("store", "vocabulary", "init_from", "init_vectors", "teacher")
+    reads: ClassVar[tuple[str, ...]] = ("store", "vocabulary", "init_from", "init_vectors", "piece_vectors", "teacher")
     trained_in = "psp.training.loop"
 
     @classmethod
-    def rule(cls, model: Model) -> str:
+    def rule(cls, model: ModelEntry) -> str:
         return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
 
     @classmethod
@@ -85,10 +85,10 @@ class FromStore(TrainedKind):
         return Training
 
     @classmethod
-    def parameters(cls, model: Model) -> dict[str, Any]:
+    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
         train = tracked(SECTION, model["train"])
-        if model.sequence is not None:
-            train["encoder"] = model.sequence
+        if model.contextual is not None:
+            train["encoder"] = model.contextual
         return {
             # What a search decides comes from tune.json; the config's values are not used.
             "train": {key: value for key, value in train.items() if key not in model.tuned},
@@ -101,18 +101,18 @@ class FromStore(TrainedKind):
         }
 
     @classmethod
-    def beside(cls, model: Model) -> dict[str, Any]:
+    def beside(cls, model: ModelEntry) -> dict[str, Any]:
         own = {"checkpoint": model["train"]["checkpoint"], "warn_pairs": model["mix"]["warn_pairs"]}
         return {**super().beside(model), **own}
 
     @classmethod
-    def code(cls, model: Model) -> tuple[str, ...]:
+    def code(cls, model: ModelEntry) -> tuple[str, ...]:
         objectives: Mapping[str, Any] = model["tune"]["grid"] if model["train"]["tune"] else {}
         names = {model["train"]["objective"], *objectives.get("objective", ())}
         return (*super().code(model), *sorted(find(name).__module__ for name in names))
 
     @classmethod
-    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         parts = [of(part) for part, _ in model.combined] or [model]
         processes = launch.count(model["train"])
         return sum(train_mb(part.most_rows, largest(part, "dim"), processes) for part in parts)
@@ -127,6 +127,6 @@ def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
     return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
 
 
-def largest(model: Model, key: str) -> Any:
+def largest(model: ModelEntry, key: str) -> Any:
     """The value of a numeric key of the block ``train``; the largest that a search may choose."""
     return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.config.model import Model
+from psp.config.model import ModelEntry
 from psp.config.trained_entries import Trained
-from psp.config.variant_entries import Variant
+from psp.config.variant_entries import VariantEntry
 from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.settings import tracked
@@ -34,7 +34,7 @@ OF_TEACHER = ("encoder", "languages", "sentences", "precision")
 TEACHING = {"weight": 1, "loss": "kl"}
 
 
-class Transformer(Trained):
+class TransformerEntry(Trained):
     """A transformer."""
 
     called = "a transformer"
@@ -82,6 +82,7 @@ class Transformer(Trained):
             "teacher": TEACHING,
             "filters": {"lower_case": False},  # text in its own case, and as it is written
             "transformer": _of_encoder(recipe),
+            "development": {"candidates": 0},  # embedding them would take longer than the training
         }
         return {} if block == "segment" else {**base, **own.get(block, {})}
 
@@ -93,8 +94,8 @@ class Transformer(Trained):
         settings: Mapping[str, Any],
         encoder: str,
         where: str,
-        resolved: Callable[..., dict[str, Variant]],
-    ) -> dict[str, Variant]:
+        resolved: Callable[..., dict[str, VariantEntry]],
+    ) -> dict[str, VariantEntry]:
         return resolved(
             _flat(entry.get("variants", {})),
             train=settings["transformer"],
@@ -104,20 +105,25 @@ class Transformer(Trained):
 
     @classmethod
     def check_training(
-        cls, config: Written, settings: Mapping[str, Any], encoder: str, variants: Mapping[str, Variant], where: str
+        cls,
+        config: Written,
+        settings: Mapping[str, Any],
+        encoder: str,
+        variants: Mapping[str, VariantEntry],
+        where: str,
     ) -> None:
         block = settings["transformer"]
         launch.check(block, where=f"{where}.transformer")
-        taught = settings["teacher"]["encoder"] is not None
-        check_shared(block["batch_size"], launch.count(block), taught, f"{where}.transformer")
+        distilled = settings["teacher"]["encoder"] is not None
+        check_shared(block["batch_size"], launch.count(block), distilled, f"{where}.transformer")
         _check_variants(variants, where)
 
     @classmethod
-    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return list(TRANSFORMER_NAMES.values())
 
     @classmethod
-    def rule(cls, model: Model) -> str:
+    def rule(cls, model: ModelEntry) -> str:
         return "train_transformer"
 
     @classmethod
@@ -127,7 +133,7 @@ class Transformer(Trained):
         return TransformerTraining
 
     @classmethod
-    def parameters(cls, model: Model) -> dict[str, Any]:
+    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
         return {
             "train": tracked(SECTION, model["transformer"]),
             "base": model.base,
@@ -137,24 +143,24 @@ class Transformer(Trained):
         }
 
     @classmethod
-    def beside(cls, model: Model) -> dict[str, Any]:
+    def beside(cls, model: ModelEntry) -> dict[str, Any]:
         own = {key: model["transformer"][key] for key in ("device", "checkpoint_steps")}
         return {**super().beside(model), **own}
 
     @classmethod
-    def megabytes(cls, model: Model, of: Callable[[str], Model]) -> float:
+    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         # Weights, gradient and two moments of a base of 125M parameters, and a mini-batch of it.
         return 6000 * launch.count(model["transformer"])
 
     @classmethod
-    def refusal(cls, model: Model) -> str:
+    def refusal(cls, model: ModelEntry) -> str:
         return (
             "is a transformer, which has model/, train/, eval.json, tasks/, compare.json, variants.json, data.json, "
             "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release only"
         )
 
     @classmethod
-    def absent(cls, model: Model) -> str | None:
+    def absent(cls, model: ModelEntry) -> str | None:
         if model.base is None or not _missing_base(model.base):
             return None
         where = f"models.{model.name}.encoder.base"
@@ -179,6 +185,11 @@ def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | 
         raise ConfigError(
             f"{where}.teacher.{wrong}: is not for transformers, which learn a teacher's vectors by "
             "`transformer.distance`; leave it out"
+        )
+    if entry.get("development", {}).get("candidates"):
+        raise ConfigError(
+            f"{where}.development.candidates: is not for transformers, whose held-out pairs are looked for among one "
+            "another; leave it out"
         )
     if entry.get("filters", {}).get("lower_case"):
         raise ConfigError(
@@ -225,7 +236,7 @@ def _flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping
     }
 
 
-def _check_variants(variants: Mapping[str, Variant], where: str) -> None:
+def _check_variants(variants: Mapping[str, VariantEntry], where: str) -> None:
     """Check the settings of a model and its variants, which the schema knows one by one.
 
     Raises:

@@ -17,7 +17,7 @@ from typing import Any
 from psp.config.corpus_entries import CorpusSpec, resolve
 from psp.config.licences import union
 from psp.config.made_entries import made_as
-from psp.config.model import Model, ModelKind
+from psp.config.model import ModelEntry, ModelKind
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
@@ -48,16 +48,16 @@ class TrainedTranslator(ModelKind):
     )
 
     @classmethod
-    def files(cls, model: Model, of: Callable[[str], Model]) -> list[str]:
+    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return [f"{model.name}/model/{file}" for file in FILES]
 
     @classmethod
-    def refusal(cls, model: Model) -> str:
+    def refusal(cls, model: ModelEntry) -> str:
         return "a translator has model/, translator.json, train/ and pairs/ only"
 
 
 @dataclass(frozen=True)
-class Translator:
+class TranslatorEntry:
     """One translator of a config.
 
     Attributes:
@@ -76,7 +76,7 @@ class Translator:
     licence: str | None
     settings: Mapping[str, Any]
     files: tuple[str, ...] = ()
-    data: Model | None = None
+    data: ModelEntry | None = None
     train: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -93,7 +93,7 @@ def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(Path(os.path.expandvars(file))) for file in (f"{entry['ctranslate2']}/model.bin", *beside))
 
 
-def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> Translator:
+def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> TranslatorEntry:
     """Resolve an entry of a translator that is there already."""
     if strange := next((key for key in _TRAINED if key in entry), None):
         raise ConfigError(
@@ -106,7 +106,7 @@ def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, st
         if own.get(key):
             own[key] = os.path.expandvars(own[key])
     settings = filled(declared, {**own, **entry.get("search", {})}, where)
-    return Translator(name, languages, entry.get("licence"), settings, ready_files(entry))
+    return TranslatorEntry(name, languages, entry.get("licence"), settings, ready_files(entry))
 
 
 def resolve_translator(
@@ -114,13 +114,13 @@ def resolve_translator(
     entry: Mapping[str, Any],
     *,
     models: Sequence[str],
-    model: Callable[[str], Model],
+    model: Callable[[str], ModelEntry],
     blocks: Callable[[Mapping[str, Any], str, Sequence[str]], dict[str, Any]],
     catalogue: Mapping[str, Mapping[str, Any]],
     train: Mapping[str, Any],
     recipe: str,
     seed: int,
-) -> Translator:
+) -> TranslatorEntry:
     """Resolve and check an entry.
 
     Args:
@@ -211,9 +211,10 @@ def resolve_translator(
         "subword": {
             **settings["subword"],
             **{key: block[key] for key in ("vocab_size", "character_coverage", "threads")},
+            "arabic": "as written",  # or it would write what it folds
         },
     }
-    prepared = Model(
+    prepared = ModelEntry(
         TrainedTranslator,
         f"{FOLDER}/{name}",
         languages,
@@ -232,7 +233,7 @@ def resolve_translator(
         f"{where}.search",
     )
     files = tuple(f"{folder}/{file}" for file in FILES)
-    return Translator(name, languages, union(part.licence for part in parts), settings, files, prepared, block)
+    return TranslatorEntry(name, languages, union(part.licence for part in parts), settings, files, prepared, block)
 
 
 def _turned(part: CorpusSpec, languages: tuple[str, str], filters: Mapping[str, Any]) -> CorpusSpec:

@@ -19,7 +19,7 @@ _OWN = ("recipe", "seeds")
 
 
 @dataclass(frozen=True)
-class Variant:
+class VariantEntry:
     """One way to train a model.
 
     Attributes:
@@ -46,7 +46,7 @@ def resolve(
     defaults: Callable[[str], Mapping[str, Any]],
     of_recipe: Collection[str],
     where: str,
-) -> dict[str, Variant]:
+) -> dict[str, VariantEntry]:
     """Resolve all variants of a model, by name, its own settings first.
 
     A variant's value comes from these, each overriding the one before: the model's block ``train``; if the variant
@@ -65,7 +65,7 @@ def resolve(
         ConfigError: a name is not usable for a folder, or is that of the model's own settings; or two variants are
             equal.
     """
-    found = {recipe: Variant(recipe, recipe, tuple(seeds), train, base=True)}
+    found = {recipe: VariantEntry(recipe, recipe, tuple(seeds), train, base=True)}
     for name, entry in entries.items():
         if entry is None:
             continue
@@ -84,11 +84,11 @@ def resolve(
         own = {key: value for key, value in entry.items() if key not in _OWN}
         block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
         _check_distinct(name, block, found.values(), where)
-        found[name] = Variant(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
+        found[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
     return found
 
 
-def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[Variant], where: str) -> None:
+def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[VariantEntry], where: str) -> None:
     for other in others:
         if other.train == block:  # never if a grid search sets the model's own settings, which are not known yet
             raise ConfigError(

@@ -13,10 +13,10 @@ from psp.config import mined_entries, translated_entries  # noqa: F401  (for the
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import CorpusSpec, resolve
 from psp.config.made_entries import Asking, made_as
-from psp.config.model import Model, unspelled
+from psp.config.model import ModelEntry, unspelled
 from psp.config.overlay import merge
 from psp.config.schema import defaults
-from psp.config.translator_entries import Translator
+from psp.config.translator_entries import TranslatorEntry
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import RECIPES
 
@@ -37,11 +37,11 @@ class Written(ABC):
     vectors: dict[str, dict[str, Any]]
 
     @abstractmethod
-    def model(self, name: str) -> Model:
+    def model(self, name: str) -> ModelEntry:
         """Resolve one model."""
 
     @abstractmethod
-    def translator(self, name: str) -> Translator:
+    def translator(self, name: str) -> TranslatorEntry:
         """Resolve one translator."""
 
     @property
@@ -87,7 +87,7 @@ class Written(ABC):
         """
         found = defaults(self.schema["$defs"][block], self.schema, recipe, own or {})
         if block == "train" and unspelled(encoder):
-            found["init_spelling"] = 0
+            found |= {"init_spelling": 0, "init_encoder": None}
         return found
 
     def parts(
@@ -107,7 +107,7 @@ class Written(ABC):
                 raise ConfigError(f"{where}: {other} is made from {name} in turn; break the cycle")
             return self.model(other).parts
 
-        def translator(key: str) -> Translator:
+        def translator(key: str) -> TranslatorEntry:
             for other in self._origins({"translator": key}):
                 if other == name or name in self._made_from(other):
                     raise ConfigError(f"{where}: translator {key} is trained on {name} in turn; break the cycle")

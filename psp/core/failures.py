@@ -115,7 +115,8 @@ def of_job(what: str, logs: list[str], signal: str | None, said: str | None) -> 
     if signal == "SIGKILL":
         how += " (perhaps out of memory: on a cluster each new try of `--retries 2` asks for more)"
     there = [log for log in logs if Path(log).is_file()]
-    return f"{what} {how}" + (f"; see its log {', '.join(there)}" if there else "")
+    mend = "; the same command resumes from here" if signal == "SIGTERM" else ""
+    return f"{what} {how}" + (f"; see its log {', '.join(there)}" if there else "") + mend
 
 
 def _is_full(log: str) -> bool:

@@ -89,6 +89,12 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
+def cache_folder() -> str | None:
+    """Where compiled code is kept; None if nowhere can be written to, so that it is compiled at every start."""
+    path = dot._cache.cache_path
+    return None if path is None else str(path)
+
+
 def set_threads(threads: int) -> int:
     """Let compiled loops use ``threads`` threads, or all if there are fewer; return the previous number."""
     before: int = numba.get_num_threads()

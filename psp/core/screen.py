@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from psp.core.status import Status, Work, clock, figures
+from psp.core.status import Status, WorkStatus, clock, figures
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +23,7 @@ STATES = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class ScreenRow:
     """A job to show.
 
     Attributes:
@@ -47,7 +47,7 @@ class Row:
         return said and said.format(ago=clock(time.time() - self.status.written))
 
     @property
-    def work(self) -> Work | None:
+    def work(self) -> WorkStatus | None:
         """What it counts, if it is working."""
         return None if self.status is None or self.news is not None else self.status.work
 
@@ -58,14 +58,14 @@ class Row:
         return f"{self.what}: {self.work.line()}"
 
 
-def lines(rows: Sequence[Row]) -> list[str]:
+def lines(rows: Sequence[ScreenRow]) -> list[str]:
     """Return one line for each of the first few jobs; those with a count come first."""
     first = sorted(rows, key=lambda row: row.work is None)
     more = len(rows) - MOST_LINES
     return [row.line() for row in first[:MOST_LINES]] + ([f"... and {more} more jobs"] if more > 0 else [])
 
 
-def table(rows: Sequence[Row], columns: int, height: int) -> Table:
+def table(rows: Sequence[ScreenRow], columns: int, height: int) -> Table:
     """Lay out as many jobs as fit, one per line: share done, rate, time left, metrics.
 
     Args:
@@ -101,7 +101,7 @@ def table(rows: Sequence[Row], columns: int, height: int) -> Table:
     return grid
 
 
-def _cells(row: Row) -> tuple[str, str, str, str, str]:
+def _cells(row: ScreenRow) -> tuple[str, str, str, str, str]:
     """Return name, share (or number) done, rate, time left (or taken), metrics."""
     work = row.work
     if work is None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-RECIPES = ("psp", "paper", "code", "paranmt", "dadas")
+RECIPES = ("psp", "paper", "code", "paranmt", "dadas", "distilled")
 """The groups of defaults; ``default`` is that of the first."""
 
 NAME = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

@@ -25,7 +25,7 @@ SILENT = 600.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Work:
+class WorkStatus:
     """Work being counted: ``done`` of ``total`` units, recent ``rate`` per second, and metrics (``figures``)."""
 
     what: str
@@ -69,7 +69,7 @@ class Status:
     born: int | None  # the system's start time: process ids are reused
     started: float
     written: float
-    work: Work | None
+    work: WorkStatus | None
 
     def state(self) -> str:
         """Return ``running``, ``dead`` (process gone) or ``silent`` (other machine, no update for 10 minutes)."""
@@ -85,7 +85,7 @@ def read(path: Path) -> Status | None:
         work = value.pop("work")
         if value.pop("format") != 1:
             return None
-        return Status(**value, work=work and Work(**work))
+        return Status(**value, work=work and WorkStatus(**work))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -107,7 +107,7 @@ class _Place:
         self.path, self.status = path, status
         self.writer = os.getpid()
 
-    def write(self, work: Work | None) -> None:
+    def write(self, work: WorkStatus | None) -> None:
         if os.getpid() != self.writer:  # a fork, which inherits its parent's bar
             return
         self.status = dataclasses.replace(self.status, written=time.time(), work=work)
@@ -155,7 +155,7 @@ def join(log_file: Path | str) -> None:
         _place = _Place(path, status)
 
 
-def tell(work: Work | None) -> None:
+def tell(work: WorkStatus | None) -> None:
     """Write the current work (None: nothing that is counted) to this process's status file, if it has one."""
     if _place is not None:
         _place.write(work)

@@ -13,7 +13,7 @@ from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.evaluation import resamples
 from psp.evaluation.evaluate import FORMAT, gathered_files
-from psp.models.scores import compared_figures, tasks_of
+from psp.models.scores import compared_metrics, tasks_of
 
 if TYPE_CHECKING:
     from psp.core.schemas.evaluation import Evaluation
@@ -47,19 +47,19 @@ def evaluate_combined(
 
     Returns:
         What was written: ``format``, ``model``; ``parts``, for each its ``model``, ``weight``, ``scores``
-        (:func:`psp.models.scores.compared_figures`) and ``differences``, its scores minus the combination's with
+        (:func:`psp.models.scores.compared_metrics`) and ``differences``, its scores minus the combination's with
         intervals by the paired bootstrap; ``between_parts``; and the body of an evaluation.
 
     Raises:
         DataError: a file is missing or damaged, or a part was evaluated on other sets or resamples.
     """
     body, drawn = gathered_files(**scored)
-    figures = compared_figures(body)
+    figures = compared_metrics(body)
     bodies, entries = {}, []
     for part in parts:
         found: Evaluation = read_json(part.evaluation)
         schemas.check(found, "eval", part.evaluation)
-        scores = compared_figures(found)
+        scores = compared_metrics(found)
         if found["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
             raise DataError(
                 f"scored on other sets or resamples than {name}; give both models the same `evaluate` block and seed",

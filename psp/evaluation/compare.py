@@ -16,7 +16,7 @@ from psp.core.files import read_json, write_json
 from psp.evaluation.resamples import difference, differences, read
 from psp.evaluation.systems import TRAINED
 from psp.evaluation.task_files import same_draw, scored_task
-from psp.models.scores import compared_figures, is_of_every_model, tasks_of
+from psp.models.scores import compared_metrics, is_of_every_model, tasks_of
 
 if TYPE_CHECKING:
     from psp.core.schemas.evaluation import Comparison, Evaluation
@@ -48,7 +48,7 @@ def compare(
     Returns:
         What was written: ``format``, ``model``; ``systems``, a body as in eval.json for each name, the model's own
         under ``trained``; ``differences``, for each other system its figures minus the model's
-        (:func:`psp.models.scores.compared_figures`), each with the paired bootstrap's 95% interval; ``tasks``,
+        (:func:`psp.models.scores.compared_metrics`), each with the paired bootstrap's 95% interval; ``tasks``,
         for each task and other system :func:`task_differences`.
 
     Raises:
@@ -56,14 +56,14 @@ def compare(
     """
     model = _body(trained[0])
     drawn = read(trained[1], model["conditions"])
-    figures = compared_figures(model)
+    figures = compared_metrics(model)
     bodies, lost = {TRAINED: model}, {}
     for system, (evaluation, resampled) in systems.items():
         body = _body(evaluation)
         if body["conditions"] != model["conditions"]:
             raise DataError(f"scored on other resamples than {trained[0]}; delete it and make it again", evaluation)
         bodies[system] = body
-        lost[system] = differences(figures, drawn, compared_figures(body), read(resampled, body["conditions"]))
+        lost[system] = differences(figures, drawn, compared_metrics(body), read(resampled, body["conditions"]))
     on_tasks = {
         task: {
             system: task_differences(_task(trained[0], task), _task(evaluation, task))

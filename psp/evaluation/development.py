@@ -3,50 +3,99 @@
 It is Pearson x 100 on SemEval-2017's English track (as in the paper; or on the user's own file) minus the retrieval
 error in % on the held-out slice of the training corpora. For a model without English it is the latter alone, unless the
 user has STS pairs in its languages (the other tracks of SemEval-2017, in Arabic, Spanish and Turkish, are test sets).
-The STS part alone, 250 pairs, is a weak criterion. The STS Benchmark's dev set is part of STS 2012 to 2016, so
-selecting on it would leak those tests.
+The STS part alone, 250 pairs, is a weak criterion, so that a config can name further sets
+(:mod:`psp.evaluation.judged`), and settings are compared by pairs that are harder to find (:meth:`Development.final`).
+The STS Benchmark's dev set is part of STS 2012 to 2016, so selecting on it would leak those tests.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation.metrics import count_errors, no_correlation
-from psp.evaluation.scorers import Scorer
-from psp.evaluation.testsets import StsSet, read_development
+from psp.evaluation.metrics import OF_PAIRS, no_correlation, standard_error
+from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
+from psp.evaluation.testsets import StsSet, read_development, read_file
+from psp.models.similarity import unit
 from psp.pairs.pair_file import read_pairs
+
+Vectors = npt.NDArray[np.float32]
+#: What the parts of the score count, if nothing is said of it.
+EQUAL: Mapping[str, float] = {"sts": 1.0, "heldout": 1.0}
+#: Two cosines that differ by less are equal in float32.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class JudgedSet:
+    """A set of scored pairs, the metric that it is scored by (one of ``OF_PAIRS``), and its weight."""
+
+    name: str
+    data: StsSet
+    metric: str = "pearson"
+    weight: float = 1.0
+
+    def value(self, similarity: Floats) -> float | None:
+        """The metric x 100 for a system's similarities, float64 (pairs,); None if it is undefined."""
+        if no_correlation(similarity, self.data.gold) is not None:
+            return None
+        return 100 * OF_PAIRS[self.metric](similarity, self.data.gold)
+
+    def standard_error(self, similarity: Floats) -> float:
+        """That of :meth:`value` over other pairs of the kind; 0 if it is undefined."""
+        if no_correlation(similarity, self.data.gold) is not None:
+            return 0.0
+        return 100 * standard_error(OF_PAIRS[self.metric], similarity, self.data.gold)
 
 
 class Development:
-    """A validation set: scored STS pairs, held-out translation pairs, or both.
+    """A validation set: scored pairs, held-out translation pairs, or both.
+
+    Args:
+        sts: the STS set of the paper, or the user's own; None without.
+        heldout: both sides of the held-out pairs; None without.
+        sets: further sets of scored pairs.
+        weights: ``sts``, that set's in the mean over all sets, and ``heldout``, that of the retrieval error.
 
     Raises:
-        ConfigError: neither is given.
+        ConfigError: neither scored nor held-out pairs are given.
     """
 
-    def __init__(self, sts: StsSet | None, heldout: tuple[list[str], list[str]] | None) -> None:
-        if sts is None and heldout is None:
+    def __init__(
+        self,
+        sts: StsSet | None,
+        heldout: tuple[list[str], list[str]] | None,
+        *,
+        sets: Sequence[JudgedSet] = (),
+        weights: Mapping[str, float] = EQUAL,
+    ) -> None:
+        if sts is None and heldout is None and not sets:
             raise ConfigError("no data to select a model by; give a development STS set, a held-out slice, or both")
-        self.sts, self.heldout = sts, heldout
+        self.sts, self.heldout, self.weights = sts, heldout, weights
+        own = [] if sts is None else [JudgedSet(sts.name, sts, weight=weights["sts"])]
+        self.sets = [*own, *sets]
 
     def __str__(self) -> str:
-        sts = [] if self.sts is None else [f"{len(self.sts):,} STS pairs ({self.sts.name})"]
+        sets = [f"{len(one.data):,} scored pairs ({one.name})" for one in self.sets]
         heldout = [] if self.heldout is None else [f"{len(self.heldout[0]):,} pairs held out of the corpora"]
-        return " and ".join(sts + heldout)
+        return " and ".join(sets + heldout)
 
     @property
     def sha256(self) -> str:
-        """Hash of all its texts and scores."""
-        sts = self.sts and [list(self.sts.a), list(self.sts.b), [float(score) for score in self.sts.gold]]
-        return hashlib.sha256(json.dumps([sts, self.heldout]).encode()).hexdigest()
+        """Hash of all its texts and scores, and of what they count."""
+        sets = [
+            [one.data.a, one.data.b, [float(score) for score in one.data.gold], one.metric, one.weight]
+            for one in self.sets
+        ]
+        return hashlib.sha256(json.dumps([sets, self.heldout, self.weights["heldout"]]).encode()).hexdigest()
 
     @classmethod
     def load(cls, sts: str | Path | None, heldout: Path | str | None, archive: Path | str | None = None) -> Development:
@@ -62,15 +111,15 @@ class Development:
             DataError: a file is missing or malformed, or the archive has no English track.
             ConfigError: no data to select by, or ``"semeval2017-en"`` without an archive.
         """
-        data = None if sts is None else read_development(sts, archive)
-        return cls(data, None if heldout is None else read_pairs(heldout))
+        return DevelopmentFiles(sts, None if heldout is None else Path(heldout), archive).read()
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> dict[str, Any]:
-        """Evaluate a system.
+        """Evaluate a system, to compare the steps of one training.
 
-        Returns ``score`` (``pearson`` minus ``error``, of the parts available; higher is better), ``pearson`` (times
-        100; None without an STS set or if undefined, counting as 0), ``error`` (mean retrieval error in % of both
-        directions, or None), ``pairs_sts`` and ``pairs_heldout``.
+        Returns ``score`` (the weighted mean over the sets of scored pairs, minus the weighted ``error``, of the parts
+        available; higher is better), ``pearson`` (on ``sts``, times 100; None without it or if undefined, counting as
+        0), ``error`` (mean retrieval error in % of both directions, or None), ``pairs_sts`` and ``pairs_heldout``; and
+        where there are further sets, ``sets``: their metrics by name.
 
         ``heldout_scorer`` scores the held-out text, if ``scorer`` would prepare it a second time (its Chinese is
         already segmented); the default is ``scorer``.
@@ -78,27 +127,95 @@ class Development:
         A held-out sentence counts as found if the neighbour's text equals the right one: short sentences occur many
         times there, unlike in Tatoeba's sets, and no model could tell them apart.
         """
-        total, pearson, error = 0.0, None, None
-        if self.sts is not None:
-            similarity = scorer.pairwise(self.sts.a, self.sts.b)
-            if no_correlation(similarity, self.sts.gold) is None:
-                from scipy import stats  # not at Snakemake's every start: it takes half a second
-
-                pearson = round(100 * float(stats.pearsonr(similarity, self.sts.gold).statistic), 4)
-                total += pearson
+        values = [one.value(scorer.pairwise(one.data.a, one.data.b)) for one in self.sets]
+        error = None
         if self.heldout is not None:
-            source, target = self.heldout
-            cross = (heldout_scorer or scorer).cross(source, target)
-            rates = [_rate(cross, target), _rate(cross.T, source)]
-            error = round(100 * sum(rates) / 2, 4)
-            total -= error
+            wrong = self._wrong(heldout_scorer or scorer)
+            error = round(100 * float(wrong.mean()), 4)
+        rounded = [None if value is None else round(value, 4) for value in values]
+        own, further = (rounded[:1], rounded[1:]) if self.sts is not None else ([None], rounded)
+        names = [one.name for one in self.sets[len(self.sets) - len(further) :]]
         return {
-            "score": round(total, 4),
-            "pearson": pearson,
+            "score": round(self._total(rounded, error), 4),
+            "pearson": own[0],
             "error": error,
             "pairs_sts": 0 if self.sts is None else len(self.sts),
             "pairs_heldout": 0 if self.heldout is None else len(self.heldout[0]),
+            **({"sets": dict(zip(names, further, strict=True))} if further else {}),
         }
+
+    def final(
+        self, scorer: Scorer, heldout_scorer: EmbeddingScorer, candidates: Iterable[tuple[Vectors, Vectors]] = ()
+    ) -> dict[str, Any]:
+        """Evaluate a trained system, to compare settings: as :meth:`score`, but the held-out pairs are harder to find.
+
+        Args:
+            scorer, heldout_scorer: as of :meth:`score`.
+            candidates: vectors of further sentences among which the held-out ones are looked for, in portions: of
+                sources and of targets, float32 (sentences, dim), of any length. None of them may be a translation of a
+                held-out one.
+
+        Returns:
+            ``score`` and its ``standard_error`` over other items of the kind, by the bootstrap; ``sets`` and
+            ``retrieval``, with the items, the weight and the standard error of each part.
+        """
+        parts, variance, values = {}, 0.0, []
+        total_weight = sum(one.weight for one in self.sets)
+        for one in self.sets:
+            similarity = scorer.pairwise(one.data.a, one.data.b)
+            value, error = one.value(similarity), one.standard_error(similarity)
+            values.append(value)
+            variance += (one.weight / total_weight * error) ** 2
+            parts[one.name] = {
+                "metric": one.metric,
+                "value": None if value is None else round(value, 4),
+                "standard_error": round(error, 4),
+                "items": len(one.data),
+                "weight": one.weight,
+            }
+        retrieval, rate = None, None
+        if self.heldout is not None:
+            wrong = self._wrong(heldout_scorer)
+            among = 0
+            queries = [_unit(heldout_scorer.vectors(side)) for side in self.heldout]
+            right = np.einsum("ij,ij->i", *queries)
+            for portions in candidates:
+                among += len(portions[0])
+                # A source is looked for among targets, and the other way round.
+                for direction, (query, portion) in enumerate(zip(queries, reversed(portions), strict=True)):
+                    best = (query @ _unit(portion).T).max(axis=1, initial=-1.0)
+                    wrong[direction] |= best > right + _ROUNDING
+            per_pair = 100 * wrong.mean(axis=0)
+            rate = float(per_pair.mean())
+            error = float(per_pair.std()) / len(per_pair) ** 0.5
+            variance += (self.weights["heldout"] * error) ** 2
+            retrieval = {
+                "error": round(rate, 4),
+                "standard_error": round(error, 4),
+                "items": len(per_pair),
+                "candidates": among,
+                "weight": self.weights["heldout"],
+            }
+        return {
+            "score": round(self._total(values, rate), 4),
+            "standard_error": round(variance**0.5, 4),
+            "sets": parts,
+            "retrieval": retrieval,
+        }
+
+    def _total(self, values: Sequence[float | None], error: float | None) -> float:
+        weights = [one.weight for one in self.sets]
+        total = sum(weight * (value or 0.0) for weight, value in zip(weights, values, strict=True)) / (
+            sum(weights) or 1
+        )
+        return total - self.weights["heldout"] * (error or 0.0)
+
+    def _wrong(self, scorer: Scorer) -> npt.NDArray[np.bool_]:
+        """Which held-out sentences another is taken for among the held-out ones, bool (2, pairs)."""
+        assert self.heldout is not None
+        source, target = self.heldout
+        cross = scorer.cross(source, target)
+        return np.stack([_mistaken(cross, target), _mistaken(cross.T, source)])
 
 
 @dataclass(frozen=True)
@@ -108,17 +225,31 @@ class DevelopmentFiles:
     Attributes:
         sts, archive: as for :meth:`Development.load`.
         heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
+        sets: of each further set its name, a file as of ``sts``, its metric and its weight.
+        weights: as of :class:`Development`.
     """
 
     sts: str | Path | None = None
     heldout: Path | None = None
     archive: Path | str | None = None
+    sets: Sequence[tuple[str, Path, str, float]] = ()
+    weights: Mapping[str, float] = field(default_factory=lambda: EQUAL)
 
     @classmethod
     def configured(cls, inputs: Any, block: Mapping[str, Any]) -> DevelopmentFiles:
-        """Those of a rule's inputs ``sts``, ``heldout`` and ``archive``; the block names a published set."""
+        """Those of a rule's inputs ``sts``, ``heldout``, ``archive`` and ``sets``; the block says what they are."""
         heldout = inputs.get("heldout")
-        return cls(inputs.get("sts", block["sts"]), heldout and Path(heldout), inputs.get("archive"))
+        files = map(Path, inputs.get("sets", ()))
+        return cls(
+            inputs.get("sts", block["sts"]),
+            heldout and Path(heldout),
+            inputs.get("archive"),
+            [
+                (name, file, entry["metric"], entry["weight"])
+                for (name, entry), file in zip(block["sets"].items(), files, strict=True)
+            ],
+            block["weights"],
+        )
 
     def load(self) -> Development | None:
         """Read them; None without any.
@@ -132,9 +263,23 @@ class DevelopmentFiles:
                 "what drops their pairs, or write `development: {heldout: 0}`",
                 self.heldout,
             )
-        return Development.load(self.sts, self.heldout, self.archive) if self.sts or self.heldout else None
+        return self.read() if self.sts or self.heldout or self.sets else None
+
+    def read(self) -> Development:
+        """As :meth:`load`, where there must be some."""
+        return Development(
+            None if self.sts is None else read_development(self.sts, self.archive),
+            None if self.heldout is None else read_pairs(self.heldout),
+            sets=[JudgedSet(name, read_file(file, name), metric, weight) for name, file, metric, weight in self.sets],
+            weights=self.weights,
+        )
 
 
-def _rate(similarity: np.ndarray, texts: list[str]) -> float:
-    errors, duplicates, queries = count_errors(similarity, texts)
-    return (errors - duplicates) / queries
+def _mistaken(similarity: np.ndarray, texts: list[str]) -> npt.NDArray[np.bool_]:
+    """Which queries another text than theirs is found for, bool (queries,); as :func:`count_errors` counts them."""
+    found = np.argmax(similarity, axis=1)
+    return np.array([texts[one] != texts[right] for right, one in enumerate(found)], np.bool_)
+
+
+def _unit(vectors: Floats | Vectors) -> Vectors:
+    return unit(np.asarray(vectors, np.float64)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Keep a user's own development set clear of the sentences that the model is tested on.
+"""Keep development sets clear of the sentences that the model is tested on.
 
 A model selected on test sentences has seen the test, if only through that choice: all 750 pairs of STS 2012's MSRpar
 are in the training part of MRPC, and 995 of SICK's 4,500 training pairs have a sentence of an STS set.
@@ -18,7 +18,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, write_json
-from psp.evaluation.testsets import read_file
+from psp.evaluation.testsets import StsSet
 from psp.text.keys import normalised_key, normalised_keys
 
 if TYPE_CHECKING:
@@ -30,27 +30,32 @@ FORMAT: Final = 1
 
 
 def clear(
-    development: Path | str, scored: Iterable[tuple[str, str, str]], out: Path | str, report: Path | str
+    data: StsSet,
+    scored: Iterable[tuple[str, str, str]],
+    out: Path | str,
+    report: Path | str,
+    *,
+    source: Path | str | None = None,
 ) -> DevelopmentReport:
-    r"""Copy a development set without the pairs that hold a sentence of an evaluated set.
+    r"""Write a development set without the pairs that hold a sentence of an evaluated set.
 
     Sentences match as in the filter ``decontaminate``: the same letters and digits, ignoring case.
 
     Args:
-        development: the user's set, lines ``score \t sentence \t sentence``.
+        data: the set.
         scored: (name of the set, sentence, sentence) of each pair that the model is evaluated on, as from
             :func:`psp.evaluation.testsets.scored_pairs`.
-        out: the pairs that are left, in the same layout and order; written atomically.
+        out: the pairs that are left, in their order, lines ``score \t sentence \t sentence``; written atomically.
         report: JSON with the counts; written atomically.
+        source: the file that an error names.
 
     Returns:
         What was written to ``report``: ``format``, ``pairs``, ``kept`` and ``dropped`` (the first set that has a
         sentence of a pair -> pairs).
 
     Raises:
-        DataError: the set cannot be read, or fewer than two pairs are left.
+        DataError: fewer than two pairs are left.
     """
-    data = read_file(development)
     sets: dict[str, str] = {}
     for name, *pair in scored:
         for key in filter(None, map(normalised_key, pair)):
@@ -68,10 +73,10 @@ def clear(
         raise DataError(
             f"{len(kept)} of its {len(data):,} pairs are left without those that hold a sentence of an evaluated set "
             f"({counts}); name another development set, or leave those sets out of `evaluate`",
-            development,
+            source,
         )
     if dropped:
-        log.warning("%s: %d of %d pairs hold an evaluated sentence, and are left out: %s", development,
+        log.warning("%s: %d of %d pairs hold an evaluated sentence, and are left out: %s", data.name,
                     sum(dropped.values()), len(data), counts)  # fmt: skip
     with atomic_text(out) as file:
         for row in kept:

@@ -50,7 +50,7 @@ def evaluate(
         files: the user's own STS sets, name -> file of ``score \t sentence \t sentence``.
         resamples, seed: number and seed of bootstrap resamples for the 95% intervals.
         resampled: filled with each score in each resample, float64 (resamples,), by the names of
-            :func:`psp.models.scores.compared_figures`. Systems share the same resamples, so differences can be taken
+            :func:`psp.models.scores.compared_metrics`. Systems share the same resamples, so differences can be taken
             per resample.
 
     Returns:

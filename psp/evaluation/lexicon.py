@@ -18,8 +18,8 @@ from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats
 from psp.evaluation.tasks import BootstrapSpec, make
 from psp.evaluation.tasks.word_similarity import ALL, COVERED, WordSimilarity
-from psp.pairs.lexicon.build import Found, make_lexicon
-from psp.pairs.lexicon.sentences import Source
+from psp.pairs.lexicon.build import PairCounts, make_lexicon
+from psp.pairs.lexicon.sentences import SentenceSource
 
 if TYPE_CHECKING:
     from psp.core.schemas.evaluation import LexiconReport
@@ -52,7 +52,7 @@ class PairScorer:
 
 
 def write_lexicon(
-    sources: Sequence[Source],
+    sources: Sequence[SentenceSource],
     out: Path,
     report: Path | None,
     *,
@@ -118,7 +118,7 @@ def write_lexicon(
 
 
 def _scorers(
-    asked: Sequence[tuple[str, str]], found: Found, smoothing: float
+    asked: Sequence[tuple[str, str]], found: PairCounts, smoothing: float
 ) -> dict[str, tuple[PairScorer, tuple[str, ...]]]:
     """The lexicon's measures of a pair of words, and the parts of a set that each can be scored on."""
     across = found.joint.across > 0

@@ -18,7 +18,7 @@ from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.combined import CombinedModel
 from psp.models.kinds import load
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.models.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def measure(
         smaller.append(
             {
                 **_described(made, scores),
-                "differences": differences(main_figures(body), resampled, main_figures(scores), found),
+                "differences": differences(main_metrics(body), resampled, main_metrics(scores), found),
             }
         )
     result: dict[str, Any] = {
@@ -82,7 +82,7 @@ def _sizes(model: TextModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iter
     # random axes do as well as ours. Tatoeba errors are lower on principal axes: 5.7, 6.4 and 7.5% instead of 6.6, 6.8
     # and 8.0. So neither wins. int8 loses less than any of these, at a quarter of the size.
     formats = list(dict.fromkeys(dtypes))
-    if isinstance(model, CombinedModel) or model.sequence is not None:
+    if isinstance(model, CombinedModel) or model.contextual is not None:
         dims = ()  # the first dimensions are those of the first parts alone; an LSTM reads all of its embeddings
     for dim in sorted({model.dim, *(dim for dim in dims if dim < model.dim)}, reverse=True):
         for dtype in formats:

@@ -19,7 +19,7 @@ from psp.core.version import __version__
 from psp.evaluation import resamples
 from psp.evaluation.scorers import Floats
 from psp.evaluation.seeds import summary
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.text.csv_table import read_table
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def gather(
         name: [resamples.read(folder / RESAMPLES, conditions) for folder in seeds.values()]
         for name, seeds in runs.items()
     }
-    own_figures, own_drawn = [compared_figures(body) for body in own], next(iter(drawn.values()))
+    own_metrics, own_drawn = [compared_metrics(body) for body in own], next(iter(drawn.values()))
     found = []
     for name, bodies in evaluations.items():
-        scores = [compared_figures(body) for body in bodies]
+        scores = [compared_metrics(body) for body in bodies]
         by_seed = [
             {**one, **_training(body["train"], folder / "train/timing.csv")}
             for one, body, folder in zip(scores, bodies, runs[name].values(), strict=True)
@@ -80,16 +80,16 @@ def gather(
                 "seeds": list(runs[name]),
                 "threads": [body["train"]["threads"] * body["train"]["processes"] for body in bodies],
                 "figures": {key: summary([one[key] for one in by_seed]) for key in by_seed[0]},
-                "differences": {} if bodies is own else _differences(own_figures, own_drawn, scores, drawn[name]),
+                "differences": {} if bodies is own else _differences(own_metrics, own_drawn, scores, drawn[name]),
             }
         )
     beside = {}
     for name, folder in systems.items():
         body = read_json(folder / "eval.json")
         schemas.check(body, "eval", folder / "eval.json")
-        scores = [compared_figures(body)]
+        scores = [compared_metrics(body)]
         other = [resamples.read(folder / RESAMPLES, conditions)]
-        beside[name] = {"figures": scores[0], "differences": _differences(own_figures, own_drawn, scores, other)}
+        beside[name] = {"figures": scores[0], "differences": _differences(own_metrics, own_drawn, scores, other)}
     result: dict[str, Any] = {
         "format": FORMAT,
         "model": model,
@@ -140,7 +140,7 @@ def _training(report: Mapping[str, Any], timing: Path) -> dict[str, float | None
     columns = read_table(timing, ("pairs", "seconds", "pairs_per_second"))
     # The rate of a row covers only its mini-batches; its seconds include validation.
     steps = np.diff(columns["pairs"], prepend=0.0) / columns["pairs_per_second"]
-    development = {}
+    development: dict[str, float | None] = {}
     if "best" not in report:  # the last weights are kept
         after = [row for row in report["development"]["after"] if row["step"] == report["steps"]]
         development = {f"development/{key}": after[-1][key] for key in ("score", "pearson", "error") if after}
@@ -148,6 +148,10 @@ def _training(report: Mapping[str, Any], timing: Path) -> dict[str, float | None
     elif (best := report["best"]) is not None:
         there = {"score": True, "pearson": best["pairs_sts"], "error": best["pairs_heldout"]}
         development = {f"development/{key}": best[key] for key, pairs in there.items() if pairs}
+    if (final := report.get("final")) is not None:
+        development["development/score"] = final["score"]
+        if final["retrieval"] is not None:
+            development["development/error"] = final["retrieval"]["error"]
     return {
         **development,
         "pairs_seen": report.get("pairs_seen", int(columns["pairs"][-1])),

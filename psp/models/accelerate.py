@@ -78,7 +78,7 @@ class Accelerator:
             self.pooling = psp.models.pooling
 
 
-def accelerated(sequence: Lstm | None, accelerate: bool | str | None) -> Lstm | None:
+def accelerated(contextual: Lstm | None, accelerate: bool | str | None) -> Lstm | None:
     """A model's LSTM as ``accelerate`` wants it computed.
 
     Raises:
@@ -86,10 +86,10 @@ def accelerated(sequence: Lstm | None, accelerate: bool | str | None) -> Lstm | 
         PspError: torch is needed, and is not installed.
     """
     if not isinstance(accelerate, str):
-        return sequence
+        return contextual
     if accelerate not in LSTMS:
         raise ValueError(f"accelerate is {accelerate!r}; it is True, False, None, {' or '.join(map(repr, LSTMS))}")
-    if sequence is None:
+    if contextual is None:
         raise ValueError(
             f"accelerate={accelerate!r} is for LSTMs, and this model is none; write accelerate=True for compiled code"
         )
@@ -99,4 +99,4 @@ def accelerated(sequence: Lstm | None, accelerate: bool | str | None) -> Lstm | 
         log.warning("this processor does not multiply bfloat16: accelerate='bfloat16' is slower than None here")
     from psp.models.lstm_torch import TorchLstm
 
-    return TorchLstm(sequence, LSTMS[accelerate])
+    return TorchLstm(contextual, LSTMS[accelerate])

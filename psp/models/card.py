@@ -6,18 +6,17 @@ the lines above, by which a card that a person has edited is told from one that 
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
-from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json
 from psp.core.version import __version__
 from psp.models import licence as licences
+from psp.models.card_data import section, together
+from psp.models.card_file import sealed, write
 from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
 from psp.models.scores import METRICS, Score, kind_of, model_index, shown
@@ -29,7 +28,6 @@ from psp.text.tokenizer_kinds import on_disk
 
 log = logging.getLogger(__name__)
 
-NAME = "README.md"
 SENTENCEPIECE = "sentencepiece"
 BITEXT = "bitext-mining"
 #: Models of another tokenizer have its kind in place of sentencepiece; those of one language mine no bitext.
@@ -39,9 +37,6 @@ ENCODERS = {
     "lstm": "of the states of an LSTM that reads the vectors",
     "blstm": "of the states of a bidirectional LSTM that reads the vectors",
 }
-#: The columns of the table of corpora.
-COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
-_SEAL = re.compile(r"<!-- written by psp; kept once it is edited: ([0-9a-f]{16}) -->\n?\Z")
 
 
 class Release(NamedTuple):
@@ -94,15 +89,10 @@ def card(
     if evaluation is not None:
         parts.append(_figures(evaluation))
     if models is not None and whole is not None:
-        parts.append(_data(models, whole, given))
+        parts.append(section(models, whole, given))
     if release is not None:
         parts.append(_files(release))
     return sealed("\n\n".join(parts) + "\n\n")
-
-
-def sealed(text: str) -> str:
-    """A card with its last line, by which it is known as unedited."""
-    return f"{text}<!-- written by psp; kept once it is edited: {_checksum(text)} -->\n"
 
 
 def write_with_scores(model_dir: Path, evaluation: Path, data: Sequence[Path], out: Path) -> None:
@@ -124,69 +114,6 @@ def write_with_scores(model_dir: Path, evaluation: Path, data: Sequence[Path], o
     with atomic_text(out) as file:
         file.write(text)
     write(model_dir, text)
-
-
-def is_generated(text: str) -> bool:
-    """Whether psp wrote this card and nobody has edited it since."""
-    text = text.replace("\r\n", "\n")  # an editor or git may turn the ends of lines; that is no edit
-    seal = _SEAL.search(text)
-    return seal is not None and seal[1] == _checksum(text[: seal.start()])
-
-
-def edited(folder: Path) -> bytes | None:
-    """The card in a model's folder, if a person wrote or edited it; None otherwise.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    path = folder / NAME
-    try:
-        text = path.read_bytes() if path.exists() else None
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from error
-    return text if text is not None and not is_generated(text.decode("utf-8", "replace")) else None
-
-
-def write(folder: Path, text: str) -> bool:
-    """Write a card into a model's folder, unless one is there that psp did not write or that was edited since.
-
-    Returns:
-        Whether it was written.
-
-    Raises:
-        DataError: it cannot be read or written.
-    """
-    path = folder / NAME
-    if edited(folder) is not None:
-        log.warning("%s was edited by hand and is kept; remove it to have a new one", path)
-        return False
-    with atomic_text(path) as file:
-        file.write(text)
-    return True
-
-
-def licence(text: str) -> str | None:
-    """The licence in a card's front matter, which may be anybody's card; None without one."""
-    front = re.match(r"---\r?\n(.*?)^---", text, re.DOTALL | re.MULTILINE)
-    found = front and re.search(r"""^license:[ \t]*["']?([^\s"'#]+)""", front[1], re.MULTILINE)
-    return found[1] if found else None
-
-
-def corpora(text: str) -> list[dict[str, str]]:
-    """The rows of a card's tables of corpora, by :data:`COLUMNS`, each once; none without such a table."""
-    _, *tables = text.replace("\r\n", "\n").split(f"\n| {' | '.join(COLUMNS)} |\n")
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
-    for rest in tables:
-        for line in rest.split("\n")[1:]:  # after the rule below the names
-            cells = [markup.unmarked(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            if len(cells) != len(COLUMNS):
-                break
-            rows.setdefault(tuple(cells), dict(zip(COLUMNS, cells, strict=True)))
-    return list(rows.values())
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _front_matter(
@@ -219,11 +146,6 @@ def _front_matter(
     if evaluation is not None and (index := model_index(_name(config, evaluation, release), evaluation)):
         front["model-index"] = index
     return f"---\n{markup.yaml(front)}---"
-
-
-def together(data: Mapping[str, Any]) -> licences.Licence:
-    """The licences of all corpora in data.json."""
-    return licences.together((corpus["corpus"], corpus["licence"]["declared"]) for corpus in data["corpora"])
 
 
 def base_model(config: Mapping[str, Any], release: Release | None = None) -> str | None:
@@ -458,10 +380,10 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
     if domain := same_domain(evaluation):
         said.append(domain)
     table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
-    return f"## Scores\n\n{table}\n\n{' '.join(said)}{_figures_of_parts(evaluation, found)}"
+    return f"## Scores\n\n{table}\n\n{' '.join(said)}{_metrics_of_parts(evaluation, found)}"
 
 
-def _figures_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> str:
+def _metrics_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> str:
     """A combination's figures beside those of its parts; nothing for any other model."""
     if not (parts := evaluation.get("parts")):
         return ""
@@ -491,56 +413,6 @@ def _beside(part: Mapping[str, Any], key: str) -> str:
 
 def _interval(ends: Sequence[float] | None) -> str:
     return "-" if ends is None else f"{ends[0]:.1f} to {ends[1]:.1f}"
-
-
-def _data(models: Sequence[Mapping[str, Any]], whole: Mapping[str, Any], given: str | None) -> str:
-    """The corpora of a model, or of each of several, whose corpora together are ``whole``."""
-    tables = [_table_of_corpora(data) for data in models]
-    if len(set(tables)) == 1:
-        body = "All its parts were trained on the same.\n\n" * (len(models) > 1) + tables[0]
-    else:
-        heads = (f"### {markup.markdown(data['model'])}" for data in models)
-        body = "\n\n".join(f"{head}\n\n{own}" for head, own in zip(heads, tables, strict=True))
-    said = "Licences are those that the corpora declare, as far as psp's config knows them."
-    if given is None:
-        found = together(whole)
-        if found.expression:
-            said += f" Together: {markup.markdown(found.expression)}."
-        if found.undeclared:
-            names = ", ".join(map(markup.markdown, found.undeclared))
-            said += f" No licence is declared by {names}: find out what may be done with a model of such text."
-    return f"## Data\n\n{body}\n\n{said}"
-
-
-def _table_of_corpora(data: Mapping[str, Any]) -> str:
-    body = [
-        (
-            markup.markdown(corpus["corpus"]),
-            "-".join(corpus["languages"]),
-            markup.markdown(corpus["version"] or "-"),
-            f"{corpus['kept']:,}",
-            markup.markdown(corpus["licence"]["declared"] or "none declared"),
-            public_address(corpus["source"]["address"]) or "not on the web",
-        )
-        for corpus in data["corpora"]
-    ]
-    return markup.rows(COLUMNS, body)
-
-
-def public_address(address: str) -> str | None:
-    """A corpus's address as others can use it, safe in Markdown; None for one that is not on the web.
-
-    The path of a file of one's own says nothing to others, and too much about oneself; so do a name and a password.
-    """
-    if not address.startswith(("https://", "http://")):
-        return None
-    scheme, _, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{quote(host.rpartition('@')[2], safe=':.[]-')}{slash}{quote(path, safe=_SAFE)}"
-
-
-#: Of the characters that an address may hold, those that Markdown leaves alone.
-_SAFE = "/:?#@!&'(),;=%+-._"
 
 
 def _files(release: Release) -> str:

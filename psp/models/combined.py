@@ -44,8 +44,8 @@ from psp.models.folder import (
     described,
     encoder_kind,
     read_config,
+    read_contextual,
     read_parts,
-    read_sequence,
     sums,
     table_tensors,
     write_folder,
@@ -68,7 +68,7 @@ _SHARED = ("recipe", "licence", "prompts")
 OF_PARTS = frozenset(
     {
         "weight", "table", "tokenizer", "sentencepiece", "sentencepiece_model", "unknown_id", "vocab_size", "ids",
-        "pool", "prepared", "preprocess", "tokenize", "sequence", "token_vectors",
+        "pool", "prepared", "preprocess", "tokenize", "contextual", "token_vectors",
     }
 )  # fmt: skip
 
@@ -175,10 +175,12 @@ class CombinedModel(TextModel):
         parts = []
         for number, (one, tensors) in enumerate(zip(configs, divided, strict=True)):
             table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
-            sequence = read_sequence(one, table, others, folder)
-            wanted = None if sequence is None and isinstance(accelerate, str) else accelerate
-            parts.append(cls._part_class(table, tokenizer, one, threads=threads, accelerate=wanted, sequence=sequence))
-        if all(part.sequence is None for part in parts):
+            contextual = read_contextual(one, table, others, folder)
+            wanted = None if contextual is None and isinstance(accelerate, str) else accelerate
+            parts.append(
+                cls._part_class(table, tokenizer, one, threads=threads, accelerate=wanted, contextual=contextual)
+            )
+        if all(part.contextual is None for part in parts):
             accelerated(None, accelerate)  # an error if it is for LSTMs
         own = {
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
@@ -197,7 +199,7 @@ class CombinedModel(TextModel):
         parts = between.join(
             (f"{weight:g} x " if self.scaled else "")
             + f"{len(part.table):,} {part.tokenizer.pieces_called}"
-            + ("" if part.sequence is None else f" ({part.sequence.kind.upper()})")
+            + ("" if part.contextual is None else f" ({part.contextual.kind.upper()})")
             for part, weight in zip(self.parts, self.weights, strict=True)
         )
         return f"<psp.Model: {languages}; {parts}, {self.dim} dimensions, {self.dtype}>"
@@ -400,4 +402,4 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
 
 def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A part's encoder as config.json has it, and its tensors beside the embedding matrix."""
-    return ({"kind": MEAN}, {}) if part.sequence is None else (part.sequence.keys(), part.sequence.tensors())
+    return ({"kind": MEAN}, {}) if part.contextual is None else (part.contextual.keys(), part.contextual.tensors())

@@ -19,7 +19,7 @@ from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress
-from psp.models.registry import Encoder, ForeignEncoder, load_encoder
+from psp.models.registry import ForeignEncoder, TextEncoder, load_encoder
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ BLOCK = 1024
 _KEY = 16
 
 
-def cached(name: str, folder: Path | str | None) -> Encoder:
+def cached(name: str, folder: Path | str | None) -> TextEncoder:
     """Load an encoder by name (:func:`psp.models.registry.load_encoder`), with a cache if it is another library's.
 
     Args:
@@ -59,7 +59,7 @@ class CachedEncoder:
         name: what errors and the log call the encoder.
     """
 
-    def __init__(self, encoder: Encoder, identity: str, folder: Path | str, name: str) -> None:
+    def __init__(self, encoder: TextEncoder, identity: str, folder: Path | str, name: str) -> None:
         self.encoder, self.name, self.folder = encoder, name, Path(folder) / identity
         self.segmented = encoder.segmented
         self._files: list[np.ndarray] | None = None

@@ -174,10 +174,10 @@ def read_model(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer
         PspError: its text is segmented, and the segmenter is not installed.
     """
     config, table, tokenizer, others = read_folder(folder)
-    return config, table, tokenizer, read_sequence(config, table, others, folder)
+    return config, table, tokenizer, read_contextual(config, table, others, folder)
 
 
-def read_sequence(
+def read_contextual(
     config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
 ) -> lstm.Lstm | None:
     """Make a model's LSTM of its config.json and its tensors beside the table; None for a mean.

@@ -18,7 +18,7 @@ from typing import Any
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.core.version import __version__
-from psp.models import card, checksums
+from psp.models import card, card_file, checksums
 from psp.models.files import CONFIG, HUB, file_names
 from psp.models.folder import KIND
 from psp.models.kinds import load
@@ -68,7 +68,7 @@ def fetch(address: str) -> Path:
         raise DataError(f'not a psp model: its {CONFIG} lacks "kind": "psp"', address)
     files = file_names(config, address)
     # The cache names a folder by its commit; fetch the other files from the same one, whatever is pushed meanwhile.
-    folder = download(folder.name, [*files, card.NAME])  # and nothing else, ever
+    folder = download(folder.name, [*files, card_file.NAME])  # and nothing else, ever
     for name in files:
         if not (folder / name).is_file():
             raise DataError(f"has no {name}; push the whole model again", address)
@@ -132,10 +132,10 @@ def push(
                 api.create_branch(repo_id, branch=revision, exist_ok=True)
             add = hub.CommitOperationAdd
             operations = [add(name, str(folder / name)) for name in files]
-            if card.is_generated(readme) and _edited(hub, api, repo_id, revision):
+            if card_file.is_generated(readme) and _edited(hub, api, repo_id, revision):
                 log.warning("%s%s: its README.md was edited there and is kept", SCHEME, repo_id)
             else:
-                operations.append(add(card.NAME, readme.encode()))
+                operations.append(add(card_file.NAME, readme.encode()))
             commit = api.create_commit(
                 repo_id,
                 operations,
@@ -156,10 +156,10 @@ def _huggingface_hub() -> ModuleType:
 
 def _card(folder: Path) -> str:
     """Return the card to upload: the folder's, or one without scores if it has none or the weights are newer."""
-    path, weights = folder / card.NAME, folder / file_names(read_json(folder / CONFIG), folder / CONFIG)[1]
+    path, weights = folder / card_file.NAME, folder / file_names(read_json(folder / CONFIG), folder / CONFIG)[1]
     if path.is_file():
         there = path.read_bytes().decode("utf-8", "replace")
-        if not card.is_generated(there) or path.stat().st_mtime >= weights.stat().st_mtime:
+        if not card_file.is_generated(there) or path.stat().st_mtime >= weights.stat().st_mtime:
             return there
     return card.card(read_json(folder / CONFIG))
 
@@ -170,19 +170,19 @@ def _release(folder: Path, own: list[str]) -> tuple[list[str], str]:
     if missing := [name for name in own if name not in named]:
         raise DataError(f"does not name {', '.join(missing)}; make the folder again", folder / checksums.NAME)
     try:
-        readme = (folder / card.NAME).read_bytes().decode("utf-8", "replace")
+        readme = (folder / card_file.NAME).read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
-        raise DataError("is missing from the release; make the folder again", folder / card.NAME) from None
+        raise DataError("is missing from the release; make the folder again", folder / card_file.NAME) from None
     return [*own, *(name for name in named if name not in own), checksums.NAME], readme
 
 
 def _edited(hub: ModuleType, api: Any, repo_id: str, revision: str | None) -> bool:
     """Tell whether the hub has a card written or edited by a person."""
     try:
-        path = api.hf_hub_download(repo_id, card.NAME, revision=revision)
+        path = api.hf_hub_download(repo_id, card_file.NAME, revision=revision)
     except hub.errors.EntryNotFoundError:
         return False
-    return not card.is_generated(Path(path).read_bytes().decode("utf-8", "replace"))
+    return not card_file.is_generated(Path(path).read_bytes().decode("utf-8", "replace"))
 
 
 @contextlib.contextmanager

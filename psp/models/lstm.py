@@ -152,7 +152,7 @@ class Lstm:
         order = order[: int((lengths > 0).sum())]
         out[:] = 0
         for rows in _blocks(order, lengths, self._together):
-            out[rows] = self._pooled(Block(table, encoded.take(rows)))
+            out[rows] = self._pooled(StateBlock(table, encoded.take(rows)))
 
     def states(self, table: EmbeddingMatrix, encoded: Encoded) -> npt.NDArray[np.float32]:
         """The state of each position, those of both directions averaged or concatenated: float32 (ids, dim).
@@ -167,7 +167,7 @@ class Lstm:
         for rows in _blocks(order[: int((lengths > 0).sum())], lengths, self._together):
             ends = np.cumsum(lengths[rows])
             places = np.arange(ends[-1]) + np.repeat(encoded.offsets[rows] - ends + lengths[rows], lengths[rows])
-            found[places] = self._joined(Block(table, encoded.take(rows)))
+            found[places] = self._joined(StateBlock(table, encoded.take(rows)))
         return found
 
     def sha256(self) -> str:
@@ -177,24 +177,24 @@ class Lstm:
             digest.update(name.encode() + np.ascontiguousarray(matrix).tobytes())
         return digest.hexdigest()
 
-    def _pooled(self, block: Block) -> npt.NDArray[np.float32]:
+    def _pooled(self, block: StateBlock) -> npt.NDArray[np.float32]:
         """The vectors of a block's sentences, (n, dim)."""
         # The states themselves are needed only where both directions' are averaged before the maximum is taken.
         if self.pooling == MAX and self.combine == AVERAGE and self.kind == BOTH:
             return np.maximum.reduceat(self._joined(block), block.starts, axis=0)
         return self._both([self._run(number, block) for number in range(len(self.directions))])
 
-    def _joined(self, block: Block) -> npt.NDArray[np.float32]:
+    def _joined(self, block: StateBlock) -> npt.NDArray[np.float32]:
         """The states of a block's positions, (tokens, dim)."""
         return self._both([self._states(number, block) for number in range(len(self.directions))])
 
     # What psp.models.lstm_torch computes in its own way.
 
-    def _run(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+    def _run(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         """One direction's mean or maximum of each sentence's states, (n, width)."""
         return _run(self._ready[number], block, bool(number), self.pooling)
 
-    def _states(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+    def _states(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         """One direction's states of all positions, (tokens, width)."""
         return _states(self._ready[number], block, bool(number))
 
@@ -219,7 +219,7 @@ def dim_of(kind: str, width: int, combine: str | None) -> int:
     return width * (2 if kind == BOTH and combine == CONCAT else 1)
 
 
-class Block:
+class StateBlock:
     """Sentences that are read together.
 
     Attributes:
@@ -261,7 +261,7 @@ def _prepared(direction: Direction) -> Direction:
 
 
 def _steps(
-    matrices: Direction, block: Block, reverse: bool
+    matrices: Direction, block: StateBlock, reverse: bool
 ) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]]:
     """For each step, the flat positions that are read, (m,), and the states after it, (m, width), a view.
 
@@ -296,7 +296,7 @@ def _steps(
         yield places, h
 
 
-def _run(matrices: Direction, block: Block, reverse: bool, pooling: str) -> npt.NDArray[np.float32]:
+def _run(matrices: Direction, block: StateBlock, reverse: bool, pooling: str) -> npt.NDArray[np.float32]:
     """The mean or the maximum of each sentence's states, (n, width)."""
     shape = len(block.starts), matrices.hidden.shape[0]
     pooled = np.full(shape, 0 if pooling == MEAN else -np.inf, np.float32)
@@ -311,7 +311,7 @@ def _run(matrices: Direction, block: Block, reverse: bool, pooling: str) -> npt.
     return pooled
 
 
-def _states(matrices: Direction, block: Block, reverse: bool) -> npt.NDArray[np.float32]:
+def _states(matrices: Direction, block: StateBlock, reverse: bool) -> npt.NDArray[np.float32]:
     """The state of each position, (tokens, width)."""
     found = np.empty((len(block.ids), matrices.hidden.shape[0]), np.float32)
     for places, states in _steps(matrices, block, reverse):

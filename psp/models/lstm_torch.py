@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.models.lstm import MEAN, Block, Lstm
+from psp.models.lstm import MEAN, Lstm, StateBlock
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -45,7 +45,7 @@ class TorchLstm(Lstm):
             for direction in self.directions
         ]
 
-    def _run(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+    def _run(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         states, inside = self._read(number, block)
         if self.pooling == MEAN:
             pooled = (states * inside).sum(0, dtype=torch.float32) / torch.from_numpy(block.lengths)[:, None]
@@ -53,7 +53,7 @@ class TorchLstm(Lstm):
             pooled = states.masked_fill(~inside, -torch.inf).amax(0).float()
         return pooled.numpy()
 
-    def _states(self, number: int, block: Block) -> npt.NDArray[np.float32]:
+    def _states(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         states, inside = self._read(number, block)
         steps = _steps(block, bool(number))
         found = np.empty((len(block.ids), self.width), np.float32)
@@ -61,7 +61,7 @@ class TorchLstm(Lstm):
         found[steps[inside.numpy()]] = states[inside].float().numpy()
         return found
 
-    def _read(self, number: int, block: Block) -> tuple[Tensor, Tensor]:
+    def _read(self, number: int, block: StateBlock) -> tuple[Tensor, Tensor]:
         """One direction's states of padded sentences, (longest, n, width), and which are of tokens, (longest, n, 1)."""
         weights = self._weights[number]
         embeddings = torch.from_numpy(block.embeddings).to(weights[0].dtype)
@@ -82,7 +82,7 @@ def has_bfloat16(kind: str) -> bool:
     return kind != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
-def _steps(block: Block, reverse: bool) -> npt.NDArray[np.int64]:
+def _steps(block: StateBlock, reverse: bool) -> npt.NDArray[np.int64]:
     """The position of ``block.ids`` that is read at each step of each sentence, (longest, n); then its last again."""
     steps = np.minimum(np.arange(block.lengths[0])[:, None], block.lengths - 1)
     places: npt.NDArray[np.int64] = block.starts + (block.lengths - 1 - steps if reverse else steps)

@@ -29,10 +29,10 @@ class _Public(TextModel):
 
         A card that a person has edited stays.
         """
-        from psp.models import card
+        from psp.models import card, card_file
 
         config = super().save(folder)  # type: ignore[safe-super]  # of the kind, which comes next
-        card.write(Path(folder), card.card(config))
+        card_file.write(Path(folder), card.card(config))
         return config
 
     def push_to_hub(self, repo_id: str, **options: Any) -> str:

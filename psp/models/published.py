@@ -25,7 +25,7 @@ import numpy as np
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import new_folder
-from psp.models import card
+from psp.models import card, card_file
 from psp.models.folder import save_model
 from psp.models.table import usable
 from psp.text.sentencepiece import load_sentencepiece
@@ -58,7 +58,7 @@ def import_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str, f
     with new_folder(folder) as temporary:
         imported = read_checkpoint(checkpoint, sentencepiece_model)
         config = save_model(temporary, imported.weight, sentencepiece_model, imported.config)
-        card.write(temporary, card.card(config))
+        card_file.write(temporary, card.card(config))
         return config
 
 
@@ -110,8 +110,8 @@ def read_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str) -> 
     found.append((processor.unk_id(), vocabulary[UNKNOWN]))
     ids, of_ids = np.array(found).T
     table[ids] = weight[of_ids]
-    left_out = [number for number, row in zip(numbers, rows, strict=True) if row is None]
-    config = {"lower_case": lower_case, "left_out": left_out, "unknown_alone": True, "imported_from": path.name}
+    excluded_ids = [number for number, row in zip(numbers, rows, strict=True) if row is None]
+    config = {"lower_case": lower_case, "left_out": excluded_ids, "unknown_alone": True, "imported_from": path.name}
     return Imported(table, config)
 
 

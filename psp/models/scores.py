@@ -149,7 +149,7 @@ def name_of(task: str, part: str, metric: str = "") -> str:
     return "/".join(filter(None, [task, "" if part in WHOLE else part, metric]))
 
 
-def main_figures(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
+def main_metrics(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
     """One score per test set, by name; None where it is undefined.
 
     Names: ``sts`` (mean Pearson over the years), ``semeval2017/<track>``, ``stsb/<part>`` and ``files/<name>``
@@ -163,10 +163,10 @@ def by_place(evaluation: Mapping[str, Any]) -> dict[tuple[str, str, str], Score]
     return {(score.task, score.part, score.metric): score for score in scores(evaluation)}
 
 
-def compared_figures(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
+def compared_metrics(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
     """The scores by which systems are compared, by name; None where one is undefined.
 
-    These are the scores of :func:`main_figures`; ``sts/spearman``, over all pairs of each year, and ``<test>/spearman``
+    These are the scores of :func:`main_metrics`; ``sts/spearman``, over all pairs of each year, and ``<test>/spearman``
     of each other test of similarity; ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the
     mean over languages.
     """

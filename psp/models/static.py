@@ -45,7 +45,7 @@ class StaticModel(TokenModel):
             installed and there is enough text for it to pay. For LSTMs also "torch", which has the same vectors within
             1e-5, or "bfloat16", with cosines to them above 0.999 in half the time on processors that multiply it
             (:mod:`psp.models.lstm_torch`).
-        sequence: what reads the embeddings in the order of the text; None: their mean is taken.
+        contextual: what reads the embeddings in the order of the text; None: their mean is taken.
 
     Raises:
         DataError: the embedding matrix and the tokenizer do not match, or the config names two segmenters, leaves out
@@ -63,12 +63,12 @@ class StaticModel(TokenModel):
         *,
         threads: int = 1,
         accelerate: bool | str | None = None,
-        sequence: Lstm | None = None,
+        contextual: Lstm | None = None,
     ) -> None:
         self.tokenizer = as_tokenizer(sentencepiece_model, config)
         self.table = checked_table(weight, self.tokenizer)
         self.config = self.tokenizer.to_config(config or {})
-        self.threads, self.sequence = threads, accelerated(sequence, accelerate)
+        self.threads, self.contextual = threads, accelerated(contextual, accelerate)
         self._accelerator = Accelerator(None if isinstance(accelerate, str) else accelerate, self.tokenizer.fast)
         checked_prompts(self.config)
 
@@ -97,14 +97,14 @@ class StaticModel(TokenModel):
             ValueError: ``dtype`` or ``dim`` is not available; or as of the class.
         """
         folder = Path(folder)
-        config, table, tokenizer, sequence = read_model(folder)
-        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate, sequence=sequence)
+        config, table, tokenizer, contextual = read_model(folder)
+        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
         return model.quantized(dtype, dim)
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
         rows = f"{self.vocab_size:,} {self.tokenizer.pieces_called}"
-        what = "" if self.sequence is None else f", {self.sequence.kind.upper()}"
+        what = "" if self.contextual is None else f", {self.contextual.kind.upper()}"
         return f"<psp.Model: {languages}; {rows}{what}, {self.dim} dimensions, {self.dtype}>"
 
     @property
@@ -135,12 +135,12 @@ class StaticModel(TokenModel):
         Raises:
             ValueError: ``dtype`` or ``dim`` is not available; an LSTM needs all dimensions of its embeddings.
         """
-        if self.sequence is not None and dim not in (None, self.dim):
+        if self.contextual is not None and dim not in (None, self.dim):
             raise ValueError(
-                f"dim is {dim}, but this model's {self.sequence.kind.upper()} needs all dimensions of its embeddings; "
-                "cut its vectors instead: encode(texts, truncate_dim=...)"
+                f"dim is {dim}, but this model's {self.contextual.kind.upper()} needs all dimensions of its "
+                "embeddings; cut its vectors instead: encode(texts, truncate_dim=...)"
             )
-        table = self.table.converted(dtype, None if self.sequence is not None else dim)
+        table = self.table.converted(dtype, None if self.contextual is not None else dim)
         if table is self.table:
             return self
         made = object.__new__(type(self))  # shares sentencepiece and compiled code
@@ -155,14 +155,14 @@ class StaticModel(TokenModel):
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder: :func:`psp.models.folder.save_model`."""
         config = {key: value for key, value in self.config.items() if key not in OURS}
-        if self.sequence is None:
+        if self.contextual is None:
             return save_model(folder, self.table, self.tokenizer, config)
-        keys, tensors = self.sequence.keys(), self.sequence.tensors()
+        keys, tensors = self.contextual.keys(), self.contextual.tensors()
         return save_model(folder, self.table, self.tokenizer, config, encoder=keys, tensors=tensors)
 
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
-        if self.sequence is not None:
-            self.sequence.pool(self.table, encoded, out)
+        if self.contextual is not None:
+            self.contextual.pool(self.table, encoded, out)
             return
         ids, offsets = encoded.ids, encoded.offsets
         compiled = self._accelerator.pooling

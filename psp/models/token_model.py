@@ -21,13 +21,13 @@ class TokenModel(TextModel):
 
     Attributes:
         tokenizer, table: both.
-        sequence: what makes a sentence's vector of its rows, with ``pool`` and ``states`` as
+        contextual: what makes a sentence's vector of its rows, with ``pool`` and ``states`` as
             :class:`psp.models.lstm.Lstm` has them; None for their mean.
     """
 
     tokenizer: Tokenizer
     table: EmbeddingMatrix
-    sequence: Any
+    contextual: Any
     _accelerator: Accelerator
 
     @property
@@ -38,7 +38,7 @@ class TokenModel(TextModel):
     @property
     def dim(self) -> int:
         """The number of dimensions of a vector."""
-        return self.table.dim if self.sequence is None else self.sequence.dim
+        return self.table.dim if self.contextual is None else self.contextual.dim
 
     @property
     def vocab_size(self) -> int:
@@ -53,7 +53,7 @@ class TokenModel(TextModel):
     @property
     def nbytes(self) -> int:
         """The size of the embedding matrix, and of an LSTM's matrices, in bytes."""
-        return self.table.nbytes + (0 if self.sequence is None else self.sequence.nbytes)
+        return self.table.nbytes + (0 if self.contextual is None else self.contextual.nbytes)
 
     @property
     def weight(self) -> np.ndarray:
@@ -98,11 +98,11 @@ class TokenModel(TextModel):
         Raises:
             ValueError: as :meth:`pool`.
         """
-        if self.sequence is None:
+        if self.contextual is None:
             return self.pool(ids, np.arange(len(ids) + 1))
         ids, offsets = np.asarray(ids), np.asarray(offsets, np.int64)
         self._check_ids(ids, offsets)
-        return self.sequence.states(self.table, Encoded(ids, offsets))
+        return self.contextual.states(self.table, Encoded(ids, offsets))
 
     def _check_ids(self, ids: np.ndarray, offsets: np.ndarray) -> None:
         if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(ids) or (np.diff(offsets) < 0).any():

@@ -123,7 +123,7 @@ class TransformerTokenizer(Tokenizer):
         raise DataError("the tokenizer of a transformer, which cannot be loaded alone; use psp.load_model")
 
 
-class TransformerSequence:
+class ContextualEncoder:
     """A sentence-transformers model in the place of :class:`psp.models.lstm.Lstm`: ids in, sentence vectors out.
 
     Args:
@@ -218,7 +218,7 @@ class TransformerModel(TokenModel):
         self.table = EmbeddingMatrix(model[0].model.get_input_embeddings().weight.detach().numpy())
         self.tokenizer = TransformerTokenizer(model[0], len(self.table))
         precision = LSTMS[accelerate] if isinstance(accelerate, str) else "float32"
-        self.sequence = TransformerSequence(model, self.config.get("encoder") or {}, threads, precision)
+        self.contextual = ContextualEncoder(model, self.config.get("encoder") or {}, threads, precision)
         self._accelerator = Accelerator(False, self.tokenizer.fast)
 
     @classmethod
@@ -252,13 +252,13 @@ class TransformerModel(TokenModel):
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
-        pooling = self.sequence.keys().get("pooling", "unknown")
+        pooling = self.contextual.keys().get("pooling", "unknown")
         return f"<psp.Model: {languages}; transformer, {pooling} pooling, {self.dim} dimensions>"
 
     @property
     def max_seq_length(self) -> float:
         """Tokens of a text that are read, markers of begin and end included; the rest is cut."""
-        return int(self.sequence.model.max_seq_length)
+        return int(self.contextual.model.max_seq_length)
 
     @max_seq_length.setter
     def max_seq_length(self, value: float | None) -> None:
@@ -279,11 +279,11 @@ class TransformerModel(TokenModel):
         return self
 
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
-        self.sequence.pool(self.table, encoded, out)
+        self.contextual.pool(self.table, encoded, out)
 
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder; :func:`save_transformer`."""
-        return save_transformer(folder, self.sequence.model, self.config, self.sequence.keys())
+        return save_transformer(folder, self.contextual.model, self.config, self.contextual.keys())
 
 
 def load_library_model(folder: Path | str) -> Any:

@@ -19,6 +19,6 @@ WARN_PAIRS = integer(
     at_least=0,
     inert=True,
     help="warn about models with fewer training pairs; with fewer, trained models scored below "
-    "untrained embeddings with SIF weights on similarity (docs/experiments.md)",
+    "untrained embeddings with SIF weights on similarity (docs/measurements.md)",
 )
 """``mix.warn_pairs``."""

@@ -21,7 +21,7 @@ from psp.pairs.pair_file import read_dropped
 log = logging.getLogger(__name__)
 
 #: With fewer pairs trained models judged similarity worse than an untrained table with SIF weights:
-#: docs/experiments.md, "Few pairs".
+#: docs/measurements.md, "Few pairs".
 SHARE, PAIRS = WARN_SHARE.default, WARN_PAIRS.default
 SAMPLES = 3  # dropped pairs shown of a corpus
 MOST_CORPORA = 4  # named in a line

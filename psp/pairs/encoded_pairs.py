@@ -18,23 +18,23 @@ BLOCK_PAIRS = 4096  # read at a time; the order of blocks is drawn at random
 class Pairs:
     """Aligned sentences: source i and target i are a pair.
 
-    ``paraphrase`` says whether both sides of a pair are in one language; bool, shape (pairs,). ``taught`` has the rows
-    of both sides among a teacher's vectors (:mod:`psp.training.teaching.lessons`), int32, shape (pairs, 2); None
+    ``paraphrase`` says whether both sides of a pair are in one language; bool, shape (pairs,). ``teacher_rows`` has the
+    rows of both sides among a teacher's vectors (:mod:`psp.training.teaching.targets`), int32, shape (pairs, 2); None
     without a teacher.
     """
 
     source: Encoded
     target: Encoded
     paraphrase: npt.NDArray[np.bool_]
-    taught: npt.NDArray[np.int32] | None = None
+    teacher_rows: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.source)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Pairs:
         """Select the pairs ``rows``, in that order."""
-        taught = None if self.taught is None else self.taught[rows]
-        return Pairs(self.source.take(rows), self.target.take(rows), self.paraphrase[rows], taught)
+        teacher_rows = None if self.teacher_rows is None else self.teacher_rows[rows]
+        return Pairs(self.source.take(rows), self.target.take(rows), self.paraphrase[rows], teacher_rows)
 
     @staticmethod
     def join(parts: list[Pairs]) -> Pairs:
@@ -43,24 +43,24 @@ class Pairs:
             Encoded.join([part.source for part in parts]),
             Encoded.join([part.target for part in parts]),
             np.concatenate([part.paraphrase for part in parts]),
-            joined([part.taught for part in parts]),
+            joined([part.teacher_rows for part in parts]),
         )
 
 
 def joined(parts: Sequence[npt.NDArray[np.int32] | None]) -> npt.NDArray[np.int32] | None:
-    """Concatenate :attr:`Pairs.taught` of several; None if they have no teacher."""
+    """Concatenate :attr:`Pairs.teacher_rows` of several; None if they have no teacher."""
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if known else None
 
 
-class Source(Protocol):
+class PairSource(Protocol):
     """Where pairs come from: :class:`psp.pairs.store.Store`, :class:`psp.pairs.text_pairs.TextPairs`, or the like."""
 
     def __len__(self) -> int: ...
 
     def read(self, start: int, stop: int) -> Any:
         """Pairs start..stop: ``source`` and ``target``, each with ``ids`` and ``offsets``; ``paraphrase``; with a
-        teacher ``taught``.
+        teacher ``teacher_rows``.
 
         Each epoch calls it from a thread of its own, one thread at a time.
         """

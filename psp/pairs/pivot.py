@@ -17,10 +17,9 @@ import itertools
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import xxhash
@@ -32,10 +31,11 @@ from psp.core.settings import Section, boolean, choice, integer
 from psp.core.settings import number as a_number
 from psp.core.settings import text as a_text
 from psp.models.embedding_cache import cached
-from psp.models.registry import Encoder
+from psp.models.registry import TextEncoder
 from psp.models.similarity import cosines
 from psp.pairs.dedupe import default_shards, seed_for
 from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
+from psp.pairs.pivot_pairs import ALL, COVER, MOST, Group, MinedRow, pairs_of
 from psp.text.keys import normalised_columns, normalised_keys
 
 if TYPE_CHECKING:
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-COVER, ALL = "cover", "all"
-#: The largest number of pairs that ``all`` takes of a group.
-MOST = 10
 #: Pairs whose vectors are gathered at a time.
 EMBEDDED = 4096
 #: Groups in the report's sample.
@@ -118,24 +115,6 @@ class Bitext(NamedTuple):
         return cls(name, path, shared, 0 if languages[0] == languages[-1] else list(languages).index(other))
 
 
-class MinedRow(NamedTuple):
-    """A mined pair: its two sentences, the shared sentence, and the corpora of the two, in alphabetical order."""
-
-    source: str
-    target: str
-    shared: str
-    corpora: tuple[str, ...]
-
-
-@dataclass
-class _Group:
-    """What has one key: for each side its sentences by their own keys, with how often each spelling was seen."""
-
-    shared: Counter[str] = field(default_factory=Counter)
-    sides: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = field(default_factory=lambda: ({}, {}))
-    corpora: dict[tuple[int, str], set[int]] = field(default_factory=dict)
-
-
 def mine(
     bitexts: Sequence[Bitext],
     out: Path,
@@ -200,7 +179,7 @@ def mine(
                 for group in groups:
                     if not tally.counts(group):
                         continue
-                    found = list(_pairs_of(group, tally.paraphrases, pairs, members, names))
+                    found = list(pairs_of(group, tally.paraphrases, pairs, members, names))
                     tally.add(found)
                     write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in found])
                     sampled.add(found)
@@ -270,7 +249,7 @@ class _Buckets:
 
     def groups(
         self, sides: Sequence[int], paraphrases: bool, alike: _Alike | None
-    ) -> Iterator[tuple[int, list[_Group]]]:
+    ) -> Iterator[tuple[int, list[Group]]]:
         """Yield each bucket's number of rows, and the groups that may give pairs, in the order of their hashes.
 
         Args:
@@ -294,7 +273,7 @@ class _Buckets:
             self.keys += len(counts)
             # A key seen once, as nearly all are, has nothing to pair.
             wanted = [row for row, key in enumerate(keys) if counts[key] > 1]
-            found: dict[str, _Group] = {}
+            found: dict[str, Group] = {}
             own = dict(zip(wanted, normalised_keys([others[row] for row in wanted]), strict=True))
             if alike is not None:
                 members: dict[str, set[tuple[int, str]]] = {}
@@ -309,7 +288,7 @@ class _Buckets:
                 own = {row: own[row] for row, keep in zip(compared, kept, strict=True) if keep}
             for row, member in own.items():
                 index = int(indices[row])
-                group = found.setdefault(keys[row], _Group())
+                group = found.setdefault(keys[row], Group())
                 if member:
                     side = sides[index]
                     group.shared[shared[row]] += 1
@@ -322,7 +301,7 @@ class _Alike:
     """Tells which sentences are like their translation, by the cosine of their vectors, in their own case."""
 
     def __init__(self, encoder: str, least: float, cache: Path | None) -> None:
-        self._encoder: Encoder = cached(encoder, cache)
+        self._encoder: TextEncoder = cached(encoder, cache)
         self._least = least
         self.compared = self.kept = 0
 
@@ -353,7 +332,7 @@ class _Tally:
         self._sizes: Counter[int] = Counter()
         self._by_corpus: Counter[str] = Counter()
 
-    def counts(self, group: _Group) -> bool:
+    def counts(self, group: Group) -> bool:
         """Whether a group gives pairs; it is counted."""
         sizes = [len(side) for side in group.sides]
         if (sizes[0] < 2) if self.paraphrases else not all(sizes):
@@ -408,44 +387,3 @@ class _Lowest:
 
     def rows(self) -> list[MinedRow]:
         return [row for _, row in sorted(self._kept, reverse=True)]
-
-
-def _pairs_of(group: _Group, paraphrases: bool, how: str, seed: int, names: Sequence[str]) -> Iterator[MinedRow]:
-    ordered: list[list[str]] = [
-        sorted(side, key=lambda member: (xxhash.xxh3_128_intdigest(member.encode(), seed), member))
-        for side in group.sides
-    ]
-    shared = _usual(group.shared)
-    for one, other in _chosen(ordered, paraphrases, how):
-        (left, first), (right, second) = one, other
-        corpora = {names[index] for member in (one, other) for index in group.corpora[member]}
-        yield MinedRow(
-            _usual(group.sides[left][first]), _usual(group.sides[right][second]), shared, tuple(sorted(corpora))
-        )
-
-
-Member = tuple[Literal[0, 1], str]
-
-
-def _chosen(ordered: list[list[str]], paraphrases: bool, how: str) -> Iterator[tuple[Member, Member]]:
-    """Which sentences of a group become pairs."""
-    first = ordered[0]
-    if paraphrases:
-        found: Iterable[tuple[str, str]] = itertools.combinations(first, 2)
-        if how == COVER:
-            odd = [(first[-1], first[0])] if len(first) % 2 else []
-            found = itertools.chain(zip(first[0::2], first[1::2], strict=False), odd)
-        yield from (((0, one), (0, other)) for one, other in itertools.islice(found, MOST if how == ALL else None))
-        return
-    second = ordered[1]
-    if how == ALL:
-        crossed = itertools.islice(itertools.product(first, second), MOST)
-    else:
-        longest = max(len(first), len(second))
-        crossed = itertools.islice(zip(itertools.cycle(first), itertools.cycle(second), strict=False), longest)
-    yield from (((0, one), (1, other)) for one, other in crossed)
-
-
-def _usual(spellings: Mapping[str, int]) -> str:
-    """The spelling seen most often; of several, the first by code points."""
-    return min(spellings, key=lambda text: (-spellings[text], text))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from psp.core.schemas.types import RankedBy
 
 
-class Corpus(NamedTuple):
+class SampledCorpus(NamedTuple):
     """Pairs of one corpus after the filters.
 
     Attributes:
@@ -42,7 +42,7 @@ class Corpus(NamedTuple):
 
 
 def sample_deciles(
-    corpora: Sequence[Corpus],
+    corpora: Sequence[SampledCorpus],
     by: RankedBy,
     outs: Mapping[int, Path],
     report: Path,
@@ -89,7 +89,7 @@ def sample_deciles(
 
 
 def sample_all(
-    corpora: Sequence[Corpus], out: Path, report: Path, *, seed: int, cap: int | None = None
+    corpora: Sequence[SampledCorpus], out: Path, report: Path, *, seed: int, cap: int | None = None
 ) -> SampleReport:
     """Write a sample of all pairs; for arguments and errors see :func:`sample_deciles`."""
     pairs = _join([one.filtered for one in corpora], out, seed, cap)

@@ -23,7 +23,6 @@ system). The held-out pairs are not part of the store: they stay text, so that a
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import json
 import logging
@@ -39,6 +38,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
+from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 FORMAT, VERSION = "psp-store", 2
 OTHERS = 3  # the version of stores of other tokenizers than sentencepiece, which older readers refuse
 SUFFIX = ".h5"  # how the name of a store ends
-CHUNK = 65_536  # elements of a chunk
 SIDES = ("source", "target")
 #: Sentences of each language in which unknown pieces are counted, and the share of unknown pieces that gives a
 #: warning: it is 2 to 3% at a character coverage of 0.995.
@@ -125,13 +124,13 @@ def write_store(
         totals["tokenizer"] = tokenizer.name_on_disk()
     # Ids go up to the number of pieces - 1, so 65,536 still fit.
     id_type = np.uint16 if len(tokenizer) <= 65_536 else np.int32
-    with atomic(out) as temporary, contextlib.closing(_Disk(temporary)) as disk:
+    with atomic(out) as temporary, contextlib.closing(Disk(temporary)) as disk:
         with h5py.File(disk, "w") as file:
             columns = {
-                side: (_Column(file, f"{side}/ids", id_type), _Column(file, f"{side}/offsets", np.int64))
+                side: (Column(file, f"{side}/ids", id_type), Column(file, f"{side}/offsets", np.int64))
                 for side in SIDES
             }
-            corpus = _Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
+            corpus = Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
             for _, offsets in columns.values():
                 offsets.append(np.zeros(1, np.int64))
             looked_at: dict[str, list[str]] = {}
@@ -202,94 +201,6 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
                 len(lines),
                 tokenizer.against_unknown,
             )
-
-
-class _Disk(io.RawIOBase):
-    """The file that HDF5 writes to, which hides from it that the disk is full.
-
-    After a failed write, HDF5 can neither close the file nor drop it, and the process ends in a segmentation fault
-    (seen with h5py 3.16). The first error is therefore kept for :meth:`check` to raise, and later writes, little more
-    than HDF5's caches, stay in memory.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w+b", buffering=0)
-        self._error: OSError | None = None
-        self._kept: list[tuple[int, bytes]] = []
-
-    def check(self) -> None:
-        """Raise the first error of a write."""
-        if self._error is not None:
-            raise self._error
-
-    def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        size = len(rest)
-        try:
-            while self._error is None and len(rest):
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            self._error = error
-        if len(rest):
-            self._kept.append((self._file.tell(), bytes(rest)))
-            self._file.seek(len(rest), io.SEEK_CUR)
-        return size
-
-    def readinto(self, buffer: Any) -> int:
-        view = memoryview(buffer).cast("B")
-        start = self._file.tell()
-        view[:] = self._file.read(len(view)).ljust(len(view), b"\0")
-        for place, data in self._kept:
-            low, high = max(start, place), min(start + len(view), place + len(data))
-            if low < high:
-                view[low - start : high - start] = data[low - place : high - place]
-        self._file.seek(start + len(view))
-        return len(view)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def truncate(self, size: int | None = None) -> int:
-        try:
-            return self._file.truncate(size)
-        except OSError as error:
-            self._error = self._error or error
-            return size or 0
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class _Column:
-    """A growing dataset, written in whole chunks: partial ones would be read back, checked and rewritten."""
-
-    def __init__(self, file: h5py.File, name: str, dtype: Any) -> None:
-        # fletcher32 has no measurable cost, and makes a bit that flips on the disk an error on reading.
-        self._dataset = file.create_dataset(
-            name, (0,), maxshape=(None,), chunks=(CHUNK,), dtype=dtype, fletcher32=True, track_times=False
-        )
-        self._waiting: list[np.ndarray] = []
-        self._written = self.length = 0
-
-    def append(self, values: np.ndarray) -> None:
-        self._waiting.append(values.astype(self._dataset.dtype, copy=False))
-        self.length += len(values)
-        if self.length - self._written >= 8 * CHUNK:
-            self._write((self.length - self._written) // CHUNK * CHUNK)
-
-    def flush(self) -> None:
-        self._write(self.length - self._written)
-
-    def _write(self, count: int) -> None:
-        values = np.concatenate(self._waiting) if self._waiting else np.zeros(0, self._dataset.dtype)
-        self._dataset.resize((self._written + count,))
-        self._dataset[self._written :] = values[:count]
-        self._written += count
-        self._waiting = [values[count:]]
 
 
 def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:

@@ -16,6 +16,7 @@ import math
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,9 @@ import sentencepiece
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, integer, number
+from psp.core.settings import Section, choice, integer, number
 from psp.pairs.pair_file import read_mixed
+from psp.text.normalisation import ARABIC, as_tsv, rules_of, with_rules
 
 if TYPE_CHECKING:
     from psp.core.schemas.pairs import SentencepieceReport
@@ -79,6 +81,14 @@ SECTION = Section(
             recipes={"paper": 10000000, "code": 10000000},
             help="maximum number of sentences to train on (memory grows with it)",
         ),
+        "arabic": choice(
+            "auto",
+            ["auto", "folded", "as written"],
+            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), "as written"),
+            help="folded: vowel marks and the lengthening stroke are left out, forms of alef, of the final ya and of "
+            "the ta marbuta are one each, and digits ASCII's, by the sentencepiece model's own rules; auto: in models "
+            "with Arabic (ar)",
+        ),
         "threads": integer(
             8,
             at_least=1,
@@ -95,6 +105,7 @@ def train_subword(
     vocab_size: int = SECTION["vocab_size"].default,
     character_coverage: float = SECTION["character_coverage"].default,
     sample: int = SECTION["sample"].default,
+    arabic: bool = False,
     threads: int = 1,
     seed: int = 0,
     report: Path,
@@ -107,6 +118,7 @@ def train_subword(
         vocab_size: pieces requested. A small corpus gives fewer (a warning, and both numbers in the report).
         character_coverage: the share of the text's characters that get a piece of their own, 0.98 to 1.
         sample: sentences to train on, both sides counted. About 1.4 KB of memory each.
+        arabic: whether Arabic's letters are folded (:data:`psp.text.normalisation.ARABIC`).
         threads: the same number gives the same bytes; another may round sums differently.
         seed: of sentencepiece's generator. Unigram training draws nothing today; this keeps it reproducible.
         report: the JSON's path: sentences, asked, vocab_size, character_coverage, sha256, skipped_long.
@@ -134,7 +146,12 @@ def train_subword(
         "seed": seed,
     }
     counts = {"sentences": 0, "skipped_long": 0}
-    serialised = _run_trainer(settings, _sample_lines(mixed, sample, counts), mixed)
+    with tempfile.TemporaryDirectory() as folder:
+        if arabic:
+            rules = Path(folder) / "rules.tsv"
+            rules.write_text(as_tsv(with_rules(rules_of(), ARABIC)), "ascii")
+            settings["normalization_rule_tsv"] = str(rules)
+        serialised = _run_trainer(settings, _sample_lines(mixed, sample, counts), mixed)
     if counts["skipped_long"]:
         log.warning("%d sentences longer than %d bytes were left out", counts["skipped_long"], LONGEST_LINE)
     processor = sentencepiece.SentencePieceProcessor(model_proto=serialised)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.core.version import __version__
-from psp.models.card import public_address, together
+from psp.models.card_data import public_address, together
 from psp.models.files import is_transformer
 from psp.models.licence import NONE, normalised
 from psp.models.scores import METRICS, shown

@@ -1,4 +1,4 @@
-"""compare.json as a table: a line for each system, its differences to the model below it, and figures quoted."""
+"""compare.json as a table: a line for each system, its differences to the model below it, and figures of others."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psp.evaluation.systems import TRAINED
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.report.comparison import columns, difference, is_error
-from psp.report.quoted import Quoted
+from psp.report.reported import ReportedScores
 from psp.report.table import Cell, Number, Table
 from psp.text.published_sets import is_published, same_domain
 
@@ -17,16 +17,16 @@ _LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "developmen
 
 
 def table(
-    result: Mapping[str, Any], quoted: Sequence[Quoted] = (), evaluation: Mapping[str, Any] | None = None
+    result: Mapping[str, Any], reported: Sequence[ReportedScores] = (), evaluation: Mapping[str, Any] | None = None
 ) -> Table:
     """compare.json as a table.
 
     Args:
         result: compare.json.
-        quoted: figures of others; systems without one of the columns are left out.
+        reported: figures of others; systems without one of the columns are left out.
         evaluation: the model's eval.json, which knows its corpora.
     """
-    figures = {name: compared_figures(body) for name, body in result["systems"].items()}
+    figures = {name: compared_metrics(body) for name, body in result["systems"].items()}
     own = result["model"]
     body = result["systems"][TRAINED]
     shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True, body=body))
@@ -45,7 +45,7 @@ def table(
         notes.append(said)
     known = {key for key, _, _ in shown if is_published(body, key)}
     sources: dict[tuple[str, str, str], int] = {}
-    for one in quoted:
+    for one in reported:
         if known & one.figures.keys():
             number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
             cited = (Number(one.figures.get(key) if key in known else None) for key, _, _ in shown)
@@ -53,7 +53,7 @@ def table(
     if sources:
         notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
         notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
-    elif quoted:
+    elif reported:
         notes.append("Nothing is quoted: no figure here is over a whole published set that others were scored on.")
     head = ["system", *(head for _, head, _ in shown)]
     return Table(head, rows, range(1, len(head)), notes)

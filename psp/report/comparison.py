@@ -44,7 +44,7 @@ def columns(
     """Yield score, heading and format of each column; Tatoeba by language, or by direction if there is only one.
 
     Args:
-        names: the scores that there are, as in :func:`psp.models.scores.compared_figures`.
+        names: the scores that there are, as in :func:`psp.models.scores.compared_metrics`.
         leave_out: keys of :data:`COLUMNS` to leave out.
         means: of a single language, the mean of both directions as well.
         body: eval.json or a system of compare.json, which says whose sets are not the published ones; their columns

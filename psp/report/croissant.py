@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from psp.corpora.kinds import of_kind
-from psp.models.card import public_address, together
+from psp.models.card_data import public_address, together
 from psp.models.licence import NONE, Licence, normalised
 from psp.text.languages import NAMES
 from psp.text.markup import plain

@@ -32,7 +32,7 @@ _BLOCK = 1 << 16  # pairs of the store read at a time
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusSource:
     """One corpus of the model, in the order of the config.
 
     Attributes:
@@ -56,7 +56,7 @@ class Source:
 
 def report(
     name: str,
-    sources: Sequence[Source],
+    sources: Sequence[CorpusSource],
     pairs: Path,
     store: Path,
     out: Path,
@@ -130,7 +130,7 @@ def _lost(counts: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _corpus(
-    source: Source,
+    source: CorpusSource,
     pairs: Path,
     mixed: Mapping[str, Any],
     near: Mapping[str, Any] | None,
@@ -176,7 +176,7 @@ def _corpus(
     }
 
 
-def _ranked(source: Source, pairs: Path) -> dict[str, Any] | None:
+def _ranked(source: CorpusSource, pairs: Path) -> dict[str, Any] | None:
     """The report of the rule ``rank``; None for a corpus that was not ranked."""
     return read_json(pairs / f"rank/{source.label}.json") if source.ranked else None
 
@@ -186,7 +186,7 @@ def _of_ranking(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"by": found["by"], "tenths": found["tenths"], "other_tenths": found["seen"] - found["kept"]}
 
 
-def _made(source: Source, read: int) -> dict[str, Any]:
+def _made(source: CorpusSource, read: int) -> dict[str, Any]:
     """How pairs were made from others, by their kind, from the report of the stage that made them; or nothing."""
     kind = of_kind(source.kind)
     if kind.made_by is None:
@@ -199,7 +199,7 @@ def _made(source: Source, read: int) -> dict[str, Any]:
     return {kind.kind: told}
 
 
-def _fits(stage: str, source: Source, before: int, after: int, pairs: Path) -> None:
+def _fits(stage: str, source: CorpusSource, before: int, after: int, pairs: Path) -> None:
     if before != after:
         raise DataError(
             f"{source.label}: {before:,} pairs enter {stage}, but it accounts for {after:,}: the reports are from "
@@ -227,7 +227,7 @@ def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
     return [dict(zip(names, map(int, column), strict=True)) for column in sums.T]
 
 
-def _origin(source: Source) -> dict[str, Any]:
+def _origin(source: CorpusSource) -> dict[str, Any]:
     if source.record is None:
         file = source.file
         return {"address": str(file), "bytes": file.stat().st_size, "sha256": sha256(file), "pinned": False}
@@ -235,7 +235,7 @@ def _origin(source: Source) -> dict[str, Any]:
     return {key: record[key] for key in ("address", "bytes", "sha256", "pinned")}
 
 
-def _licence_text(source: Source) -> str | None:
+def _licence_text(source: CorpusSource) -> str | None:
     """Return the first lines of the licence text in the archive; None if it has none."""
     text = None if source.record is None else read_json(source.record)["licence_text"]
     lines = [" ".join(line.split()) for line in (text or "").split("\n")]

@@ -103,7 +103,7 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
         "inspect.html",
         html,
         name=report["model"],
-        verdict=_verdict(report),
+        summary=_summary(report),
         findings=[{**finding, "bound": bound(finding)} for finding in found],
         table=page.table(*_split(table(report)), numbers=range(1, len(COLUMNS) - 1)),
         corpora=list(map(_section, report["corpora"])),
@@ -118,7 +118,7 @@ def _split(rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[Seque
     return rows[0], rows[1:]
 
 
-def _verdict(report: Mapping[str, Any]) -> str:
+def _summary(report: Mapping[str, Any]) -> str:
     corpora, found = report["corpora"], report["findings"]
     total = sum(corpus["rows"] - corpus["bad_rows"] for corpus in corpora)
     named = len({finding["corpus"] for finding in found if finding["corpus"]})

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.report.comparison import columns, difference, is_error
 from psp.report.table import Cell, Number, Table
 
 
 def table(evaluation: Mapping[str, Any]) -> Table:
     """``parts`` and ``between_parts`` of a combination's eval.json as a table."""
-    own, figures = evaluation["model"], compared_figures(evaluation)
+    own, figures = evaluation["model"], compared_metrics(evaluation)
     shown = list(columns(list(figures), means=True, body=evaluation))
     rows: list[list[Cell]] = [[own, "", *(Number(figures[key]) for key, _, _ in shown)]]
     for part in evaluation["parts"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.report.comparison import difference, is_error
 from psp.report.table import Cell, Number, Table
 
@@ -15,10 +15,10 @@ _MB = 1e6
 def table(result: Mapping[str, Any]) -> Table:
     """quantized.json as a table: one line per model, and after each score its difference from the first line."""
     whole, smaller = result["whole"], result["smaller"]
-    names = [name for name in main_figures(whole["scores"]) if not name.startswith("semeval2017/")]  # en is development
+    names = [name for name in main_metrics(whole["scores"]) if not name.startswith("semeval2017/")]  # en is development
     rows = []
     for one in (whole, *smaller):
-        scores, lost = main_figures(one["scores"]), one.get("differences", {})
+        scores, lost = main_metrics(one["scores"]), one.get("differences", {})
         cells: list[Cell] = [one["dtype"], one["dim"], f"{one['bytes'] / _MB:,.1f}"]
         for name in names:
             cells += [

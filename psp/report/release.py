@@ -16,7 +16,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_text, new_folder, read_json, sha256, write_json
-from psp.models import card, checksums
+from psp.models import card, card_data, card_file, checksums
 from psp.models.files import CONFIG, file_names
 from psp.models.kinds import load
 from psp.models.licence import NONE, normalised
@@ -92,10 +92,10 @@ def release(
             figures = {"model": f"{name}-{form}", **_smaller(model_dir, folder, form, figures, evaluation)}
         config = read_json(folder / CONFIG)
         _write(folder, config, figures, about, place, base, report)
-        edited = card.edited(model_dir) if form is None else None
+        edited = card_file.edited(model_dir) if form is None else None
         if edited is not None:
-            log.warning("%s was edited by hand and is taken as it is", model_dir / card.NAME)
-            (folder / card.NAME).write_bytes(edited)
+            log.warning("%s was edited by hand and is taken as it is", model_dir / card_file.NAME)
+            (folder / card_file.NAME).write_bytes(edited)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -151,7 +151,7 @@ def _write(
     kit = card.Release(
         {file: said for file, said in FILES.items() if file in (*added, checksums.NAME)}, place, base, LICENCES
     )
-    _write_text(folder / card.NAME, card.card(config, evaluation=figures, data=data, release=kit))
+    _write_text(folder / card_file.NAME, card.card(config, evaluation=figures, data=data, release=kit))
     checksums.write(folder, [*own, *added, *results])
 
 
@@ -162,7 +162,7 @@ def _write_text(path: Path, text: str) -> None:
 
 def licences(data: Mapping[str, Any]) -> str:
     """The licences of the corpora in data.json, in Markdown."""
-    found = card.together(data)
+    found = card_data.together(data)
     lines = [
         "# Licences of the training data",
         "",

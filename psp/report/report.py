@@ -16,23 +16,24 @@ from markupsafe import Markup
 
 from psp.core.machine import versions
 from psp.evaluation.systems import BASELINES, TRAINED
-from psp.models.card import public_address
-from psp.models.scores import by_place, compared_figures, direction, foreign, scores, tasks_of
+from psp.models.card_data import public_address
+from psp.models.scores import by_place, compared_metrics, direction, foreign, scores, tasks_of
 from psp.pairs import data_warnings
 from psp.report import charts, eval_table, page, parts_table, quantize_table, task_table, variants_table
 from psp.report.comparison import columns, difference
 from psp.report.data import HEADINGS, STAGES
-from psp.report.quoted import Quoted
-from psp.report.quoted import load as load_quoted
+from psp.report.examples_table import tables
+from psp.report.reported import ReportedScores
+from psp.report.reported import load as load_reported
 from psp.report.run import STORE, Run, kept_pairs
-from psp.report.verdict import verdict
+from psp.report.summary import summary
 from psp.text.languages import NAMES, name_of_set
 from psp.text.published_sets import is_published, same_domain
 
 #: How a config is written.
 YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
 #: Distributions whose versions shape a model or its scores.
-PACKAGES = ("numpy", "sentencepiece", "torch", "numba", "scipy", "fasttext-community", "snakemake")
+PACKAGES = ("numpy", "sentencepiece", "torch", "numba", "scipy", "fasttext-community", "py3langid", "snakemake")
 #: Pairs shown of each corpus, and of each reason for dropping.
 SAMPLES = 5
 #: Systems in the picture of scores, the model among them: more would be a thicket.
@@ -58,30 +59,30 @@ def write(
     page.write("report.html", Path(out), **view(run, config=config))
 
 
-def view(run: Run, config: str | None = None, quoted: Sequence[Quoted] | None = None) -> dict[str, Any]:
+def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores] | None = None) -> dict[str, Any]:
     """What the template of a model's page reads.
 
     Args:
         run: the results.
         config: as for :func:`write`.
-        quoted: figures of others; None: ours (:mod:`psp.report.quoted`).
+        reported: figures of others; None: ours (:mod:`psp.report.reported`).
     """
     return {
         "name": run.name,
-        "verdict": verdict(run),
+        "summary": summary(run),
         "warnings": _warnings(run),
         "missing": run.missing,
         "target": f"results/{run.name}",
         "scores": _scores(run),
         "skipped": run.found.get("eval", {}).get("skipped", []),
-        "quoted": _quoted(run, load_quoted() if quoted is None else quoted),
+        "quoted": _reported(run, load_reported() if reported is None else reported),
         "retrieval": _retrieval(run),
         "tasks": _tasks(run),
         "parts": _parts(run),
         "data": _data(run),
         "training": _training(run),
         "variants": _variants(run),
-        "examples": _examples(run),
+        "examples": tables(run),
         "speed": _speed(run),
         "size": _size(run),
         "settings": _settings(run),
@@ -148,19 +149,19 @@ def _scores(run: Run) -> dict[str, Any] | None:
     }
 
 
-def _quoted(run: Run, quoted: Sequence[Quoted]) -> dict[str, Any] | None:
+def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | None:
     """Figures of others on the tests that this model has, never measured here."""
     if "eval" not in run:
         return None
-    own = compared_figures(run["eval"])
+    own = compared_metrics(run["eval"])
     left_out = ("stsb/dev", "development/score", "development/pearson", "development/error")
     shown = [
         entry
         for entry in columns(list(own), leave_out=left_out, means=True)
         if own[entry[0]] is not None and is_published(run["eval"], entry[0])
     ]
-    shown = [entry for entry in shown if any(entry[0] in one.figures for one in quoted)]
-    taken = [one for one in quoted if one.figures.keys() & {key for key, _, _ in shown}]
+    shown = [entry for entry in shown if any(entry[0] in one.figures for one in reported)]
+    taken = [one for one in reported if one.figures.keys() & {key for key, _, _ in shown}]
     if not taken:
         return None
     sources: dict[tuple[str, str, str], int] = {}
@@ -372,56 +373,6 @@ def _settings(run: Run) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------------------------------------- examples and speed
-
-
-def _examples(run: Run) -> dict[str, Any] | None:
-    if "examples" not in run:
-        return None
-    found = run["examples"]
-
-    def rated(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
-        head = ["set", "first sentence", "second", "people", "cosine"]
-        cells = [
-            [row["set"], page.foreign(row["a"]), page.foreign(row["b"]), f"{row['gold']:g}", f"{row['similarity']:.2f}"]
-            for row in rows
-        ]
-        return page.table(head, cells, numbers=(3, 4)) if cells else None
-
-    def directed(key: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
-        wrong = [
-            [
-                page.foreign(row["query"]),
-                page.foreign(row["found"]),
-                f"{row['found_similarity']:.2f}",
-                page.foreign(row["translation"]),
-                f"{row['similarity']:.2f}",
-            ]
-            for row in rows["wrong"]
-        ]
-        right = [
-            [page.foreign(row["query"]), page.foreign(row["translation"]), f"{row['similarity']:.2f}"]
-            for row in rows["right"]
-        ]
-        return (
-            direction(key),
-            page.table(["sentence", "found", "cosine", "translation", "cosine"], wrong, numbers=(2, 4))
-            if wrong
-            else None,
-            page.table(["sentence", "found", "cosine"], right, numbers=(2,)) if right else None,
-        )
-
-    neighbours = [
-        [page.foreign(row["query"]), page.foreign(row["found"]), f"{row['similarity']:.2f}"]
-        for row in found["neighbours"]
-    ]
-    return {
-        "overrated": rated(found["overrated"]),
-        "underrated": rated(found["underrated"]),
-        "retrieval": [directed(key, rows) for key, rows in found["retrieval"].items()],
-        "neighbours": page.table(["sentence", "nearest neighbour", "cosine"], neighbours, numbers=(2,))
-        if neighbours
-        else None,
-    }
 
 
 def _speed(run: Run) -> dict[str, Any] | None:

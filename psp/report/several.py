@@ -10,11 +10,11 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from psp.core.errors import DataError
-from psp.models.scores import by_place, compared_figures
+from psp.models.scores import by_place, compared_metrics
 from psp.report import charts, eval_table, page
 from psp.report.comparison import columns
 from psp.report.run import Run
-from psp.report.verdict import verdict
+from psp.report.summary import summary
 from psp.text.published_sets import is_published, own_name, sets
 
 _MB = 1e6
@@ -48,7 +48,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
     drawn, errors, sizes = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for label, run in zip(labels, runs, strict=True):
         evaluation = run.found.get("eval", {})
-        figures = compared_figures(evaluation) if evaluation else {}
+        figures = compared_metrics(evaluation) if evaluation else {}
         rows.append(
             [
                 _linked(label, run, out),
@@ -77,7 +77,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
             sizes.append({**size, "low": ends[0], "high": ends[1]})
     return {
         "names": labels,
-        "verdicts": [(label, verdict(run)) for label, run in zip(labels, runs, strict=True)],
+        "summaries": [(label, summary(run)) for label, run in zip(labels, runs, strict=True)],
         "table": page.table(head, rows, numbers=range(3, len(head))),
         "scores": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "errors": charts.dots(errors, label="error in %, 95 % intervals", name="errors") if errors else None,
@@ -93,12 +93,12 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
 
 def _columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
     """Score, heading, and the models that have it on the same sentences: a column for each such group."""
-    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_figures(body))
+    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_metrics(body))
     found = []
     for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
         groups: list[list[str]] = []
         for label, body in evaluations.items():
-            if key in compared_figures(body) and not any(label in group for group in groups):
+            if key in compared_metrics(body) and not any(label in group for group in groups):
                 groups.append(_having(evaluations, key, label))
         for group in groups:
             body = evaluations[group[0]]

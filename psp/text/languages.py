@@ -214,6 +214,17 @@ sr su sv sw ta te tg th tk tl tr tt tyv ug uk ur uz vec vep vi vls vo wa war wuu
 #: The labels of fastText's lid.176.
 LID_LABELS: frozenset[str] = frozenset(_IDENTIFIED.split())
 
+# py3langid 0.4.0: its labels. They can be read only with its model, which takes half a second.
+_SCORED = """
+ace af am an ar ary arz as az ba bcl be bg bn br bs ca crh cs cy da de dz el en eo es et eu ext fa fi fo fr fuv fy ga
+gcf gcr gd gl gom grc gu gug guw ha hbo he hi hr ht hu hy id ig is it ja jv ka kab kik kk km kn ko ku ky la lb lg lij
+ln lo lt ltg lv mg mk ml mn mr ms mt my ne nl nn no nso oc om or pa pcm pl ps pt qu ro ru rw sa sdh se si sk sl sn so
+sq sr st sv sw ta te tg th tk tl tr tt ug uk ur uz uzs vec vi vo wa wuu xh yo yue zh zu zxx
+"""
+
+#: The labels of py3langid; ``zxx`` is what is no language.
+SCORED_LABELS: frozenset[str] = frozenset(_SCORED.split())
+
 # lid.176's label for our language codes, where the two differ.
 _LABELS = {"cmn": "zh", "fil": "tl", "in": "id", "iw": "he", "ji": "yi", "nb": "no"}
 
@@ -227,12 +238,15 @@ def lid_label(language: str) -> str:
     return _LABELS.get(code, code)
 
 
-# Labels that are one ISO 639-3 macrolanguage (Arabic, Azerbaijani, Serbo-Croatian, Kurdish, Malay, Norwegian, Chinese).
-_MACROLANGUAGES = ("ar arz", "az azb", "bs hr sh sr", "ckb ku", "id min ms", "nn no", "wuu yue zh")
+# Labels, of lid.176 or py3langid, that are one ISO 639-3 macrolanguage (Arabic, Azerbaijani, Serbo-Croatian, Kurdish,
+# Latvian, Malay, Norwegian, Uzbek, Chinese).
+_MACROLANGUAGES = (
+    "ar ary arz", "az azb", "bs hr sh sr", "ckb ku sdh", "lv ltg", "id min ms", "nn no", "uz uzs", "wuu yue zh",
+)  # fmt: skip
 
 
 def varieties(label: str) -> frozenset[str]:
-    """lid.176's labels that name varieties of the same language, the label itself among them."""
+    """Labels of lid.176 and py3langid that name varieties of the same language, the label itself among them."""
     groups = (group.split() for group in _MACROLANGUAGES)
     return frozenset({label}.union(*(group for group in groups if label in group)))
 

@@ -44,7 +44,7 @@ def sets(body: Mapping[str, Any], figure: str) -> dict[str, str]:
 
     Args:
         body: eval.json, or a system of compare.json.
-        figure: its name in :func:`psp.models.scores.compared_figures`, or such as ``sts/2012``.
+        figure: its name in :func:`psp.models.scores.compared_metrics`, or such as ``sts/2012``.
     """
     return below(figure, body.get("sets", {}))
 

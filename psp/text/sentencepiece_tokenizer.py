@@ -55,6 +55,7 @@ class SentencepieceTokenizer(Tokenizer):
     store_bytes = 73
     against_unknown = "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
     read_in_order = True
+    marks_spaces = True
     finds_surrogates = True
     path: Path
 
@@ -133,7 +134,7 @@ class SentencepieceTokenizer(Tokenizer):
     def fast(self) -> WordCache:
         from psp.text.word_cache import WordCache
 
-        return WordCache(self.processor, self.lower_case, self.left_out)
+        return WordCache(self.processor, self.lower_case, self.excluded_ids)
 
     def _encode(self, texts: list[str], threads: int) -> Encoded:
         return encode_all(self.processor, texts, threads)

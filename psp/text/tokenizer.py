@@ -117,6 +117,8 @@ class Tokenizer(abc.ABC):
     #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
     is_words: ClassVar[bool] = False
     read_in_order: ClassVar[bool] = False
+    #: Whether a piece says if a space stands before it (U+2581).
+    marks_spaces: ClassVar[bool] = False
     #: Why an export cannot hold such a model, by its form; the graph and psp's own form hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 
@@ -146,9 +148,9 @@ class Tokenizer(abc.ABC):
     def _read(self, config: Mapping[str, Any]) -> None:
         self.lower_case = bool(config.get("lower_case", False))
         self.segment: dict[str, Any] = config.get("segment") or {}
-        self.left_out: list[int] = config.get("left_out") or []
+        self.excluded_ids: list[int] = config.get("left_out") or []
         self._segmenter = _segmenter(self.segment)
-        self._dropped = _dropped(self.left_out, len(self), self.unknown_id)
+        self._dropped = _dropped(self.excluded_ids, len(self), self.unknown_id)
 
     def with_preprocessing(self, config: Mapping[str, Any]) -> Self:
         """Copy this tokenizer so that it reads text as ``config`` says; what the config does not say stays.
@@ -164,8 +166,9 @@ class Tokenizer(abc.ABC):
 
     def to_config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Add to ``config`` how this tokenizer reads text, if the config does not say and it is not the default."""
-        said = {key: getattr(self, key) for key, default in READING.items() if getattr(self, key) != default}
-        return dict(config) | {key: value for key, value in said.items() if key not in config}
+        said = {"lower_case": self.lower_case, "segment": self.segment, "left_out": self.excluded_ids}
+        changed = {key: value for key, value in said.items() if key not in config and value != READING[key]}
+        return dict(config) | changed
 
     # What a kind must implement.
 

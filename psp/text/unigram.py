@@ -12,14 +12,14 @@ count as one, and no normalisation rule looks at a space; :func:`unsupported_rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
 from psp.core.jit import compiled
+from psp.text.unigram_file import fields, read_pieces
 
 _E2, _96, _81 = np.uint8(0xE2), np.uint8(0x96), np.uint8(0x81)  # of U+2581, sentencepiece's mark for a space
 _SPACE = np.uint8(0x20)
@@ -51,7 +51,7 @@ class Unigram(NamedTuple):
     replacements: npt.NDArray[np.uint8]
 
 
-class Words(NamedTuple):
+class SegmentedWords(NamedTuple):
     """Segmented words: word w has ``ids[firsts[w]:firsts[w + 1]]``, without those that are dropped.
 
     ``costs`` are the sums of their scores, without the sign (0 for a word of nothing), ``reaches`` the largest cost of
@@ -80,13 +80,13 @@ def read(processor: sentencepiece.SentencePieceProcessor) -> Unigram:
         ValueError: the model is not supported here; the message says why.
     """
     message = np.frombuffer(processor.serialized_model_proto(), np.uint8)
-    letters, places, bits, kinds, other = _read(message, processor.get_piece_size())
+    letters, places, bits, kinds, other = read_pieces(message, processor.get_piece_size())
     trainer, normaliser = {}, {}
     for number, start, stop in other.tolist():
         if number == 2:
-            trainer = dict(_fields(message[start:stop].tobytes()))
+            trainer = dict(fields(message[start:stop].tobytes()))
         elif number == 3:
-            normaliser = dict(_fields(message[start:stop].tobytes()))
+            normaliser = dict(fields(message[start:stop].tobytes()))
     # Numbers and defaults as in sentencepiece_model.proto.
     if trainer.get(3, 1) != 1:
         raise ValueError("it is not a unigram model")
@@ -118,7 +118,7 @@ def read(processor: sentencepiece.SentencePieceProcessor) -> Unigram:
 
 def segment(
     model: Unigram, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64], dropped: npt.NDArray[np.bool_]
-) -> Words:
+) -> SegmentedWords:
     """Segment words.
 
     Args:
@@ -127,84 +127,7 @@ def segment(
         bounds: word w is ``letters[bounds[w]:bounds[w + 1]]``; without spaces.
         dropped: bool (pieces,): ids to leave out, the unknown piece's among them.
     """
-    return Words(*_segment(*model, letters, bounds, dropped))
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, Any]]:
-    """Numbers and values of a protocol buffer's fields: whole numbers, or bytes."""
-    place = 0
-    whole = np.frombuffer(message, np.uint8)
-    while place < len(message):
-        key, place = _varint(whole, place)
-        number, kind = key >> 3, key & 7
-        if kind == 0:
-            value, place = _varint(whole, place)
-            yield number, value
-            continue
-        length, place = _varint(whole, place) if kind == 2 else (4 if kind == 5 else 8, place)
-        yield number, message[place : place + length]
-        place += length
-
-
-@compiled(parallel=False)
-def _varint(message, place):  # type: ignore[no-untyped-def]
-    value, shift = np.int64(0), np.int64(0)
-    while True:
-        byte = np.int64(message[place])
-        place += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, place
-
-
-@compiled(parallel=False)
-def _read(message, pieces):  # type: ignore[no-untyped-def]
-    """Spellings, scores (as bits) and kinds of the pieces; number, start and stop of the model's other fields."""
-    letters, places = np.empty(len(message), np.uint8), np.zeros(pieces + 1, np.int64)
-    scores, kinds = np.zeros(pieces, np.uint32), np.full(pieces, 1, np.uint8)
-    other = np.empty((64, 3), np.int64)
-    others = done = place = 0
-    while place < len(message):
-        key, place = _varint(message, place)
-        length, place = _varint(message, place)
-        stop = place + length
-        if key != 10:  # field 1, a message: a piece; all fields of a model are messages
-            if others < len(other):
-                other[others, 0], other[others, 1], other[others, 2] = key >> 3, place, stop
-                others += 1
-            place = stop
-            continue
-        end = places[done]
-        while place < stop:
-            key, place = _varint(message, place)
-            if key == 10:
-                length, place = _varint(message, place)
-                for d in range(length):
-                    letters[end + d] = message[place + d]
-                end += length
-                place += length
-            elif key == 21:
-                bits = np.uint32(0)
-                for d in range(4):
-                    bits |= np.uint32(message[place + d]) << np.uint32(8 * d)
-                scores[done] = bits
-                place += 4
-            elif key == 24:
-                value, place = _varint(message, place)
-                kinds[done] = value
-            else:
-                kind = key & 7
-                if kind == 0:
-                    _, place = _varint(message, place)
-                elif kind == 2:
-                    length, place = _varint(message, place)
-                    place += length
-                else:
-                    place += 4 if kind == 5 else 8
-        done += 1
-        places[done] = end
-    return letters[: places[pieces]], places, scores, kinds, other[:others]
+    return SegmentedWords(*_segment(*model, letters, bounds, dropped))
 
 
 @compiled(parallel=False)

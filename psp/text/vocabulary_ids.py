@@ -34,7 +34,7 @@ _THREE = np.int64((1 << 63) - 1)
 _CHARACTER = np.int64(21)
 
 
-class Words(Lookup):
+class WordLookup(Lookup):
     """Words; see :func:`psp.text.word_tokenizer.split_words`.
 
     Args:

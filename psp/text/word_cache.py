@@ -45,20 +45,20 @@ class WordCache:
         processor: a sentencepiece model without an :func:`psp.text.unigram.unsupported_reason`.
         lower_case: lower-case words before they are encoded. str.lower looks at a letter's neighbours (the final
             sigma), but not across a space.
-        left_out: ids to leave out, beside the unknown one; a text without other ids has the unknown one.
+        excluded_ids: ids to leave out, beside the unknown one; a text without other ids has the unknown one.
 
     Raises:
         ValueError: the model has an unsupported_reason.
     """
 
     def __init__(
-        self, processor: sentencepiece.SentencePieceProcessor, lower_case: bool, left_out: Iterable[int] = ()
+        self, processor: sentencepiece.SentencePieceProcessor, lower_case: bool, excluded_ids: Iterable[int] = ()
     ) -> None:
         self._processor, self._lower_case = processor, lower_case
         self._unknown: int = processor.unk_id()
         self._model = unigram.read(processor)
         self._dropped = np.zeros(processor.get_piece_size(), np.bool_)
-        self._dropped[[self._unknown, *left_out]] = True
+        self._dropped[[self._unknown, *excluded_ids]] = True
         self._lock = threading.Lock()
         # Word w is letters[places[w]:places[w + 1]] and ids[firsts[w]:firsts[w + 1]]; table holds words by their hash.
         self._size = 0
@@ -66,12 +66,12 @@ class WordCache:
         self._hashes: npt.NDArray[np.uint64]
         self._places: npt.NDArray[np.int64]
         self._letters: npt.NDArray[np.uint8]
-        self._words: unigram.Words
+        self._words: unigram.SegmentedWords
         self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        left_out = np.flatnonzero(self._dropped).tolist()
-        return WordCache, (self._processor, self._lower_case, left_out)
+        excluded_ids = np.flatnonzero(self._dropped).tolist()
+        return WordCache, (self._processor, self._lower_case, excluded_ids)
 
     def __len__(self) -> int:
         """The number of words in the cache."""
@@ -154,7 +154,7 @@ class WordCache:
             raise
         return found, longs
 
-    def _segmented(self, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> unigram.Words:
+    def _segmented(self, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> unigram.SegmentedWords:
         if self._lower_case:
             data = letters[bounds[0] : bounds[-1]].tobytes()
             ends = (bounds - bounds[0]).tolist()
@@ -168,7 +168,7 @@ class WordCache:
         self._hashes = np.empty(1 << 11, dtype=np.uint64)
         self._places = np.zeros((1 << 11) + 1, dtype=np.int64)
         self._letters = np.empty(1 << 15, dtype=np.uint8)
-        self._words = unigram.Words(
+        self._words = unigram.SegmentedWords(
             np.empty(1 << 13, np.int32), np.zeros((1 << 11) + 1, np.int64), np.empty(1 << 11), np.empty(1 << 11)
         )
 
@@ -198,7 +198,7 @@ def _longer(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any]:
     return grown
 
 
-def _joined(words: unigram.Words, size: int, more: unigram.Words) -> unigram.Words:
+def _joined(words: unigram.SegmentedWords, size: int, more: unigram.SegmentedWords) -> unigram.SegmentedWords:
     """Append words to the first ``size``, in place if there is room."""
     end = int(words.firsts[size])
     ids = _longer(words.ids, end, len(more.ids))
@@ -207,7 +207,7 @@ def _joined(words: unigram.Words, size: int, more: unigram.Words) -> unigram.Wor
     firsts[size + 1 : size + 1 + len(more.costs)] = more.firsts[1:] + end
     costs, reaches = (_longer(array, size, len(more.costs)) for array in (words.costs, words.reaches))
     costs[size : size + len(more.costs)], reaches[size : size + len(more.costs)] = more.costs, more.reaches
-    return unigram.Words(ids, firsts, costs, reaches)
+    return unigram.SegmentedWords(ids, firsts, costs, reaches)
 
 
 @compiled(parallel=False)

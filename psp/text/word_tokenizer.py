@@ -104,6 +104,6 @@ class WordTokenizer(VocabularyTokenizer):
         return self._example("words.findall(text)", before=_WORDS, imports=("re", "unicodedata"))
 
     def _make_lookup(self) -> Lookup:
-        from psp.text.vocabulary_ids import Words
+        from psp.text.vocabulary_ids import WordLookup
 
-        return Words([token for token, _ in self._entries], marks=self.split == LETTERS, apostrophes=APOSTROPHES)
+        return WordLookup([token for token, _ in self._entries], marks=self.split == LETTERS, apostrophes=APOSTROPHES)

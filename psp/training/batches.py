@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, Source, joined
+from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, PairSource, joined
 from psp.text.encoded import Encoded
 
 BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buffers
@@ -35,7 +35,12 @@ class Epoch:
     """
 
     def __init__(
-        self, source: Source, seed: int, epoch: int, block_pairs: int = BLOCK_PAIRS, buffer_blocks: int = BUFFER_BLOCKS
+        self,
+        source: PairSource,
+        seed: int,
+        epoch: int,
+        block_pairs: int = BLOCK_PAIRS,
+        buffer_blocks: int = BUFFER_BLOCKS,
     ) -> None:
         self._source = source
         self._generator = np.random.default_rng([seed, epoch])
@@ -141,7 +146,7 @@ class _Buffer:
     a daemon, so it does not keep Python from exiting either.
     """
 
-    def __init__(self, source: Source, ranges: list[tuple[int, int]], order: npt.NDArray[np.int64]) -> None:
+    def __init__(self, source: PairSource, ranges: list[tuple[int, int]], order: npt.NDArray[np.int64]) -> None:
         self.size = len(order)
         self._source, self._ranges, self._order = source, ranges, order
         self._stopped = Event()
@@ -166,7 +171,7 @@ class _Buffer:
 
     def _run(self) -> None:
         try:
-            sources, targets, kinds, taught = [], [], [], []
+            sources, targets, kinds, teacher_rows = [], [], [], []
             for start, stop in self._ranges:
                 if self._stopped.is_set():
                     return
@@ -174,11 +179,11 @@ class _Buffer:
                 sources.append(block.source)
                 targets.append(block.target)
                 kinds.append(block.paraphrase)
-                taught.append(getattr(block, "taught", None))
+                teacher_rows.append(getattr(block, "teacher_rows", None))
             source = _shuffled(sources, self._order)
             sources.clear()  # they take half as much memory as a buffer
             target = _shuffled(targets, self._order)
-            rows = joined(taught)
+            rows = joined(teacher_rows)
             if rows is not None:
                 rows = rows[self._order]
             self._result.set_result(Pairs(source, target, np.concatenate(kinds)[self._order], rows))
@@ -215,8 +220,8 @@ def _portion(pairs: Pairs, start: int, stop: int) -> Pairs:
         )
         for side in (pairs.source, pairs.target)
     )
-    taught = None if pairs.taught is None else pairs.taught[start:stop].copy()
-    return Pairs(source, target, pairs.paraphrase[start:stop].copy(), taught)
+    teacher_rows = None if pairs.teacher_rows is None else pairs.teacher_rows[start:stop].copy()
+    return Pairs(source, target, pairs.paraphrase[start:stop].copy(), teacher_rows)
 
 
 _NO_SENTENCES = Encoded(np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64))

@@ -15,8 +15,9 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.progress import Progress
 from psp.models.static import StaticModel
 from psp.models.word_vectors import read_vectors
-from psp.pairs.encoded_pairs import Source
+from psp.pairs.encoded_pairs import PairSource
 from psp.training.encoders.mean import normal_table
+from psp.training.piece_vectors import mix_in, read_piece_vectors
 from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 
@@ -29,14 +30,16 @@ def initial_table(
     pieces: list[str],
     settings: TrainSettings,
     init_from: Path | None,
-    source: Source,
+    source: PairSource,
     spellings: list[str] | None = None,
     init_vectors: Path | None = None,
+    piece_vectors: Path | None = None,
 ) -> tuple[Tensor, dict[str, Any] | None]:
     """Return the initial embedding table, float32 on the CPU, and how much was copied (None if nothing was to be).
 
     ``init: zipf`` reads all pairs once, to count their pieces. ``init_spelling`` compares ``spellings``, by default
-    the pieces themselves. ``init_scale`` multiplies what is drawn, not what is copied.
+    the pieces themselves. ``init_scale`` multiplies what is drawn, not what is copied. Another encoder's vectors of the
+    pieces (:mod:`psp.training.piece_vectors`) have their share beside both.
 
     Embeddings are copied by the piece's text, whatever its id in either vocabulary; pieces that the other model lacks
     keep the embedding that ``init`` gave them. Words are looked up in ``init_vectors`` as they are.
@@ -52,6 +55,10 @@ def initial_table(
         spelled *= np.float32(share**0.5)
         spelled += np.float32((1 - share) ** 0.5) * table.numpy()
         table[torch.from_numpy(there)] = torch.from_numpy(spelled[there])
+    if piece_vectors is not None:
+        rows, vectors = read_piece_vectors(piece_vectors, pieces)
+        share, whitening = settings.init_encoder_share, settings.init_encoder_whitening
+        mix_in(table.numpy(), rows, vectors, share=share, whitening=whitening, seed=settings.seed)
     if settings.init == "zipf":
         counts = count_pieces(source, len(pieces))
         frequency = counts / max(counts.sum(), 1)
@@ -93,7 +100,7 @@ def _take_vectors(table: Tensor, pieces: list[str], path: Path) -> dict[str, Any
     return {"pieces": len(pieces), "taken_over": len(rows)}
 
 
-def count_pieces(source: Source, pieces: int) -> npt.NDArray[np.int64]:
+def count_pieces(source: PairSource, pieces: int) -> npt.NDArray[np.int64]:
     """Count how often each piece occurs in the pairs, both sides together, int64 (pieces,)."""
     counts = np.zeros(pieces, np.int64)
     with Progress("counting pieces", "pairs", len(source)) as progress:

@@ -15,12 +15,14 @@ import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
-from psp.evaluation.development import DevelopmentFiles
+from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.pairs import data_warnings
+from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.text_pairs import open_source
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training.candidates import candidate_vectors
 from psp.training.encoders import joint, kinds
 from psp.training.encoders.base import Encoder
 from psp.training.finished import REPORT, check_unfinished
@@ -28,12 +30,14 @@ from psp.training.initial import initial_table
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss
 from psp.training.objectives import find
+from psp.training.piece_vectors import encoder_of
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
-from psp.training.teaching.lessons import Lessons, TaughtPairs
+from psp.training.spacing import SpacedPairs, Spacing
 from psp.training.teaching.settings import TeacherSettings
+from psp.training.teaching.targets import DistillationTargets, DistilledPairs
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Evaluate, Trainer
 
@@ -70,17 +74,20 @@ class Training:
         threads: per process; where :func:`psp.training.launch.train_in_processes` starts several, of all together. The
             same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
+        candidates: how many pairs are further candidates in the retrieval of held-out pairs by the finished model.
         init_from: a model folder from which to copy the embeddings of pieces that both vocabularies have.
         init_vectors: a file of word vectors in text format, from which to take those of the tokenizer's words.
+        piece_vectors: another encoder's vectors of the tokenizer's pieces, in which a share of the first embeddings
+            lies (:mod:`psp.training.piece_vectors`).
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
         identity: what else the result depends on, such as the version of the code.
         warn_pairs: warn if there are fewer pairs.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
-            those of :class:`psp.training.settings.LstmSettings`); or several encoders that are trained together
+            those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
-        teacher: what a teacher has to say of the store's sentences (:mod:`psp.training.teaching.lessons`); None = there
+        teacher: what a teacher has to say of the store's sentences (:mod:`psp.training.teaching.targets`); None = there
             is no teacher. For one process, and for encoders that are not trained together.
         teaching: how the model learns from it, the block ``teacher``.
         processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
@@ -95,8 +102,10 @@ class Training:
     _: KW_ONLY
     threads: int
     model_config: Mapping[str, Any]
+    candidates: int = 0
     init_from: Path | None = None
     init_vectors: Path | None = None
+    piece_vectors: Path | None = None
     checkpoints: CheckpointSchedule = field(default_factory=CheckpointSchedule)
     identity: Mapping[str, str] = field(default_factory=dict)
     warn_pairs: int = data_warnings.PAIRS
@@ -132,7 +141,7 @@ class Training:
 
         Args:
             inputs: Snakemake's: ``store``, ``vocabulary`` and the development data, if any: ``sts``, ``heldout``,
-                ``archive``; ``init_vectors`` and ``teacher``, lists of at most one file.
+                ``archive``; ``init_vectors``, ``piece_vectors`` and ``teacher``, lists of at most one file.
             params, job: of :class:`psp.config.training.FromStore`, ``parameters`` and ``beside``.
             seed: of the training.
             code: the fingerprint of the code.
@@ -141,13 +150,14 @@ class Training:
         settings = {**params["train"], "log_every": job["log_every"], "seed": seed}
         init_from, encoder = settings.pop("init_from"), settings.pop("encoder", None)
         languages = list(params["languages"])
-        vectors, teacher = (inputs.get(key) for key in ("init_vectors", "teacher"))
+        vectors, teacher, own = (inputs.get(key) for key in ("init_vectors", "teacher", "piece_vectors"))
         files = inputs.vocabulary
         return cls(
             Path(inputs.store),
             Path(files) if isinstance(files, str) else [Path(file) for file in files],
             settings=settings,
             development=DevelopmentFiles.configured(inputs, params["development"]),
+            candidates=params["development"]["candidates"],
             threads=job["threads"],
             model_config={
                 "languages": languages,
@@ -161,6 +171,7 @@ class Training:
             },
             init_from=Path(init_from) if init_from else None,
             init_vectors=Path(vectors[0]) if vectors else None,
+            piece_vectors=Path(own[0]) if own else None,
             checkpoints=CheckpointSchedule(**job["checkpoint"]),
             identity={"code": code},
             warn_pairs=job["warn_pairs"],
@@ -193,7 +204,12 @@ def _run(job: Training) -> TrainReport:
         stack.enter_context(contextlib.closing(pairs))
         pairs.check_vocabulary(tokenizer)
         taken_over = None
+        read: PairSource = pairs
+        spacing = None
         if make_encoder is not None:
+            if settings.ignore_spaces and kinds.find(kind).adds_up and tokenizer.marks_spaces:
+                spacing = Spacing(tokenizer.pieces())
+                read = SpacedPairs(pairs, spacing)
             spellings = tokenizer.spellings()
             if settings.init_spelling and spellings is None:
                 raise ConfigError(
@@ -201,13 +217,18 @@ def _run(job: Training) -> TrainReport:
                     f"{tokenizer.name_on_disk()}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
                 )
             pieces = tokenizer.pieces()
-            table, taken_over = initial_table(pieces, settings, init_from, pairs, spellings, init_vectors)
-        elif init_from is not None or init_vectors is not None:
-            raise ConfigError("init_from and init_vectors: encoders that are trained together start from neither")
-        taught = None if job.teacher is None else _taught(job.teacher, job.teaching, pairs, tokenizer, settings)
+            starts = (init_vectors, job.piece_vectors)
+            table, taken_over = initial_table(pieces, settings, init_from, read, spellings, *starts)
+        elif init_from is not None or init_vectors is not None or job.piece_vectors is not None:
+            raise ConfigError(
+                "init_from, init_vectors and init_encoder: encoders that are trained together start from none of them"
+            )
+        distilled = None
+        if job.teacher is not None:
+            distilled = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
         group = None
         if ProcessGroup.wanted():
-            if taught is not None:
+            if distilled is not None:
                 raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
             group = ProcessGroup.join(device)
             stack.callback(group.leave)
@@ -219,6 +240,8 @@ def _run(job: Training) -> TrainReport:
             log.info("training on %s: %d pairs, %d pieces x %s", device, len(pairs), len(tokenizer), dims)
         else:
             trained, optimiser = make_encoder(table.to(device), settings.as_dict(), own)
+            if spacing is not None:
+                trained.spacing = spacing  # type: ignore[attr-defined]
             log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
         if first and (said := data_warnings.few(len(pairs), job.warn_pairs)):
             log.warning("%s", said)
@@ -235,10 +258,11 @@ def _run(job: Training) -> TrainReport:
                 "sentencepiece": pairs.vocabulary_sha256,
                 "init_from": init_from and sha256(init_from / "model.safetensors"),
                 **({} if init_vectors is None else {"init_vectors": sha256(init_vectors)}),
+                **({} if job.piece_vectors is None else {"piece_vectors": sha256(job.piece_vectors)}),
                 "model": model_config,
                 **({"encoder": own} if len(own) > 1 else {}),
                 **({"parts": joint.started_from(own)} if make_encoder is None else {}),
-                **({} if taught is None else {"teacher": taught.about}),
+                **({} if distilled is None else {"teacher": distilled.about}),
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
             },
@@ -255,8 +279,9 @@ def _run(job: Training) -> TrainReport:
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
-        read, objective = (pairs, None) if taught is None else (taught.pairs, taught.loss)
-        trainer = Trainer(read, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective)
+        objective = None if distilled is None else distilled.loss
+        source = read if distilled is None else distilled.pairs
+        trainer = Trainer(source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective)
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
@@ -266,7 +291,7 @@ def _run(job: Training) -> TrainReport:
             "settings": settings.as_dict(),
             "title": find(settings.objective).title(settings.as_dict()),
             **({"encoder": own} if len(own) > 1 else {}),
-            **({} if taught is None else {"teacher": taught.about}),
+            **({} if distilled is None else {"teacher": distilled.about}),
             "device": device.type,
             "threads": job.threads,
             "processes": 1 if group is None else group.size,
@@ -278,10 +303,17 @@ def _run(job: Training) -> TrainReport:
             "passed_over": trainer.passed_over,
             "without_negative": trainer.without_negative,
             "initialised_from": taken_over,
+            **({} if job.piece_vectors is None else {"init_encoder": encoder_of(job.piece_vectors)}),
             "best": trainer.best,
             "development": metrics.history,
         }
         if first:
+            if isinstance(development, Development):
+                _keep(trained, kept)
+                scorers = _scorers(trained, tokenizer, model_config)
+                final = development.final(*scorers, candidate_vectors(trained, read, job.candidates))
+                log.info("kept weights: score %.2f, standard error %.2f", final["score"], final["standard_error"])
+                report["final"] = final
             if out_dir is not None:
                 trained.save(out_dir, kept, tokenizer, model_config)
             write_json(train_dir / REPORT, report)
@@ -297,36 +329,37 @@ def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> Developmen
     return found
 
 
-class _Taught(NamedTuple):
+class _Distilled(NamedTuple):
     """Pairs with their teacher's rows, the loss, and what train.json says of the teacher."""
 
-    pairs: TaughtPairs
+    pairs: DistilledPairs
     loss: Loss
     about: dict[str, Any]
 
 
-def _taught(
+def _distilled(
     file: Path,
     teaching: TeacherSettings | Mapping[str, Any] | None,
     pairs: Any,
+    read: PairSource,
     tokenizer: Tokenizer,
     settings: TrainSettings,
-) -> _Taught:
+) -> _Distilled:
     wanted = teaching if isinstance(teaching, TeacherSettings) else TeacherSettings.from_mapping(teaching or {})
-    lessons = Lessons(file)
-    lessons.check(pairs, tokenizer, wanted)
-    taught = TaughtPairs(pairs, lessons)
+    targets = DistillationTargets(file)
+    targets.check(pairs, tokenizer, wanted)
+    distilled = DistilledPairs(read, targets)
     loss = TeacherLoss(
         make_loss(settings.as_dict()) if wanted.weight < 1 else None,
-        lessons,
-        taught.sentences() if wanted.in_neighbourhoods else None,
+        targets,
+        distilled.sentences() if wanted.in_neighbourhoods else None,
         wanted,
         settings.seed,
     )
-    log.info("taught by %s: %d sentences, %s", wanted.encoder, len(lessons), wanted.loss)
-    known = {key: lessons.about[key] for key in ("identity", "languages", "dim", "distinct")}
-    about = {**wanted.as_dict(), **known, "taught": len(lessons), "sha256": sha256(file)}
-    return _Taught(taught, loss, about)
+    log.info("taught by %s: %d sentences, %s", wanted.encoder, len(targets), wanted.loss)
+    known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
+    about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
+    return _Distilled(distilled, loss, about)
 
 
 def choose_device(name: str) -> torch.device:
@@ -349,13 +382,24 @@ def choose_device(name: str) -> torch.device:
 
 
 def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
-    # A sentence of unknown pieces alone keeps the vector that it is trained with.
-    config = {**config, "unknown_alone": True}
-    # The held-out text was already prepared for training: it must not be segmented again.
-    prepared = {**config, "segment": {}}
-
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:
-        scorer, heldout_scorer = (EmbeddingScorer(encoder.embedder(tokenizer, keys)) for keys in (config, prepared))
-        return development.score(scorer, heldout_scorer)
+        return development.score(*_scorers(encoder, tokenizer, config))
 
     return evaluate
+
+
+def _scorers(
+    encoder: Encoder, tokenizer: Tokenizer, config: Mapping[str, Any]
+) -> tuple[EmbeddingScorer, EmbeddingScorer]:
+    """Scorers of raw text, and of text that was already prepared for training: it must not be segmented again."""
+    # A sentence of unknown pieces alone keeps the vector that it is trained with.
+    config = {**config, "unknown_alone": True}
+    raw, prepared = (encoder.embedder(tokenizer, keys) for keys in (config, {**config, "segment": {}}))
+    return EmbeddingScorer(raw), EmbeddingScorer(prepared)
+
+
+def _keep(encoder: Encoder, weights: Mapping[str, Any]) -> None:
+    """Give an encoder the weights that are kept, which may be those of an earlier step."""
+    with torch.no_grad():
+        for name, weight in encoder.state_dict().items():
+            weight.copy_(weights[name])

@@ -105,7 +105,7 @@ def _score(path: Path | str, seed: int, pairs: int, epochs: int) -> float:
         )
     if report["best"] is None:
         raise DataError("has no validation score; give the model development data", path)
-    return float(report["best"]["score"])
+    return float(report.get("final", report["best"])["score"])
 
 
 def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -3,64 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any
 
-from psp.core.errors import ConfigError, closest
 from psp.core.settings import Section, Setting, boolean, choice, integer, list_of, number, text
 from psp.training import objectives
-
-
-def _field(setting: Setting) -> Any:
-    """A field of a dataclass with its declaration."""
-    default = tuple(setting.default) if isinstance(setting.default, list) else setting.default
-    return dataclasses.field(default=default, metadata={"setting": setting})
-
-
-class _Checked:
-    """Settings of the config's block ``BLOCK``; wrong values are reported as for the config."""
-
-    BLOCK: ClassVar[str]
-
-    @classmethod
-    def declared(cls) -> dict[str, Setting]:
-        """The declaration of each setting, by its name."""
-        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # those who inherit are dataclasses
-        return {field.name: field.metadata["setting"] for field in fields}
-
-    @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
-        """Settings from a block of a config; keys left out keep their defaults.
-
-        Raises:
-            ConfigError: an unknown key, or a value that is not allowed.
-        """
-        known = cls.declared()
-        if unknown := [key for key in mapping if key not in known]:
-            raise ConfigError(
-                f"{cls.BLOCK}.{unknown[0]}: no such key{closest(unknown[0], known)}; allowed are {', '.join(known)}"
-            )
-        return cls(**mapping)
-
-    def __post_init__(self) -> None:
-        for key, setting in self.declared().items():
-            value = getattr(self, key)
-            if not setting.allows(value):
-                raise self._wrong(key, setting.allowed)
-            if "number" in setting.values().get("type", ()) and value is not None:
-                object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
-
-    def _wrong(self, key: str, allowed: str) -> ConfigError:
-        return ConfigError(
-            f"{self.BLOCK}.{key}: {getattr(self, key)!r} is not allowed; allowed is {allowed}. "
-            f"Write `{key}: {json.dumps(self.declared()[key].default)}`"
-        )
+from psp.training.settings_base import CheckedSettings, declare
 
 
 @dataclass(frozen=True)
-class TrainSettings(_Checked):
+class TrainSettings(CheckedSettings):
     """Training settings; the defaults are psp's own recipe; :data:`PAPER` and :data:`PARANMT` have
     the values of two papers.
 
@@ -73,7 +26,7 @@ class TrainSettings(_Checked):
 
     BLOCK = "train"
 
-    epochs: int = _field(
+    epochs: int = declare(
         integer(
             6,
             at_least=1,
@@ -82,7 +35,7 @@ class TrainSettings(_Checked):
             help="passes over the pairs",
         )
     )
-    batch_size: int = _field(
+    batch_size: int = declare(
         integer(
             512,
             at_least=2,
@@ -91,7 +44,7 @@ class TrainSettings(_Checked):
             help="pairs per mini-batch",
         )
     )
-    megabatch: int = _field(
+    megabatch: int = declare(
         integer(
             60,
             at_least=1,
@@ -101,7 +54,7 @@ class TrainSettings(_Checked):
             help="maximum mega-batch size, in mini-batches; negatives are mined from it",
         )
     )
-    anneal: int = _field(
+    anneal: int = declare(
         integer(
             150,
             at_least=0,
@@ -111,7 +64,7 @@ class TrainSettings(_Checked):
             "step",
         )
     )
-    objective: str = _field(
+    objective: str = declare(
         choice(
             "infonce",
             objectives.names,
@@ -120,7 +73,7 @@ class TrainSettings(_Checked):
             help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.registered()),
         )
     )
-    candidates: str = _field(
+    candidates: str = declare(
         choice(
             "batch",
             ["batch", "mined"],
@@ -129,7 +82,7 @@ class TrainSettings(_Checked):
             "mined from the mega-batch",
         )
     )
-    margin: float = _field(
+    margin: float = declare(
         number(
             0.3,
             at_least=0,
@@ -139,10 +92,10 @@ class TrainSettings(_Checked):
             help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
         )
     )
-    scale: float = _field(
+    scale: float = declare(
         number(20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax")
     )
-    matryoshka: tuple[int, ...] = _field(
+    matryoshka: tuple[int, ...] = declare(
         list_of(
             [],
             items={"type": "integer", "minimum": 1},
@@ -151,7 +104,7 @@ class TrainSettings(_Checked):
             help="shorter vector lengths to which the loss also applies, so that vectors can be truncated to them",
         )
     )
-    directions: str = _field(
+    directions: str = declare(
         choice(
             "both",
             ["both", "source"],
@@ -160,7 +113,7 @@ class TrainSettings(_Checked):
             help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
         )
     )
-    negatives: str = _field(
+    negatives: str = declare(
         choice(
             "auto",
             ["auto", "opposite", "same", "any", "random"],
@@ -170,7 +123,7 @@ class TrainSettings(_Checked):
             "for paraphrases, else opposite; random does not mine",
         )
     )
-    mask_equal: bool = _field(
+    mask_equal: bool = declare(
         boolean(
             True,
             recipes={"code": False, "paranmt": False},
@@ -178,7 +131,7 @@ class TrainSettings(_Checked):
             help="mask negatives whose text equals the positive or the anchor",
         )
     )
-    dropout: float = _field(
+    dropout: float = declare(
         number(
             0,
             at_least=0,
@@ -189,7 +142,7 @@ class TrainSettings(_Checked):
             help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)",
         )
     )
-    token_dropout: float = _field(
+    token_dropout: float = declare(
         number(
             0.15,
             at_least=0,
@@ -200,7 +153,7 @@ class TrainSettings(_Checked):
             help="probability of dropping a token from its sentence's mean",
         )
     )
-    learning_rate: float = _field(
+    learning_rate: float = declare(
         number(
             0.05,
             above=0,
@@ -209,7 +162,7 @@ class TrainSettings(_Checked):
             help="Adam's learning rate; with a linear schedule, the peak",
         )
     )
-    schedule: str = _field(
+    schedule: str = declare(
         choice(
             "linear",
             ["constant", "linear"],
@@ -218,10 +171,10 @@ class TrainSettings(_Checked):
             help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
         )
     )
-    warmup: float = _field(
+    warmup: float = declare(
         number(0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises")
     )
-    average: int = _field(
+    average: int = declare(
         integer(
             0,
             at_least=0,
@@ -229,7 +182,7 @@ class TrainSettings(_Checked):
             help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
         )
     )
-    average_part: float = _field(
+    average_part: float = declare(
         number(
             0.2,
             above=0,
@@ -238,7 +191,7 @@ class TrainSettings(_Checked):
             help="final share of training over which the snapshots are evenly spaced",
         )
     )
-    clip: float | None = _field(
+    clip: float | None = declare(
         number(
             None,
             above=0,
@@ -249,10 +202,19 @@ class TrainSettings(_Checked):
             help="clip the gradient norm to this value; null for no clipping",
         )
     )
-    dim: int = _field(
+    dim: int = declare(
         integer(1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings")
     )
-    init: str = _field(
+    ignore_spaces: bool = declare(
+        boolean(
+            True,
+            recipes=dict.fromkeys(("paper", "code", "paranmt"), False),
+            tunable=True,
+            help="punctuation marks have one embedding with and without a space before them, and a lone space has "
+            "none; for means of sentencepiece's pieces",
+        )
+    )
+    init: str = declare(
         choice(
             "zipf",
             ["normal", "zipf"],
@@ -263,7 +225,7 @@ class TrainSettings(_Checked):
             "frequent pieces start small",
         )
     )
-    init_scale: float = _field(
+    init_scale: float = declare(
         number(
             1,
             above=0,
@@ -273,8 +235,8 @@ class TrainSettings(_Checked):
             help="the initial embeddings, except those taken over from elsewhere, are multiplied by this",
         )
     )
-    init_smoothing: float = _field(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
-    init_spelling: float = _field(
+    init_smoothing: float = declare(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
+    init_spelling: float = declare(
         number(
             0.6,
             at_least=0,
@@ -285,8 +247,28 @@ class TrainSettings(_Checked):
             help="share of the initial embeddings' variance that comes from the spelling of the pieces",
         )
     )
-    seed: int = _field(integer(1, at_least=0, help="seed of all random choices, in data and training"))
-    device: str = _field(
+    init_encoder_share: float = declare(
+        number(
+            0.6,
+            at_least=0,
+            at_most=1,
+            tunable=True,
+            help="with `init_encoder`: the share of the initial embeddings' variance that comes from it; spelling has "
+            "its share of the rest",
+        )
+    )
+    init_encoder_whitening: float = declare(
+        number(
+            0.5,
+            at_least=0,
+            at_most=1,
+            tunable=True,
+            help="with `init_encoder`: its vectors are divided along each principal component by the deviation to this "
+            "power; 1 whitens them, 0 leaves them",
+        )
+    )
+    seed: int = declare(integer(1, at_least=0, help="seed of all random choices, in data and training"))
+    device: str = declare(
         text(
             "auto",
             pattern="^(auto|cpu|cuda(:[0-9]+)?)$",
@@ -294,14 +276,14 @@ class TrainSettings(_Checked):
             help="auto uses a GPU if there is one",
         )
     )
-    precision: str = _field(
+    precision: str = declare(
         choice(
             "float32",
             ["float32", "mixed"],
             help="mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs",
         )
     )
-    dev_every: int | None = _field(
+    dev_every: int | None = declare(
         integer(
             None,
             at_least=1,
@@ -309,7 +291,7 @@ class TrainSettings(_Checked):
             help="pairs between two validations on the development data; null for once per epoch",
         )
     )
-    select: str = _field(
+    select: str = declare(
         choice(
             "last",
             ["best", "last"],
@@ -318,7 +300,7 @@ class TrainSettings(_Checked):
             "validated at the end and count as the last",
         )
     )
-    log_every: int = _field(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
+    log_every: int = declare(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -332,7 +314,7 @@ class TrainSettings(_Checked):
 
 
 @dataclass(frozen=True)
-class CheckpointSchedule(_Checked):
+class CheckpointSchedule(CheckedSettings):
     """When checkpoints are written; this does not affect the model.
 
     They are written between mega-batches, at least a hundred mini-batches apart.
@@ -343,10 +325,10 @@ class CheckpointSchedule(_Checked):
 
     BLOCK = "train.checkpoint"
 
-    minutes: float | None = _field(
+    minutes: float | None = declare(
         number(10, above=0, null=True, help="minutes between two checkpoints; null for none by time")
     )
-    steps: int | None = _field(
+    steps: int | None = declare(
         integer(
             None,
             at_least=1,
@@ -354,75 +336,7 @@ class CheckpointSchedule(_Checked):
             help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
         )
     )
-    keep: int = _field(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
-
-
-@dataclass(frozen=True)
-class LstmSettings(_Checked):
-    """Settings of LSTM and BLSTM encoders, beside those of training (:mod:`psp.training.encoders.lstm`).
-
-    Raises:
-        ConfigError: a value is not allowed.
-    """
-
-    BLOCK = "lstm"
-
-    width: int | None = _field(
-        integer(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
-    )
-    combine: str = _field(
-        choice(
-            "average",
-            ["average", "concat"],
-            recipes={"paranmt": "average"},
-            help="a BLSTM's two states of a position: their average, or both, in twice the dimensions",
-        )
-    )
-    pooling: str = _field(
-        choice(
-            "mean",
-            ["mean", "max"],
-            recipes={"paranmt": "mean"},
-            help="a sentence's vector: the mean of its states, or the largest of each",
-        )
-    )
-    scramble: float = _field(
-        number(
-            0.3,
-            at_least=0,
-            at_most=1,
-            recipes={"paranmt": 0.3},
-            help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the "
-            "pairs)",
-        )
-    )
-    learning_rate: float = _field(
-        number(
-            0.003,
-            above=0,
-            recipes={"paranmt": 0.001},
-            help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
-            "`train.learning_rate`",
-        )
-    )
-    clip: float | None = _field(
-        number(
-            1,
-            above=0,
-            null=True,
-            recipes={"paranmt": None},
-            unstated=["paranmt"],
-            help="clip the norm of the matrices' gradient to this value; null: never",
-        )
-    )
-    precision: str = _field(
-        choice(
-            "float32",
-            ["float32", "bfloat16"],
-            help="bfloat16: the LSTM's products are computed in it, in less time where the hardware multiplies it; its "
-            "matrices, the embeddings and the trained model stay float32",
-        )
-    )
+    keep: int = declare(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
 
 
 #: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).
@@ -450,6 +364,15 @@ JOB: Mapping[str, Setting] = {
         untracked=True,  # the file is an input
         help="a name in `vectors`, a file of word vectors: training starts from those of the same words (models of "
         "words, and LSTMs over words)",
+    ),
+    "init_encoder": text(
+        None,
+        at_least=1,
+        null=True,
+        recipes={"distilled": "multilingual-e5-small"},
+        untracked=True,  # the file of its vectors is an input
+        help="an encoder, named as a teacher is (block `teacher`): training starts from its vectors of the pieces, "
+        "each embedded by itself; null for none",
     ),
     "processes": integer(
         1,

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from psp.core.errors import PspError
 from psp.core.progress import Progress
-from psp.pairs.encoded_pairs import Pairs, Source
+from psp.pairs.encoded_pairs import Pairs, PairSource
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
+from psp.training.divergence import ADVICE, check_learnt, measurable
 from psp.training.encoders.base import Encoder
 from psp.training.losses.base import Loss, make_loss
 from psp.training.negatives.mining import Negatives, mine_by_kind
@@ -36,13 +37,6 @@ from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 
-ADVICE = "lower learning_rate, set clip, or start from other weights"
-#: Multiples of the untrained weights' loss: above the first, training has diverged; above the second, it has learnt
-#: next to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it with learning rates of 0.05 to 5, whatever the
-#: objective, at 0.7 to 0.95 with 0.001, at 0.995 and more with 1e-5, and at 0.9 to 1.14 from 1e4 on.
-DIVERGED, HARDLY = 1.01, 0.97
-#: With so few steps, on a handful of pairs, even sound settings may end above the untrained loss.
-FEW_STEPS = 10
 #: Steps after which all rows are brought up to date, at the start of the next mega-batch. Checkpoints are written only
 #: then: catching up in two parts rounds differently than in one, so the clock must not decide when it happens.
 CATCH_UP_EVERY = 100
@@ -77,7 +71,7 @@ class Trainer:
 
     def __init__(
         self,
-        source: Source,
+        source: PairSource,
         encoder: Encoder,
         optimiser: RowOptimiser,
         settings: TrainSettings,
@@ -143,7 +137,7 @@ class Trainer:
             self._take_average()
         self.metrics.flush()
         self._catch_up()
-        if not _measurable(*self._parameters):
+        if not measurable(*self._parameters):
             raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
         return self._best_weights.tensors() if self._best_weights else self.encoder.state_dict()
 
@@ -151,9 +145,8 @@ class Trainer:
         """After :meth:`run`, compare the loss of the final weights with that of the untrained ones.
 
         Both are computed on the first mini-batch, with the same noise. (The last mini-batches' losses would tell
-        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) As training
-        may start from trained weights, the untrained loss is taken to be at least that of vectors that are all equal. A
-        loss that hardly fell gives a warning, and so does divergence after the evaluation whose weights were kept.
+        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) See
+        :func:`psp.training.divergence.check_learnt`.
 
         Args:
             refuse: divergence is an error; otherwise, and always after only a few steps, it is a warning.
@@ -161,23 +154,18 @@ class Trainer:
         Raises:
             PspError: training diverged.
         """
-        before, after = self.first_loss, self._first_loss_now()
-        assert before is not None and self._first_pairs is not None
-        untrained = max(before, self._objective.of_equal_vectors(len(self._first_rows())))
-        if after <= HARDLY * untrained:
-            return
-        what = f"the first mini-batch's loss is {after:.4g} after training and was {before:.4g} before"
-        if after <= DIVERGED * untrained:
-            rate = self.settings.learning_rate
-            log.warning("%s: next to nothing was learnt; try another learning_rate than %g, or more epochs", what, rate)
-            return
-        message = f"training diverged: {what}; {ADVICE}"
-        if self.settings.select == "best" and self.best is not None and self.best["step"] < self.step:
-            log.warning("%s. The weights of step %d, the best, are kept", message, self.best["step"])
-        elif refuse and self.step >= FEW_STEPS:
-            raise PspError(message)
-        else:
-            log.warning("%s", message)
+        assert self.first_loss is not None
+        equal = self._objective.of_equal_vectors(len(self._first_rows()))
+        kept = self.best["step"] if self.settings.select == "best" and self.best is not None else self.step
+        check_learnt(
+            self.first_loss,
+            self._first_loss_now(),
+            of_equal_vectors=equal,
+            learning_rate=self.settings.learning_rate,
+            step=self.step,
+            kept_step=kept,
+            refuse=refuse,
+        )
 
     def _first_rows(self) -> npt.NDArray[np.int64]:
         """The numbers of the first mini-batch's pairs in the first mega-batch, int64 (pairs,)."""
@@ -199,6 +187,7 @@ class Trainer:
 
     def _rest(self, stop: StopRequest) -> None:
         """Between mega-batches: bring all rows up to date at intervals, and write a checkpoint if one is due."""
+        stop.check()
         if self.step - self._rested < CATCH_UP_EVERY:
             return
         self._rested = self.step
@@ -263,7 +252,7 @@ class Trainer:
         with self._precision():
             vectors = self.encoder.encode(sentences).float()
         # Unnoticed otherwise: NaN loses every comparison, and the cosine of a vector whose norm overflows is 0.
-        if not _measurable(vectors):
+        if not measurable(vectors):
             raise PspError(f"training diverged by step {self.step}: a vector's length is not finite; {ADVICE}")
         source, target = vectors.chunk(2)
         return mine_by_kind(
@@ -452,8 +441,3 @@ class Trainer:
             if names := checkpoint.names(prefix):
                 snapshot.put({name.removeprefix(prefix): checkpoint.tensor(name) for name in names})
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
-
-
-def _measurable(*tensors: Tensor) -> bool:
-    """Whether every row has a finite norm in float32 (rows of 1e20 are finite, their squares are not)."""
-    return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)

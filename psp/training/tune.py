@@ -228,7 +228,7 @@ class Tuning:
         return None
 
     def gather(self, reports: Mapping[str, Path], out: Path, *, model: str) -> TuneReport:
-        """Choose the winner, the point with the highest ``best.score`` (the first of equals), and write tune.json.
+        """Choose the winner, the point with the highest ``final.score`` (the first of equals), and write tune.json.
 
         Args:
             reports: the train.json of each point, by the point's name.
@@ -259,7 +259,7 @@ class Tuning:
                 {
                     "name": name,
                     "settings": {key: used[key] for key in values},
-                    "score": report["best"]["score"],
+                    "score": report.get("final", report["best"])["score"],
                     "epoch": report["best"]["epoch"],
                     "steps": report["steps"],
                     "largest_megabatch": course(report["store_pairs"], used).largest,

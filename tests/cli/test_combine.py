@@ -10,7 +10,7 @@ import safetensors.numpy
 
 from psp.cli.main import main
 from psp.core import schemas
-from psp.models import card
+from psp.models import card_file
 from psp.models.model import Combination, Model, load_model
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES
@@ -51,7 +51,7 @@ def test_the_model_is_the_librarys(small_model, words_model, tmp_path, capsys):
     assert made.embed_raw_text(SENTENCES).tobytes() == expected.embed_raw_text(SENTENCES).tobytes()
     assert made.weights == (1.0, 0.5) and made.config["languages"] == ["en", "fr", "de"]
     schemas.check(json.loads((tmp_path / "a/model/config.json").read_text()), "model")
-    assert card.is_generated((tmp_path / "a/model/README.md").read_text())
+    assert card_file.is_generated((tmp_path / "a/model/README.md").read_text())
     assert said.out == (
         f"{tmp_path}/a/model: {small_model} x 1, {words_model} x 0.5; 19 dimensions, {made.nbytes:,} bytes\n"
     )

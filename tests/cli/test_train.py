@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from psp.cli.main import main
@@ -17,6 +18,7 @@ from psp.models.model import load_model
 from psp.pairs.store import write_store
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
+from psp.training.piece_vectors import read_piece_vectors
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 
 QUICK = ["--threads", "1", "--set", "epochs=2", "batch_size=16", "megabatch=3", "anneal=2", "dim=8", "log_every=1"]
@@ -115,7 +117,7 @@ def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
         words(data, tmp_path / name, *lstm, *vocabulary, *start)
         reports.append(read_json(tmp_path / f"{name}-train/train.json"))
     model = load_model(tmp_path / "a")
-    assert (model.sequence.kind, model.dim) == ("blstm", 12)
+    assert (model.contextual.kind, model.dim) == ("blstm", 12)
     assert reports[0]["encoder"]["width"] == 6 and reports[0]["encoder"]["combine"] == "concat"
     for report in reports:
         assert report["initialised_from"]["taken_over"] >= report["vocabulary"] - 1
@@ -124,9 +126,25 @@ def test_an_lstm_starts_from_what_is_there(tmp_path: Path, data: Path) -> None:
     assert load_model(tmp_path / "subwords").tokenizer.kind == "subword"
 
 
+def test_training_starts_from_an_encoders_vectors_of_the_pieces(tmp_path: Path, data: Path) -> None:
+    words(data, tmp_path / "words", "--encoder", "word")
+    vocabulary = ["--vocabulary", str(tmp_path / "words-train/vocabulary.txt")]
+    start = ["--init-encoder", str(tmp_path / "words"), "--set", "init_encoder_share=1", "init_encoder_whitening=0"]
+    words(data, tmp_path / "started", "--encoder", "word", *vocabulary, *start)
+    words(data, tmp_path / "plain", "--encoder", "word", *vocabulary)
+    teacher = load_model(tmp_path / "words")
+    pieces = teacher.tokenizer.pieces()
+    rows, vectors = read_piece_vectors(tmp_path / "started-train/piece_vectors.safetensors", pieces)
+    assert np.allclose(vectors, teacher.embed_raw_text([pieces[row] for row in rows]), atol=1e-5)
+    assert read_json(tmp_path / "started-train/train.json")["init_encoder"] == str(tmp_path / "words")
+    started, plain = (load_model(tmp_path / name).weight for name in ("started", "plain"))
+    assert not np.allclose(started, plain)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--encoder", "trigram", "--init-encoder", "x"], "--init-encoder: there are no pieces that an encoder could"),
         ([], "--sentencepiece: is missing; name the model, or write --encoder word"),
         (["--encoder", "subword"], "--sentencepiece: is missing"),
         (["--encoder", "wrd"], "--encoder wrd: write one of subword, word, trigram, lstm, blstm"),

@@ -58,6 +58,10 @@ def test_a_combination_joins_models_of_the_config() -> None:
         ),
         ({"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"tune": True}}, "train.tune: not for joint"),
         (
+            {"encoder": {"concat": ["fr", "started"], "joint": True}},
+            "both.encoder: started starts from an encoder's vectors of its pieces, which a part of a joint",
+        ),
+        (
             {"encoder": {"concat": ["fr", "cased"], "joint": True}},
             "cased and fr differ in filters.lower_case, but encoders that are trained together read the same text",
         ),
@@ -81,6 +85,7 @@ def test_a_combination_that_cannot_be_is_refused(entry, said) -> None:
         "de": {"extends": "fr"},
         "t": {"extends": "fr", "encoder": "trigram", "train": {"dim": 300}},
         "cased": {"extends": "fr", "filters": {"lower_case": False}},
+        "started": {"extends": "fr", "recipe": "distilled"},
     }
     text = message(models=fr() | others | {"whole": whole, "both": entry})
     assert said in text, text
@@ -96,7 +101,7 @@ def test_encoders_trained_together_have_their_models_vocabularies_and_starts() -
     made = config(models)
     joint, plain, added = (made.model(name) for name in ("joint", "plain", "sum"))
     assert (joint.parts, joint["train"]["epochs"]) == (made.model("fr").parts, 4)
-    assert joint["train"]["init_from"] is None and joint.sequence == joint.joint
+    assert joint["train"]["init_from"] is None and joint.contextual == joint.joint
     assert (joint.joint["join"], joint.joint["scaled"], joint.joint["weights"]) == ("concat", True, [1.0, 0.5])
     subwords, trigrams = joint.joint["parts"]
     assert (subwords["dim"], subwords["init_from"], subwords["encoder"]) == (300, "results/old/model", {"kind": "mean"})

@@ -326,6 +326,14 @@ def test_a_corpus_has_its_own_filters_over_the_models():
     }
 
 
+@pytest.mark.parametrize("pairs", [{}, {"pairs": {"en-en": 10}}])
+def test_an_archive_that_holds_one_pair_has_its_entrys_mirrors_and_licence(pairs):
+    para = {"kind": "paranmt", "version": "v1", "mirrors": ["file:///here.zip"], "licence": "MIT", **pairs}
+    made = config({"en": {"languages": ["en"], "corpora": ["Mine"]}}, corpora={**CORPORA, "Mine": para})
+    (name,) = [name for name in made.downloads(made.model("en")) if name.startswith("paranmt/")]
+    assert (made.remote(name).mirrors, made.remote(name).licence) == (("file:///here.zip",), "MIT")
+
+
 def test_the_papers_english_model():
     base = ROOT / "config/config.yaml"
     for recipe, sides in (("psp", "both"), ("paper", "both"), ("code", "average")):
@@ -581,9 +589,10 @@ def xhosa(**filters):
 
 
 def test_a_language_that_cannot_be_identified_is_told_and_is_no_error():
-    checked = config(models=xhosa())
+    checked = config(models=xhosa(identifier="lid176"))
     (notice,) = checked.notices(checked.model("xh"))
     assert "models.xh" in notice and "'xh'" in notice
+    assert not config().notices(config(models=xhosa()).model("xh"))  # py3langid knows it
     assert not config(models=xhosa(enabled=False)).notices(config(models=xhosa(enabled=False)).model("xh"))
     assert not config().notices(config().model("fr"))
 
@@ -592,6 +601,9 @@ def test_the_top_label_of_a_language_without_one_is_an_error_before_anything_is_
     text = message(models=xhosa(method="top"))
     assert "has no label for 'xh'" in text and "method: evidence" in text
     config(models=xhosa(method="top", sides="source"))
+    entry = xhosa(identifier="py3langid")["xh"]
+    text = message(models={"ast": entry | {"languages": ["en", "ast"]}})
+    assert "does not know 'ast'" in text and "identifier: both" in text
 
 
 def test_each_recipe_has_its_way_to_identify_languages():
@@ -625,13 +637,15 @@ def test_the_recipe_of_paranmt_holds_for_every_encoder() -> None:
         train = model["train"]
         assert PARANMT.items() <= train.items() and (train["megabatch"], train["anneal"]) == (40, 0)
         assert model["vocabulary"] == {"size": 200_000, "min_count": 1, "split": "whitespace"}
-        assert model["development"] == {"sts": "semeval2017-en", "heldout": 0}
+        weights = {"sts": 1, "heldout": 1}
+        own = {"sts": "semeval2017-en", "heldout": 0, "candidates": 0, "sets": {}, "weights": weights}
+        assert model["development"] == own
         assert (model["filters"]["length"]["sides"], model["filters"]["length"]["max"]) == ("both", 30)
         assert model["filters"]["overlap"]["enabled"] is False
         assert model["tune"] == {"grid": {"megabatch": [1, 20, 40]}, "epochs": 5, "anneal": 0}
         assert list(made.tuning(encoder).points) == ["megabatch=1", "megabatch=20", "megabatch=40"]
         assert "recipe paranmt" in plan(made, encoder, "downloads")
-    assert made.model("blstm").sequence == {
+    assert made.model("blstm").contextual == {
         "kind": "blstm", "width": None, "combine": "average", "pooling": "mean", "scramble": 0.3,
         "learning_rate": 0.001, "clip": None, "precision": "float32",
     }  # fmt: skip
@@ -648,11 +662,11 @@ def test_an_lstm_reads_words_or_subwords() -> None:
     }
     words, subwords, mean = (config(models).model(name) for name in ("fr", "s", "m"))
     assert [model.tokens for model in (words, subwords, mean)] == ["word", "subword", "word"]
-    assert words.sequence == {
+    assert words.contextual == {
         "kind": "blstm", "width": 30, "combine": "concat", "pooling": "mean", "scramble": 0.3, "learning_rate": 0.003,
         "clip": 1, "precision": "float32",
     }  # fmt: skip
-    assert subwords.sequence is not None and subwords.sequence["kind"] == "lstm" and mean.sequence is None
+    assert subwords.contextual is not None and subwords.contextual["kind"] == "lstm" and mean.contextual is None
     assert (words.most_rows, subwords.most_rows) == (200_001, 50_000)
     assert words.differences == {"encoder": "blstm", "lstm.width": 30, "lstm.combine": "concat"}
     assert mean.differences == {"encoder": "word"}  # which has no use for the block
@@ -679,6 +693,15 @@ def test_vectors_of_words_are_for_models_of_words() -> None:
     assert "init_from names a model" in message(models=fr(encoder="word", train=both), vectors=vectors)
     short = {"small": {**vectors["small"], "sha256": "abc"}}
     assert "vectors.small.sha256 is abc, but must match" in message(vectors=short)
+
+
+def test_trigrams_do_not_start_from_an_encoder() -> None:
+    start = {"init_encoder": "multilingual-e5-small"}
+    assert config(fr(train=start)).model("fr")["train"]["init_encoder"] == "multilingual-e5-small"
+    text = message(models=fr(encoder="trigram", train=start))
+    assert (
+        "models.fr.train.init_encoder: with `encoder: trigram` there are no pieces that an encoder could embed" in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_point_is_trained_from_scratch_with_its_encoder():
         found = checked.sampled("en", "tenths", encoder)
         assert found.encoder == encoder and bool(found["train"]["init_spelling"]) == spelling
         assert (found["train"]["epochs"], found["train"]["init_from"]) == (3, None)
-        assert (found.sequence is not None) == (encoder == "blstm")
+        assert (found.contextual is not None) == (encoder == "blstm")
     # A model of trigrams has no such start; its subwords do.
     checked = config("en", encoder="trigram")
     assert (
@@ -134,8 +134,13 @@ def test_bitext_that_pairs_are_mined_from_is_not_ranked():
 
 def test_the_names_of_before_are_taken_with_a_notice(caplog):
     rank = {"by": "length", "tenths": [1], "deciles": [9]}
-    found = config("fr", rank=rank, tenths={"by": ["length"]}).model("fr")
+    found = config("fr", rank=rank, tenths={"by": ["length"]}, mix={"shards": 7}).model("fr")
+    assert found["mix"]["buckets"] == 7
     assert found["rank"] == {"by": "length", "deciles": [1]} and found["deciles"]["by"] == ["length"]
     said = [record.getMessage() for record in caplog.records]
-    assert sorted(one.partition(":")[0] for one in said) == ["models.fr.rank.tenths", "models.fr.tenths"]
+    assert sorted(one.partition(":")[0] for one in said) == [
+        "models.fr.mix.shards",
+        "models.fr.rank.tenths",
+        "models.fr.tenths",
+    ]
     assert "called deciles now" in said[0]

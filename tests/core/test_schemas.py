@@ -34,29 +34,30 @@ from psp.evaluation.lexicon import write_lexicon
 from psp.evaluation.speed.measure import measure_speed
 from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task, evaluate_system_task
+from psp.evaluation.testsets import read_file
 from psp.evaluation.variants import gather
 from psp.inference.translation import load_translator
 from psp.inference.translation.backtranslate import back_translate
 from psp.models.registry import load_encoder
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
-from psp.pairs.inspect.run import Corpus, inspect
-from psp.pairs.lexicon.sentences import Source as PairFile
+from psp.pairs.inspect.run import InspectedCorpus, inspect
+from psp.pairs.lexicon.sentences import SentenceSource as PairFile
 from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.pivot import Bitext, mine
 from psp.pairs.rank import rank_corpus
-from psp.pairs.samples import Corpus as SampledCorpus
+from psp.pairs.samples import SampledCorpus as SampledCorpus
 from psp.pairs.samples import first_pairs, sample_all, sample_deciles
-from psp.pairs.stats.run import Corpus as StatsCorpus
+from psp.pairs.stats.annotation_form import read_form
+from psp.pairs.stats.run import DescribedCorpus as StatsCorpus
 from psp.pairs.stats.run import describe
 from psp.pairs.stats.sample import pair_id
-from psp.pairs.stats.sheet import read_sheet
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.pairs.translator_heldout import hold_out
 from psp.pairs.vocabulary import build_vocabulary
-from psp.report.data import Source, report
+from psp.report.data import CorpusSource, report
 from psp.report.inspect import write as write_inspect
 from psp.report.stats import write as write_stats
 from psp.text.segment import Segmenter
@@ -145,8 +146,10 @@ def write_inspected(folder: Path, scratch: Path) -> None:
     (scratch / "text.txt").write_text("".join(f"{a}\n" for a, _ in PAIRS))
     block = block_of("filters")
     corpora = [
-        Corpus("Own.en-fr", "Own", "local", ("en", "fr"), ("en", "fr"), block, scratch / "pairs.tsv"),
-        Corpus("Text.en", "Text", "text", ("en", "en"), ("en", "en"), filters.for_text(block), scratch / "text.txt"),
+        InspectedCorpus("Own.en-fr", "Own", "local", ("en", "fr"), ("en", "fr"), block, scratch / "pairs.tsv"),
+        InspectedCorpus(
+            "Text.en", "Text", "text", ("en", "en"), ("en", "en"), filters.for_text(block), scratch / "text.txt"
+        ),
     ]
     vectors = scratch / "vectors.txt"
     vectors.write_text("cat 0.5 1\nchat 0.5 1\ndog 1 0\n")
@@ -175,7 +178,7 @@ def write_statistics(folder: Path, scratch: Path) -> None:
             StatsCorpus("Text.en", ("en", "en"), scratch / "text.tsv", text=True),
         ],
         model="fr", pairs=100, ranges=[-0.1, 0.2, 0.4, 2], samples=2, sheet=5, seed=1,
-        idf_from={"fr": scratch / "text.tsv"}, sheets=[read_sheet(scratch / f"{name}.tsv") for name in ("ann", "bob")],
+        idf_from={"fr": scratch / "text.tsv"}, forms=[read_form(scratch / f"{name}.tsv") for name in ("ann", "bob")],
     )  # fmt: skip
     write_stats(found.report, folder / "stats.json", folder / "stats.md")
 
@@ -203,7 +206,7 @@ def write_trained(folder: Path) -> None:
     graded = "".join(f"{number % 6}\t{a}\t{b}\n" for number, (a, b) in enumerate(PAIRS[:30]))
     (folder / "graded.tsv").write_text(graded, encoding="utf-8")
     tested = [("files/own", PAIRS[0][0], "")]
-    clear(folder / "graded.tsv", tested, folder / "pairs/development.tsv", folder / "pairs/development.json")
+    clear(read_file(folder / "graded.tsv"), tested, folder / "pairs/development.tsv", folder / "pairs/development.json")
     development = Development.load(folder / "graded.tsv", folder / "pairs/heldout.tsv")
     Training(
         store, model, folder / "model", folder / "train", SETTINGS, development, threads=1, model_config=CONFIG
@@ -216,14 +219,14 @@ def write_trained(folder: Path) -> None:
     ).run()  # fmt: skip
     teaching = {"encoder": str(folder / "model"), "languages": ["en"], "centres": 4, "neighbours": 3, "among": 5}
     taught = folder.with_name("distilled")
-    lessons = taught / "teacher.safetensors"
+    targets = taught / "teacher.safetensors"
     teach(
-        mixed, lessons, taught / "teacher.json", cache=folder / "cache", settings=teaching,
+        mixed, targets, taught / "teacher.json", cache=folder / "cache", settings=teaching,
         corpora=[(("en", "fr"), False)],
     )  # fmt: skip
     Training(
         store, model, taught / "model", taught / "train", SETTINGS, development, threads=1, model_config=CONFIG,
-        teacher=lessons, teaching=teaching,
+        teacher=targets, teaching=teaching,
     ).run()  # fmt: skip
     tuning = Tuning({"dropout": [0, 0.1]}, epochs=1)
     reports = {name: folder / "tune" / name / "train.json" for name in tuning.points}
@@ -326,7 +329,7 @@ def write_evaluation(folder: Path, scratch: Path) -> None:
 
 
 def write_data(folder: Path, archive: Path) -> None:
-    source = Source(LABEL, "opus", "v1", "CC0-1.0", archive, Path(f"{archive}.json"))
+    source = CorpusSource(LABEL, "opus", "v1", "CC0-1.0", archive, Path(f"{archive}.json"))
     out = folder / "data.json", folder / "data.md"
     report("fr", [source], folder / "pairs", folder / "store.h5", *out, languages=["en", "fr"], recipe="psp")
 
@@ -453,7 +456,7 @@ def cases(block: str) -> list[tuple[str, Any]]:
 
 #: Keys of `train` that are no settings of train.json: its `processes`, `threads` and `initialised_from` tell of them,
 #: or nothing does, since they change when a checkpoint is written, or which of the settings are taken.
-NO_SETTINGS = {"checkpoint", "gpus", "init_from", "init_vectors", "processes", "threads", "tune"}
+NO_SETTINGS = {"checkpoint", "gpus", "init_encoder", "init_from", "init_vectors", "processes", "threads", "tune"}
 #: Settings in which variants are not compared.
 HOW = {"device", "precision", "dev_every", "log_every"}
 
@@ -552,7 +555,7 @@ def test_what_is_not_as_its_schema_says_is_written_all_the_same(
     out = tmp_path / "variants.json"
     with monkeypatch.context() as patch:
         # A figure that no schema knows.
-        patch.setattr("psp.evaluation.variants.compared_figures", lambda body: {"loss": 1.0})
+        patch.setattr("psp.evaluation.variants.compared_metrics", lambda body: {"loss": 1.0})
         found = gather({"psp": {1: tmp_path}}, {}, out, model="fr")
     assert read_json(out) == found
     (record,) = caplog.records
@@ -627,7 +630,7 @@ def refused(value: Any, name: str) -> bool:
 
 
 #: Keys that not every file has: those of before, and vocabularies of other kinds than words.
-OPTIONAL = {"eval": {"sets"}, "train": {"title"}, "vocabulary": {"split"}}
+OPTIONAL = {"eval": {"sets"}, "train": {"title", "final"}, "vocabulary": {"split"}}
 
 
 @pytest.mark.parametrize("name", schemas.names())
@@ -807,7 +810,7 @@ def test_what_is_no_code_is_part_of_the_package() -> None:
     packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
     there = {path for ending in ("yaml", "html", "css", "js", "tsv") for path in (ROOT / "psp").rglob(f"*.{ending}")}
     assert packed == there | {ROOT / "psp/py.typed"}
-    assert {path.stem for path in there if path.suffix == ".yaml"} == {"quoted"}
+    assert {path.stem for path in there if path.suffix == ".yaml"} == {"reported"}
 
 
 def test_the_formats_page_lists_every_schema() -> None:

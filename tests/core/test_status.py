@@ -116,7 +116,7 @@ def test_a_full_disk_leaves_no_part_of_it(tmp_path):
 def rows(count, work):
     now = time.time()
     there = status.Status("node7", 1, None, now, now, work)
-    return [screen.Row(f"Filtering corpus {number} for fr", there, now) for number in range(count)]
+    return [screen.ScreenRow(f"Filtering corpus {number} for fr", there, now) for number in range(count)]
 
 
 def drawn(work, count, columns, height):
@@ -128,7 +128,7 @@ def drawn(work, count, columns, height):
 
 
 def test_the_table_has_rate_time_left_and_loss_in_80_columns():
-    work = status.Work("training", "pairs", 6_300_000, 14_333_000, 29_512.0, {"loss": 0.0442, "megabatch": 100})
+    work = status.WorkStatus("training", "pairs", 6_300_000, 14_333_000, 29_512.0, {"loss": 0.0442, "megabatch": 100})
     for columns in (80, 120):
         (line,) = drawn(work, 1, columns, 10)
         assert len(line) <= columns
@@ -137,12 +137,12 @@ def test_the_table_has_rate_time_left_and_loss_in_80_columns():
 
 
 def test_a_slow_rate_is_not_told_as_none():
-    work = status.Work("measuring speed", "passes", 5, 114, 0.123, {})
+    work = status.WorkStatus("measuring speed", "passes", 5, 114, 0.123, {})
     assert work.line() == "measuring speed: 5 passes of 114 (4%), 0.12 passes/s, 0:14:46 left"
 
 
 def test_the_table_is_no_higher_than_the_terminal():
-    work = status.Work("filtering", "pairs", 5, None, 2.0, {})
+    work = status.WorkStatus("filtering", "pairs", 5, None, 2.0, {})
     assert len(drawn(work, 40, 100, 12)) == 12
     assert drawn(work, 40, 100, 12)[-1].startswith("... and 29 more jobs")
     assert len(drawn(work, 12, 100, 12)) == 12

@@ -18,7 +18,7 @@ from psp.evaluation.quantize import measure
 from psp.evaluation.task import evaluate_model_task
 from psp.evaluation.tasks import Sources, by_default
 from psp.models.combined import CombinedModel
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.models.static import StaticModel
 from psp.report.parts_table import table
 
@@ -72,10 +72,10 @@ def evaluated(made, parts):
 def test_each_part_stands_beside_the_whole(evaluated, parts) -> None:
     assert read_json(parts / "both/eval.json") == json.loads(json.dumps(evaluated))
     own = resamples.read(parts / "both/eval.safetensors", evaluated["conditions"])
-    figures = compared_figures(evaluated)
+    figures = compared_metrics(evaluated)
     assert figures["files/graded"] > 60  # the gold score is the number of shared words
     for part, entry in zip(listed(parts), evaluated["parts"], strict=True):
-        theirs = compared_figures(read_json(part.evaluation))
+        theirs = compared_metrics(read_json(part.evaluation))
         assert (entry["model"], entry["weight"], entry["scores"]) == (part.name, part.weight, theirs)
         other = resamples.read(part.resamples, evaluated["conditions"])
         for name, found in entry["differences"].items():

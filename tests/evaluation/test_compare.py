@@ -14,9 +14,9 @@ from psp.evaluation.compare import compare
 from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.system import scorer_of
 from psp.evaluation.systems import BASELINES
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.report.compare_table import table
-from psp.report.quoted import Quoted
+from psp.report.reported import ReportedScores
 from tests.conftest import as_published
 
 SEED = 1
@@ -50,7 +50,7 @@ def test_all_systems_have_the_layout_of_the_model(compared, scored):
     assert list(compared["systems"]) == ["trained", *BASELINES]
     trained = read_json(scored / "trained/eval.json")
     assert compared["systems"]["trained"] == {key: trained[key] for key in trained if key not in ("format", "model")}
-    scores = {name: compared_figures(body)["files/graded"] for name, body in compared["systems"].items()}
+    scores = {name: compared_metrics(body)["files/graded"] for name, body in compared["systems"].items()}
     # The gold score is the number of shared words: each of these systems must follow it, each in its own way.
     assert all(score > 60 for score in scores.values())
     assert len(set(scores.values())) == 4
@@ -59,10 +59,10 @@ def test_all_systems_have_the_layout_of_the_model(compared, scored):
 def test_differences_are_taken_in_each_resample(compared, scored):
     conditions = compared["systems"]["trained"]["conditions"]
     own = resamples.read(scored / "trained/eval.safetensors", conditions)
-    figures = compared_figures(compared["systems"]["trained"])
+    figures = compared_metrics(compared["systems"]["trained"])
     for name in BASELINES:
         other = resamples.read(scored / name / "eval.safetensors", conditions)
-        theirs = compared_figures(compared["systems"][name])
+        theirs = compared_metrics(compared["systems"][name])
         assert compared["differences"][name].keys() == figures.keys()
         for figure, found in compared["differences"][name].items():
             assert found["difference"] == pytest.approx(theirs[figure] - figures[figure], abs=1e-4)
@@ -91,14 +91,14 @@ def test_other_resamples_are_refused(made, scored, tmp_path):
 
 
 def test_the_table_has_two_lines_a_system_and_marks_what_is_quoted(compared):
-    quoted = [
-        Quoted("LaBSE", {"tatoeba/fra-eng": 4.0}, "A results repository", "2026-08-20", "By accuracy."),
-        Quoted("USE", {"polish/ppc": 72.7}, "Another", "2022", ""),
+    reported = [
+        ReportedScores("LaBSE", {"tatoeba/fra-eng": 4.0}, "A results repository", "2026-08-20", "By accuracy."),
+        ReportedScores("USE", {"polish/ppc": 72.7}, "Another", "2022", ""),
     ]
-    own = table(compared, quoted).write("markdown")
+    own = table(compared, reported).write("markdown")
     assert "| own set fra" in own and "LaBSE" not in own and "Nothing is quoted" in own
     compared = compared | {"systems": {name: as_published(body) for name, body in compared["systems"].items()}}
-    text = table(compared, quoted).write("markdown")
+    text = table(compared, reported).write("markdown")
     rows = {
         row[0]: row[1:] for line in text.split("\n") if line.startswith("|") for row in [line.strip("| ").split(" | ")]
     }

@@ -14,7 +14,7 @@ from psp.core.files import read_json
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.baselines import WordOverlap
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate, evaluate_model
-from psp.models.scores import compared_figures, main_figures
+from psp.models.scores import compared_metrics, main_metrics
 from psp.report.eval_table import table
 from tests.conftest import as_published, parts
 
@@ -118,11 +118,11 @@ def test_figures_are_resampled_under_their_names(archive, tmp_path):
         sts=archive, files={"mine": tmp_path / "mine"}, tatoeba={"fr": (tmp_path / "fr", tmp_path / "en")},
         resampled=resampled, resamples=200,
     )  # fmt: skip
-    figures = main_figures(body)
+    figures = main_metrics(body)
     assert list(figures) == [
         "sts", "semeval2017/track5.en-en", "stsb/dev", "stsb/test", "files/mine", "tatoeba/fra-eng", "tatoeba/eng-fra"
     ]  # fmt: skip
-    compared = compared_figures(body)
+    compared = compared_metrics(body)
     assert set(resampled) == set(compared) > set(figures)
     whole, test = parts(body, "sts")["average"]["figures"], parts(body, "stsb")["test"]["figures"]
     assert compared["sts/spearman"] == whole["spearman"]["value"]
@@ -142,7 +142,7 @@ def test_figures_are_resampled_under_their_names(archive, tmp_path):
         assert figures[f"tatoeba/{direction}"] == found["value"]
         assert resampled[f"tatoeba/{direction}"].mean() == pytest.approx(found["value"], abs=1.5)
         assert not found["higher_is_better"] and found["unit"] == "%"
-    assert main_figures(run(languages=["fr"])) == {}
+    assert main_metrics(run(languages=["fr"])) == {}
 
 
 def test_tracks_need_both_languages(archive):

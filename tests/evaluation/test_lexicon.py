@@ -15,7 +15,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.lexicon import PairScorer, write_lexicon
-from psp.pairs.lexicon.sentences import Source
+from psp.pairs.lexicon.sentences import SentenceSource
 from psp.pairs.lexicon.settings import SECTION
 from tests.pairs.conftest import write
 from tests.pairs.lexicon.reference import plain_lexicon
@@ -36,7 +36,8 @@ def made(folder: Path, rows: list[tuple[str, ...]] = ROWS, **given: Any) -> dict
     words.write_text("".join(f"{a.upper()}\t{b}\t{score}\n" for a, b, score in SET))
     settings = DEFAULTS | {"min_count": 2} | given.pop("settings", {})
     return write_lexicon(
-        [Source("Own.en-en", write(folder / "pairs.tsv", rows))], folder / "lexicon.tsv", folder / "lexicon.json",
+        [SentenceSource("Own.en-en", write(folder / "pairs.tsv", rows))],
+        folder / "lexicon.tsv", folder / "lexicon.json",
         **{"languages": ("en", "en"), "settings": settings, "resamples": 50, "seed": 1, "model": "en",
            "tasks": {"set": {"task": "word_similarity", "path": str(words)},
                      "other": {"task": "similarity", "path": "not read"}}, **given},
@@ -98,7 +99,7 @@ def test_the_supplied_pairs_reach_the_figures_of_the_appendix_in_order(psp_data,
     words = str(psp_data / "eval/words/SimLex-999.txt")
     start = time.process_time()
     report = write_lexicon(
-        [Source("EnglishPairs", tmp_path / "english_pairs.txt")], tmp_path / "lexicon.tsv", None,
+        [SentenceSource("EnglishPairs", tmp_path / "english_pairs.txt")], tmp_path / "lexicon.tsv", None,
         languages=("en", "en"), settings=DEFAULTS | {"min_score": 0.35}, resamples=100, seed=1,
         tasks={"simlex": {"task": "word_similarity", "layout": "simlex", "path": words}},
     )  # fmt: skip

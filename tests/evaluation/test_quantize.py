@@ -19,7 +19,7 @@ from psp.evaluation.quantize import measure
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.report import quantize_table
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
@@ -160,7 +160,7 @@ def test_the_table_has_a_line_for_each_smaller_table(written):
     assert lines[2].split()[:2] == ["float32", str(DIM)]
     for line, one in zip(lines[3:], written["smaller"], strict=False):
         assert line.split()[:2] == [one["dtype"], str(one["dim"])]
-        figures = main_figures(one["scores"])
+        figures = main_metrics(one["scores"])
         pearson = figures["files/graded"]  # none with the 8 dimensions that tell nothing apart
         assert line.split()[3] == ("-" if pearson is None else f"{pearson:.2f}")
         lost = one["differences"]["tatoeba/fra-eng"]

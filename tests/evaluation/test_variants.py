@@ -13,14 +13,14 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import write_json
 from psp.evaluation.seeds import summary
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from psp.report.variants_table import table
 
 ROOT = Path(__file__).parent.parent.parent
 CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
 
 
-def made_figures(sts: list[float], errors: list[float], **more: list[Any]) -> dict[str, Any]:
+def made_metrics(sts: list[float], errors: list[float], **more: list[Any]) -> dict[str, Any]:
     """A variant's figures, with values by seed; Tatoeba's are those of both directions."""
     values = {
         "sts": sts, "sts/spearman": [value - 1 for value in sts],
@@ -40,17 +40,17 @@ def made_up() -> dict[str, Any]:
         "variants": [
             {
                 "name": "psp", "recipe": "psp", "settings": {}, "seeds": [1, 2, 3], "threads": [2, 2, 2],
-                "figures": made_figures([69.0, 69.5, 69.1], [6.0, 6.2, 5.8]),
+                "figures": made_metrics([69.0, 69.5, 69.1], [6.0, 6.2, 5.8]),
                 "differences": {},
             },
             {
                 "name": "no-zipf", "recipe": "psp", "settings": {"init": "normal"}, "seeds": [1, 2, 3],
-                "threads": [2, 2, 2], "figures": made_figures([66.0, 66.2, 66.1], [7.0, None, 7.1]),
+                "threads": [2, 2, 2], "figures": made_metrics([66.0, 66.2, 66.1], [7.0, None, 7.1]),
                 "differences": {"sts": {"difference": -3.1, "interval": [-3.456, -2.7]}},
             },
             {
                 "name": "paper", "recipe": "paper", "settings": {"init": "normal", "epochs": 25}, "seeds": [1],
-                "threads": [2], "figures": made_figures([65.25], [9.0]),
+                "threads": [2], "figures": made_metrics([65.25], [9.0]),
                 "differences": {"tatoeba/fra-eng": {"difference": 0.5, "interval": None}},
             },
         ],
@@ -86,7 +86,7 @@ def body(pearson, errors):
 
 
 def test_figures_have_spearman_and_the_means_of_directions_and_languages():
-    found = compared_figures(body(60.0, {"fra": (4.0, 6.0), "deu": (1.0, 2.0)}))
+    found = compared_metrics(body(60.0, {"fra": (4.0, 6.0), "deu": (1.0, 2.0)}))
     assert found == {
         "sts": 60.0, "sts/spearman": 59.0, "stsb/dev": 61.0, "stsb/test": 62.0,
         "stsb/dev/spearman": 61.0, "stsb/test/spearman": 62.0,

@@ -32,7 +32,7 @@ def check(bench: Bench) -> Iterator[Result]:
         for _ in range(times):
             project = whole.copy(bench.new(), results=True)
             project.remove(stages["train"])
-            if problem := training(project, victim, rng.uniform(0, 1), whole.digests()):
+            if problem := training(project, victim, rng.uniform(0, 0.2), whole.digests()):
                 problems.append(f"{problem}; kept in {bench.keep(project)}")
             shutil.rmtree(project.folder)
         yield Result(f"SIGTERM in training to {victim}", times, "; ".join(problems) or None)

@@ -304,11 +304,11 @@ def task_mining(folder: Path) -> Made:
 
 
 def labels(folder: Path) -> Made:
-    from psp.pairs.stats.sheet import read_sheet
+    from psp.pairs.stats.annotation_form import read_form
 
     path = folder / "ann.tsv"
     path.write_bytes(b"id\tparaphrase\tfluency\nabcdef012345\t3\t2\nabcdef012346\t1\t3\n")
-    return Made(lambda: read_sheet(path), [Target(path)])
+    return Made(lambda: read_form(path), [Target(path)])
 
 
 def vectors(folder: Path) -> Made:
@@ -489,7 +489,10 @@ def model_lstm(folder: Path) -> Made:
     one = [Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)) for _ in range(2)]
     tokenizer = _words()
     made = Model(
-        EmbeddingMatrix(_table(len(tokenizer))), tokenizer, {"languages": ["en"]}, sequence=Lstm(one, "average", "mean")
+        EmbeddingMatrix(_table(len(tokenizer))),
+        tokenizer,
+        {"languages": ["en"]},
+        contextual=Lstm(one, "average", "mean"),
     )  # type: ignore[call-arg, arg-type]
     return _model(folder, made.save)
 

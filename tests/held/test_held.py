@@ -14,7 +14,7 @@ import pytest
 
 from psp.cli.main import main
 from psp.core.files import read_json
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 from tests.held import make
 
 EXPECTED = json.loads(make.EXPECTED.read_text("utf-8"))
@@ -42,7 +42,7 @@ def test_the_figures_of_a_real_model():
     if not (folder := os.environ.get("PSP_FR_SMALL")):
         pytest.skip("PSP_FR_SMALL is not set: the folder of results of config/sample.yaml's fr-small, which CI makes")
     body = json.loads(Path(folder, "eval.json").read_text("utf-8"))
-    figures = compared_figures(body)
+    figures = compared_metrics(body)
     names = {"sts": "sts", "stsb": "stsb/test", "tatoeba": "tatoeba/fra-eng"}
     for name, value in make.FR_SMALL.items():
         assert abs(figures[names[name]] - value) <= 0.3, (name, figures[names[name]], value)
@@ -52,12 +52,12 @@ def test_results_of_before_each_set_was_a_task_are_read(capsys, tmp_path):
     """Evaluations of format 1, as a run wrote them: compared, shown and put on a page, with every value."""
     folder = make.FIXTURES / "results"
     evaluation, compared = (read_json(folder / f"{name}.json") for name in ("eval", "compare"))
-    figures = compared_figures(evaluation)
-    assert figures == compared_figures(compared["systems"]["trained"])
+    figures = compared_metrics(evaluation)
+    assert figures == compared_metrics(compared["systems"]["trained"])
     assert figures["files/phrasebook"] == evaluation["files"]["phrasebook"]["pearson"]
     assert figures["tatoeba/fra-eng"] == evaluation["tatoeba"]["fra"]["fra-eng"]["error"]
     for system, lost in compared["differences"].items():
-        theirs = compared_figures(compared["systems"][system])
+        theirs = compared_metrics(compared["systems"][system])
         assert theirs.keys() == figures.keys() == lost.keys()
         for name, found in lost.items():
             assert abs(found["difference"] - (theirs[name] - figures[name])) < 1e-3

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from psp.core.errors import DataError
-from psp.models import card
+from psp.models import card, card_data, card_file
 from tests.conftest import as_published
 
 CONFIG = {
@@ -93,15 +93,15 @@ def test_what_others_read_off_a_card():
     text = card.card(CONFIG, licence="CC-BY-4.0", evaluation=EVALUATION, data=DATA)
     first = {"corpus": "Books", "languages": "en-no", "release": "v1", "pairs": "12,345"}
     for same in (text, text.replace("\n", "\r\n")):
-        assert card.licence(same) == "cc-by-4.0"
-        rows = card.corpora(same)
+        assert card_data.licence(same) == "cc-by-4.0"
+        rows = card_data.corpora(same)
         assert rows[0] == first | {"licence": "CC0-1.0", "source": "https://example.org/en-no.zip"}
         assert [row["corpus"] for row in rows] == ["Books", "my|own"]
     plain = card.card(CONFIG)
-    assert card.licence(plain) is None and card.corpora(plain) == []
-    assert card.licence("") is None and card.corpora("") == []
-    assert card.licence("---\nlanguage: en\nlicense:\n- mit\n---\n") is None
-    assert card.licence("---\nlanguage: en\n---\nlicense: mit\n") is None
+    assert card_data.licence(plain) is None and card_data.corpora(plain) == []
+    assert card_data.licence("") is None and card_data.corpora("") == []
+    assert card_data.licence("---\nlanguage: en\nlicense:\n- mit\n---\n") is None
+    assert card_data.licence("---\nlanguage: en\n---\nlicense: mit\n") is None
 
 
 def test_scores_and_data():
@@ -170,7 +170,7 @@ def test_a_combination_has_its_parts_names_scores_and_data():
     assert text.index("### one") < text.index("| Books |") < text.index("### two") < text.index("| Bible |")
     assert "Together: CC-BY-4.0 AND CC0-1.0. No licence is declared by my|own:" in text.replace("\\", "")
     assert front(text)["datasets"] == ["Books", "my-own", "Bible"]
-    assert [row["corpus"] for row in card.corpora(text)] == ["Books", "my|own", "Bible"]
+    assert [row["corpus"] for row in card_data.corpora(text)] == ["Books", "my|own", "Bible"]
     same = card.card(combination(), evaluation=evaluation, data=[parts[0], parts[0] | {"model": "two"}])
     assert "### " not in same and same.count("| Books |") == 1 and "All its parts were trained on the same" in same
     assert same.count("No licence is declared by") == 1
@@ -197,7 +197,7 @@ def test_parts_that_were_trained_together(encoder, said):
 
 def test_the_same_model_has_the_same_card(tmp_path):
     assert card.card(CONFIG, evaluation=EVALUATION) == card.card(dict(CONFIG), evaluation=EVALUATION)
-    assert card.write(tmp_path, card.card(CONFIG)) and card.write(tmp_path, card.card(CONFIG))
+    assert card_file.write(tmp_path, card.card(CONFIG)) and card_file.write(tmp_path, card.card(CONFIG))
     assert (tmp_path / "README.md").read_bytes() == card.card(CONFIG).encode()
 
 
@@ -217,7 +217,7 @@ def test_an_edited_card_is_kept(tmp_path, caplog, edit):
     edited = edit(card.card(CONFIG))
     edited = edited if isinstance(edited, bytes) else edited.encode()
     (tmp_path / "README.md").write_bytes(edited)
-    assert not card.write(tmp_path, card.card(CONFIG | {"dim": 512}))
+    assert not card_file.write(tmp_path, card.card(CONFIG | {"dim": 512}))
     assert (tmp_path / "README.md").read_bytes() == edited
     assert "edited by hand and is kept" in caplog.text
 
@@ -226,14 +226,14 @@ def test_a_card_of_psps_own_is_replaced(tmp_path):
     other = card.card(CONFIG | {"dim": 512}, evaluation=EVALUATION)
     for before in (other, other.replace("\n", "\r\n")):
         (tmp_path / "README.md").write_bytes(before.encode())
-        assert card.write(tmp_path, card.card(CONFIG))
+        assert card_file.write(tmp_path, card.card(CONFIG))
         assert (tmp_path / "README.md").read_bytes() == card.card(CONFIG).encode()
 
 
 def test_what_cannot_be_written_or_read(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match="cannot be written"):
-        card.write(tmp_path / "file", card.card(CONFIG))
+        card_file.write(tmp_path / "file", card.card(CONFIG))
     (tmp_path / "README.md").mkdir()
     with pytest.raises(DataError, match="cannot be read"):
-        card.write(tmp_path, card.card(CONFIG))
+        card_file.write(tmp_path, card.card(CONFIG))

@@ -18,7 +18,7 @@ from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.system import scorer_of
 from psp.inference.search.index import Index, embed, identity
 from psp.inference.serve.pieces import explain
-from psp.models import card
+from psp.models import card_file
 from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import export
 from psp.models.files import file_names, model_files
@@ -292,7 +292,7 @@ def test_the_same_models_are_saved_as_the_same_bytes(folder, singles, tmp_path):
     for path in folder.iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
         assert (tmp_path / "loaded" / path.name).read_bytes() == path.read_bytes()
-        assert path.name == card.NAME or (tmp_path / "static" / path.name).read_bytes() == path.read_bytes()
+        assert path.name == card_file.NAME or (tmp_path / "static" / path.name).read_bytes() == path.read_bytes()
 
 
 def test_parts_are_taken_out_again_as_they_were(folder, singles, tmp_path):
@@ -414,8 +414,8 @@ def test_what_reads_single_models_says_what_this_is(folder, singles):
 
 
 def test_the_card_is_true(model, folder):
-    text = (folder / card.NAME).read_text()
-    assert card.is_generated(text)
+    text = (folder / card_file.NAME).read_text()
+    assert card_file.is_generated(text)
     for said in (
         "- sentencepiece\n- word\n- trigram\n",
         "# Sentence embeddings for English, French and German\n",
@@ -435,7 +435,7 @@ def test_an_lstm_as_a_part(parts, tmp_path):
     shapes = Direction((16, 8), (16, 4), (16,))
     directions = [Direction(*(rng.standard_normal(shape, np.float32) for shape in shapes)) for _ in range(2)]
     words = parts[1]
-    blstm = Model(words.table, words.tokenizer, words.config, sequence=Lstm(directions, combine="concat"))
+    blstm = Model(words.table, words.tokenizer, words.config, contextual=Lstm(directions, combine="concat"))
     both = Combination([parts[0], blstm], [1, 3])
     texts = [*SENTENCES[:20], "", "zzz"]
     np.testing.assert_allclose(both.embed_raw_text(texts), reference(both.parts, [1, 3], texts), rtol=0, atol=1e-6)
@@ -446,7 +446,7 @@ def test_an_lstm_as_a_part(parts, tmp_path):
     loaded.save(tmp_path / "again")
     for path in (tmp_path / "both").iterdir():
         assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
-    text = (tmp_path / "both" / card.NAME).read_text()
+    text = (tmp_path / "both" / card_file.NAME).read_text()
     assert (
         "- blstm\n" in text and "mean of the states of a bidirectional LSTM that reads the vectors of its words" in text
     )

@@ -14,7 +14,7 @@ import pytest
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
-from psp.models import card, checksums, hub
+from psp.models import card, card_file, checksums, hub
 from psp.models.folder import save_model
 from psp.models.model import Combination, Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
@@ -280,10 +280,10 @@ def test_the_card_on_the_hub(folder, server, user, tmp_path):
     # But not one about other weights; then, and where there is none, one without scores does.
     os.utime(folder / "README.md", (1, 1))
     user.run(f"hub.push({str(folder)!r}, {REPO!r})")
-    assert "71.2" not in shown() and card.is_generated(shown())
+    assert "71.2" not in shown() and card_file.is_generated(shown())
     (folder / "README.md").unlink()
     user.run(f"hub.push({str(folder)!r}, {REPO!r})")
-    assert "71.2" not in shown() and card.is_generated(shown())
+    assert "71.2" not in shown() and card_file.is_generated(shown())
     # One that was edited on the hub stays, unless one's own was edited too.
     server.commit(REPO, "main", {"README.md": (shown() + "Thanks to all.\n").encode()})
     (folder / "config.json").write_text((folder / "config.json").read_text() + "\n")

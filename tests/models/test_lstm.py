@@ -95,7 +95,7 @@ def test_long_and_many_sentences_are_read_in_blocks(monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(params=FORMS, ids=str)
 def model(request, table, sentencepiece_model):
-    return Model(table, sentencepiece_model, CONFIG, sequence=lstm(*request.param))
+    return Model(table, sentencepiece_model, CONFIG, contextual=lstm(*request.param))
 
 
 def test_a_model_is_the_same_after_saving(model: Model, tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_a_model_is_the_same_after_saving(model: Model, tmp_path: Path) -> None:
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
     config = json.loads((tmp_path / "a/config.json").read_text())
-    assert config["format"] == 2 and config["encoder"]["kind"] == model.sequence.kind
+    assert config["format"] == 2 and config["encoder"]["kind"] == model.contextual.kind
     assert vector_dim(config) == loaded.dim == model.embed_raw_text(TEXTS).shape[1]
-    assert loaded.nbytes == loaded.table.nbytes + model.sequence.nbytes
-    assert model.sequence.kind.upper() in repr(loaded)
+    assert loaded.nbytes == loaded.table.nbytes + model.contextual.nbytes
+    assert model.contextual.kind.upper() in repr(loaded)
 
 
 def test_everything_that_a_model_does(model: Model) -> None:
@@ -125,7 +125,7 @@ def test_everything_that_a_model_does(model: Model) -> None:
     )
     assert score == pytest.approx(both[0], abs=1e-6)
     rows = model.encode(TEXTS[0], output_value="token_embeddings")
-    pooled = np.asarray(rows).mean(axis=0) if model.sequence.pooling == "mean" else np.asarray(rows).max(axis=0)
+    pooled = np.asarray(rows).mean(axis=0) if model.contextual.pooling == "mean" else np.asarray(rows).max(axis=0)
     np.testing.assert_allclose(pooled, vectors[0], rtol=0, atol=1e-6)
 
 
@@ -135,7 +135,7 @@ def test_the_order_of_words_counts(model: Model) -> None:
 
 
 def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_path) -> None:
-    model = Model(table, sentencepiece_model, CONFIG, sequence=lstm())
+    model = Model(table, sentencepiece_model, CONFIG, contextual=lstm())
     assert model.quantized("int8").embed_raw_text(TEXTS).shape == (len(TEXTS), WIDTH)
     with pytest.raises(ValueError, match=r"BLSTM needs all dimensions of its embeddings.*truncate_dim"):
         model.quantized(dim=4)
@@ -148,14 +148,14 @@ def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_p
 
 def test_an_index_belongs_to_its_lstm(table, sentencepiece_model) -> None:
     changed = [Direction(m.input, m.hidden * 2, m.bias) for m in lstm().directions]
-    models = [Model(table, sentencepiece_model, CONFIG, sequence=s) for s in (None, lstm(), Lstm(changed), lstm(1))]
+    models = [Model(table, sentencepiece_model, CONFIG, contextual=s) for s in (None, lstm(), Lstm(changed), lstm(1))]
     assert len({identity(model) for model in models}) == 4
 
 
 @pytest.mark.parametrize("damage", ["missing", "more", "nan", "float64", "narrow", "pooling", "width"])
 def test_damage_is_one_error(damage: str, table, sentencepiece_model, tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    Model(table, sentencepiece_model, CONFIG, sequence=lstm()).save(folder)
+    Model(table, sentencepiece_model, CONFIG, contextual=lstm()).save(folder)
     weights = {name: np.array(tensor) for name, tensor in read_table(folder / "model.safetensors").items()}
     config = json.loads((folder / "config.json").read_text())
     name = "lstm.backward.hidden"

@@ -78,7 +78,7 @@ def test_vectors_and_states_are_numpys(directions: int, combine: str, pooling: s
 @pytest.fixture(scope="module")
 def folder(table, sentencepiece_model, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("models")
-    Model(table, sentencepiece_model, CONFIG, sequence=gentle()).save(path / "lstm")
+    Model(table, sentencepiece_model, CONFIG, contextual=gentle()).save(path / "lstm")
     Model(table, sentencepiece_model, CONFIG).save(path / "mean")
     CombinedModel([psp.load_model(path / name) for name in ("mean", "lstm")]).save(path / "both")
     CombinedModel([psp.load_model(path / "mean")] * 2).save(path / "means")
@@ -88,7 +88,7 @@ def folder(table, sentencepiece_model, tmp_path_factory) -> Path:
 @pytest.mark.parametrize(("wanted", "most"), [("torch", 1e-5), ("bfloat16", 0.03)])
 def test_a_model_asks_for_torch(wanted: str, most: float, folder: Path, tmp_path: Path) -> None:
     plain, made = psp.load_model(folder / "lstm"), psp.load_model(folder / "lstm", accelerate=wanted)
-    assert type(plain.sequence) is Lstm and type(made.sequence) is TorchLstm
+    assert type(plain.contextual) is Lstm and type(made.contextual) is TorchLstm
     vectors = made.embed_raw_text(TEXTS)
     np.testing.assert_allclose(vectors, plain.embed_raw_text(TEXTS), rtol=0, atol=most)
     assert not vectors[1].any() and vectors.shape == (len(TEXTS), WIDTH)
@@ -96,8 +96,8 @@ def test_a_model_asks_for_torch(wanted: str, most: float, folder: Path, tmp_path
     rows = np.asarray(made.encode(TEXTS[0], output_value="token_embeddings"))
     np.testing.assert_allclose(rows.mean(axis=0), vectors[0], rtol=0, atol=most)
     for same in (pickle.loads(pickle.dumps(made)), made.quantized("float32")):
-        assert type(same.sequence) is TorchLstm and np.array_equal(same.embed_raw_text(TEXTS), vectors)
-    assert type(made.quantized("int8").sequence) is TorchLstm
+        assert type(same.contextual) is TorchLstm and np.array_equal(same.embed_raw_text(TEXTS), vectors)
+    assert type(made.quantized("int8").contextual) is TorchLstm
     made.save(tmp_path / "again")
     for path in (folder / "lstm").iterdir():
         assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
@@ -105,7 +105,7 @@ def test_a_model_asks_for_torch(wanted: str, most: float, folder: Path, tmp_path
 
 def test_a_combination_passes_it_to_its_lstms(folder: Path) -> None:
     plain, made = psp.load_model(folder / "both"), psp.load_model(folder / "both", accelerate="bfloat16")
-    assert [type(part.sequence) for part in made.parts] == [type(None), TorchLstm]
+    assert [type(part.contextual) for part in made.parts] == [type(None), TorchLstm]
     np.testing.assert_allclose(made.embed_raw_text(TEXTS), plain.embed_raw_text(TEXTS), rtol=0, atol=0.03)
     assert np.array_equal(made.embed_raw_text(TEXTS)[:, :DIM], plain.embed_raw_text(TEXTS)[:, :DIM])
 

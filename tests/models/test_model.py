@@ -258,20 +258,20 @@ def test_only_texts_without_a_known_piece_lose_their_ids(model, texts):
 @given(texts=st.lists(odd_text, max_size=12), data=st.data())
 def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, model, texts, data):
     others = [number for number in range(len(table)) if number != model.unknown_id]
-    left_out = data.draw(st.sets(st.sampled_from(others)))
-    without = Model(table, sentencepiece_model, CONFIG | {"left_out": sorted(left_out)})
+    excluded_ids = data.draw(st.sets(st.sampled_from(others)))
+    without = Model(table, sentencepiece_model, CONFIG | {"left_out": sorted(excluded_ids)})
     ids, offsets = without.ids(texts)
     for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
         pieces = model.sentencepiece.encode(text)
-        known = [number for number in pieces if number not in left_out | {model.unknown_id}]
+        known = [number for number in pieces if number not in excluded_ids | {model.unknown_id}]
         assert ids[start:stop].tolist() == (known if {*known} - {model.sentencepiece.piece_to_id("▁")} else [])
     assert np.array_equal(without.embed_raw_text(texts), model.pool(ids, offsets))
 
 
-@pytest.mark.parametrize("left_out", [[0], [3, 10**6], [-1], [True], ["3"], "3", {"3": 3}])
-def test_ids_that_cannot_be_left_out_are_refused(table, sentencepiece_model, left_out):
+@pytest.mark.parametrize("excluded_ids", [[0], [3, 10**6], [-1], [True], ["3"], "3", {"3": 3}])
+def test_ids_that_cannot_be_left_out_are_refused(table, sentencepiece_model, excluded_ids):
     with pytest.raises(DataError, match=r"config\.json: left_out"):
-        Model(table, sentencepiece_model, CONFIG | {"left_out": left_out})
+        Model(table, sentencepiece_model, CONFIG | {"left_out": excluded_ids})
 
 
 def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, model):

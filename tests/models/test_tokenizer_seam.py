@@ -27,7 +27,7 @@ from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, toke
 from psp.models.folder import read_folder, save_model
 from psp.models.kinds import register_encoder
 from psp.models.model import Model, load_model
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
 from psp.pairs.store import Store, write_store
 from psp.text.encoded import Encoded
@@ -192,10 +192,10 @@ def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> N
     graded.write_text("".join(f"{i % 6}\t{PAIRS[i][0]}\t{other}\n" for i, other in enumerate(others)))
     tests: dict[str, Any] = {"languages": ["en", "fr"], "files": {"graded": graded}, "resamples": 10}
     body = evaluate_model(made.model, tmp_path / "eval.json", name="words", **tests)
-    assert main_figures(body)["files/graded"] is not None
+    assert main_metrics(body)["files/graded"] is not None
     for name in ("untrained", "untrained+sif"):
         scorer = scorer_of(name, model_dir=made.model, store=made.store)
-        assert main_figures(evaluate(scorer, **tests))["files/graded"] is not None
+        assert main_metrics(evaluate(scorer, **tests))["files/graded"] is not None
     model = load_model(made.model)
     assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
     assert identity(model) != identity(Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])))
@@ -205,6 +205,7 @@ def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> N
 
 
 def test_what_is_for_sentencepiece_alone_says_so(made: Made, tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="not installed (the extra export)")
     model = load_model(made.model)
     with pytest.raises(PspError, match="with a sentencepiece tokenizer; this one's is of the kind words"):
         model.sentencepiece  # noqa: B018

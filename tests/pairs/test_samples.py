@@ -10,15 +10,15 @@ import pytest
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json
-from psp.pairs.samples import Corpus, first_pairs, sample_all, sample_corpus, sample_deciles, sample_size
+from psp.pairs.samples import SampledCorpus, first_pairs, sample_all, sample_corpus, sample_deciles, sample_size
 
 ROWS = [(f"{'word ' * (n % 7 + 1)}{n}", f"mot {n}", n / 100) for n in range(100)]
 
 
-def corpus(path: Path, rows, columns: int = 3) -> Corpus:
+def corpus(path: Path, rows, columns: int = 3) -> SampledCorpus:
     path.write_text("".join("\t".join(map(str, row[:columns])) + "\n" for row in rows))
     name = path.stem
-    return Corpus(f"{name}.en-en", name, "local", str(path), path, {})
+    return SampledCorpus(f"{name}.en-en", name, "local", str(path), path, {})
 
 
 def lines(path: Path) -> list[str]:

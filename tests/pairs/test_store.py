@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import psp.pairs.store
+import psp.pairs.store_file
 from psp.core.errors import DataError
 from psp.core.files import sha256
 from psp.pairs.store import Store, write_store
@@ -154,7 +154,7 @@ def test_any_slice_is_the_same_as_that_part_of_the_whole(tmp_path, model):
 
 @pytest.mark.parametrize("batch", [1, 7, 100_000])
 def test_more_than_a_chunk_comes_back_whole(tmp_path, model, monkeypatch, batch):
-    monkeypatch.setattr(psp.pairs.store, "CHUNK", 16)
+    monkeypatch.setattr(psp.pairs.store_file, "CHUNK", 16)
     write(tmp_path, model, batch=batch)
     with Store(tmp_path / "store.h5") as store:
         assert sides(store.read(0, len(store))) == expected(model, ROWS)

@@ -44,6 +44,25 @@ def test_it_is_the_model_that_sentencepiece_trains_on_both_sides(mixed, tmp_path
     assert processor.encode(SENTENCES) == plain.encode(SENTENCES)
 
 
+#: The same words as they are written in the Quran, and in a newspaper.
+MARKED = ["إِنَّ القِطَّةَ فِي البَيْتِ", "أُحِبُّ القِطَّةَ", "ذَهَبَ إِلَى المَدْرَسَةِ ١٢"]
+BARE = ["ان القطه في البيت", "احب القطة", "ذهب الى المدرسة 12"]
+
+
+def test_arabic_is_folded_by_the_model_itself(tmp_path):
+    mixed = write_mixed(tmp_path / "mix.tsv", [(*pair, 0) for pair in zip(MARKED, BARE, strict=True)] * 20)
+    folded, _ = train(mixed, tmp_path, vocab_size=60, arabic=True)
+    assert folded.encode(MARKED) == folded.encode(BARE)
+    assert not {"\u064e", "أ", "ة", "ى", "١"} & set("".join(pieces(folded)))
+    # And by code of our own, which reads the model's rules.
+    tokenizer = SentencepieceTokenizer(tmp_path / "sp.model")
+    plain, fast = tokenizer.encode(MARKED), tokenizer.encode(MARKED, fast=tokenizer.fast())
+    assert plain.ids.tolist() == fast.ids.tolist() == list(itertools.chain.from_iterable(folded.encode(BARE)))
+    (tmp_path / "written").mkdir()
+    written, _ = train(mixed, tmp_path / "written", vocab_size=60)
+    assert written.encode(MARKED) != written.encode(BARE)
+
+
 def test_the_report_describes_the_model(mixed, tmp_path):
     processor, report = train(mixed, tmp_path)
     assert report == {

@@ -20,7 +20,7 @@ from psp.pairs import data_warnings, filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.mix import mix
 from psp.pairs.store import Store, write_store
-from psp.report.data import SAMPLES, Source, markdown, report
+from psp.report.data import SAMPLES, CorpusSource, markdown, report
 from tests.conftest import PAIRS, train_sentencepiece
 
 LICENCE = "Some Licence 1.0\n\n  You may   use this text.\nFor anything.\nIn any way.\nAnywhere.\nAnd so on.\n"
@@ -31,7 +31,7 @@ ARCHIVE = [*PAIRS[:150], *SHORT, *EMPTY, *PAIRS[:30]]
 OWN = [*PAIRS[140:], ("a | pipe", "~~~~ and a fence"), ("the very same", "The very same")]
 
 
-def run_stages(folder: Path) -> list[Source]:
+def run_stages(folder: Path) -> list[CorpusSource]:
     """Filter, deduplicate, mix and encode two corpora; their sources in the config's order."""
     archive, own = folder / "downloads/en-fr.txt.zip", folder / "own.tsv"
     with zipfile.ZipFile(folder / "mirror.zip", "w") as file:
@@ -40,8 +40,8 @@ def run_stages(folder: Path) -> list[Source]:
     fetch(Remote("en-fr.txt.zip", (str(folder / "mirror.zip"),), licence="MIT"), archive, record)
     own.write_text("".join(f"{source}\t{target}\n" for source, target in OWN), encoding="utf-8")
     sources = [
-        Source("Made.en-fr", "opus", "v1", "CC0-1.0", archive, record),
-        Source("Own.en-fr", "local", None, None, own, None),
+        CorpusSource("Made.en-fr", "opus", "v1", "CC0-1.0", archive, record),
+        CorpusSource("Own.en-fr", "local", None, None, own, None),
     ]
     judges = filters.build({"length": {"sides": "both", "min": 3, "max": 100}, "identical": {}}, ("en", "fr"))
     for source, rows, cap in zip(sources, (ARCHIVE, OWN), (140, None), strict=True):
@@ -63,7 +63,7 @@ def run_stages(folder: Path) -> list[Source]:
 
 
 def write(
-    folder: Path, sources: list[Source], name: str = "data", near: Path | None = None, **options: Any
+    folder: Path, sources: list[CorpusSource], name: str = "data", near: Path | None = None, **options: Any
 ) -> dict[str, Any]:
     return report(
         "small", sources, folder / "pairs", folder / "store.h5", folder / f"{name}.json", folder / f"{name}.md",
@@ -72,7 +72,7 @@ def write(
 
 
 @pytest.fixture
-def stages(tmp_path: Path) -> tuple[Path, list[Source]]:
+def stages(tmp_path: Path) -> tuple[Path, list[CorpusSource]]:
     return tmp_path, run_stages(tmp_path)
 
 
@@ -261,7 +261,7 @@ def test_warnings_stand_first_with_three_samples_a_corpus(stages):
 # ----------------------------------------------------------------------------------------------------- what goes wrong
 
 
-def refused(folder: Path, sources: list[Source]) -> str:
+def refused(folder: Path, sources: list[CorpusSource]) -> str:
     with pytest.raises(DataError) as caught:
         write(folder, sources)
     assert not (folder / "data.json").exists() and not (folder / "data.md").exists()

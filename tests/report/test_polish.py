@@ -13,7 +13,7 @@ import yaml
 
 from psp.core.errors import ConfigError
 from psp.evaluation.tasks import BootstrapSpec, make
-from psp.report import quoted
+from psp.report import reported
 from tests.evaluation.tasks.conftest import HASHED, sentences, write
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def test_our_rows_stand_above_the_papers_and_have_an_average_of_all_eight(script
 
 
 def test_the_papers_averages_are_those_of_the_quoted_figures(script: ModuleType) -> None:
-    rows = [one for one in quoted.load() if "polish/average" in one.figures]
+    rows = [one for one in reported.load() if "polish/average" in one.figures]
     assert len(rows) == 17
     for one in rows:
         mean = np.mean([one.figures[f"polish/{task}"] for task in (column.task for column in script.TABLE.columns)])

@@ -18,7 +18,7 @@ from psp.evaluation import testsets
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.speed.systems import OWN, Spec
 from psp.models.folder import save_model
-from psp.models.scores import main_figures
+from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import train_sentencepiece
@@ -172,7 +172,7 @@ def test_other_systems_are_scored_as_psp_is(script, tmp_path, monkeypatch):
     assert [one["name"] for one in out["missing"]] == ["absent"]
     own = evaluate(EmbeddingScorer(StaticModel.load(tmp_path / "fr/model")), languages=["en"], sts=archive)
     assert out["systems"]["copy"]["tasks"]["sts"] == own["tasks"]["sts"]
-    assert main_figures(own)["sts"] is not None
+    assert main_metrics(own)["sts"] is not None
 
 
 def test_the_systems_drawn_are_systems_that_are_measured(script):

@@ -21,7 +21,7 @@ from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.task import evaluate_system_task
 from psp.evaluation.task_files import scored_task
 from psp.evaluation.tasks import make
-from psp.report import quoted
+from psp.report import reported
 from psp.report.comparison import difference
 from tests.evaluation.tasks.conftest import HASHED, Hashed, sentences, write
 
@@ -41,10 +41,10 @@ def script() -> ModuleType:
 def test_its_columns_are_the_tasks_of_the_config_and_the_papers(script: ModuleType) -> None:
     tasks = yaml.safe_load((ROOT / "config/transfer.yaml").read_text())["evaluate"]["tasks"]
     assert set(tasks) == {column.task for column in script.TABLE.columns}
-    known = {name for one in quoted.load() if one.source.startswith(script.TABLE.source) for name in one.figures}
+    known = {name for one in reported.load() if one.source.startswith(script.TABLE.source) for name in one.figures}
     for column in script.TABLE.columns:
         assert column.figure in make(tasks[column.task]).metrics
-        assert column.quoted in known or column.title == "SST-S"
+        assert column.reported in known or column.title == "SST-S"
 
 
 def test_one_file_may_have_two_columns(tmp_path: Path) -> None:

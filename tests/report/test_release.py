@@ -16,7 +16,7 @@ from huggingface_hub import ModelCard
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
-from psp.models import card, checksums
+from psp.models import card, card_data, card_file, checksums
 from psp.models.model import load_model
 from psp.report.bom import bom
 from psp.report.croissant import CONFORMS_TO, croissant
@@ -97,7 +97,7 @@ def test_what_is_in_it(run, tmp_path):
     assert files == model | kit | results | {"README.md", "SHA256SUMS"}
     assert (load_model(out).embed_raw_text(["a"]) == load_model(run["model_dir"]).embed_raw_text(["a"])).all()
     text = (out / "README.md").read_text()
-    assert card.is_generated(text) and 'psp.load_model("hf://someone/fr")' in text
+    assert card_file.is_generated(text) and 'psp.load_model("hf://someone/fr")' in text
     assert front(text) | {"model-index": 0} == {
         "language": ["en", "fr"],
         "license": "other",
@@ -205,7 +205,7 @@ def test_no_text_breaks_a_file(run, tmp_path):
             assert "\u202e" not in text and "/home/me" not in text and "secret" not in text, path
     text = (tmp_path / "out/README.md").read_text()
     assert front(text)["license"] == "other" and "<script" not in text.split("---\n", 2)[2]
-    rows = card.corpora(text)
+    rows = card_data.corpora(text)
     assert [row["pairs"] for row in rows] == ["980"] * 3 and "<script>" in rows[0]["corpus"]
     assert rows[2]["source"] == "https://example.org/a%20b%22%3Cx%3E%7C%60_/en-fr.zip?q=1"
     fences = [line for line in (tmp_path / "out/LICENSE.md").read_text().split("\n") if line.startswith("~~~")]

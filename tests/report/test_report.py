@@ -9,8 +9,8 @@ import yaml
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.report import page
-from psp.report.quoted import Quoted
 from psp.report.report import view, without_paths, write
+from psp.report.reported import ReportedScores
 from psp.report.run import Run
 from tests.conftest import as_published, parts
 from tests.report.conftest import rewrite
@@ -104,13 +104,13 @@ def test_data_alone_makes_a_page(results):
 
 def test_quoted_figures_are_marked_and_only_those_of_tests_that_the_model_has(results):
     def one(name, **figures):
-        return Quoted(name, figures, "A paper", "2022", "a protocol")
+        return ReportedScores(name, figures, "A paper", "2022", "a protocol")
 
-    quoted = [one("theirs", **{"tatoeba/fra": 5.4}), one("another", **{"tatoeba/deu": 1.0, "sts": 70.0})]
+    reported = [one("theirs", **{"tatoeba/fra": 5.4}), one("another", **{"tatoeba/deu": 1.0, "sts": 70.0})]
     evaluation = read_json(results / "eval.json")
-    assert view(Run.load(results), quoted=quoted)["quoted"] is None  # its sentences are not Tatoeba's
+    assert view(Run.load(results), reported=reported)["quoted"] is None  # its sentences are not Tatoeba's
     write_json(results / "eval.json", as_published(evaluation))
-    found = view(Run.load(results), quoted=quoted)["quoted"]
+    found = view(Run.load(results), reported=reported)["quoted"]
     assert "theirs" in found["table"] and "5.4" in found["table"] and "another" not in found["table"]
     assert found["sources"] == [(1, "A paper", "2022", "a protocol")]
 

@@ -3,8 +3,8 @@
 import pytest
 
 from psp.core import schemas
-from psp.pairs.stats.run import Corpus, describe
-from psp.pairs.stats.sheet import read_sheet, write_sheet
+from psp.pairs.stats.annotation_form import read_form, write_form
+from psp.pairs.stats.run import DescribedCorpus, describe
 from psp.report.stats import COLUMNS, as_markdown, as_text, write
 from tests.conftest import PAIRS, write_pair_file
 
@@ -15,18 +15,18 @@ def report(tmp_path):
     path = tmp_path / "scored.tsv"
     path.write_text("".join(f"{a}\t{b}\t{score}\n" for a, b, score in rows))
     corpora = [
-        Corpus("Scored.en-en", ("en", "en"), path),
-        Corpus("Small.en-fr", ("en", "fr"), write_pair_file(tmp_path / "bitext.tsv", PAIRS)),
+        DescribedCorpus("Scored.en-en", ("en", "en"), path),
+        DescribedCorpus("Small.en-fr", ("en", "fr"), write_pair_file(tmp_path / "bitext.tsv", PAIRS)),
     ]
     options = {"model": "m", "pairs": 100, "ranges": [0, 0.2, 0.4, 1], "samples": 2, "sheet": 5, "seed": 1}
-    write_sheet(tmp_path / "sheet.tsv", describe(corpora, **options).drawn)
+    write_form(tmp_path / "sheet.tsv", describe(corpora, **options).drawn)
     header, *lines = (tmp_path / "sheet.tsv").read_text().splitlines()
     sheets = []
     for name, label in (("ann", "1"), ("bob", "3")):
         filled = [f"{line.rstrip()}\t{label if place % 2 else 2}\t3" for place, line in enumerate(lines)]
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *filled]) + "\n")
-        sheets.append(read_sheet(tmp_path / f"{name}.tsv"))
-    return describe(corpora, **options, sheets=sheets).report
+        sheets.append(read_form(tmp_path / f"{name}.tsv"))
+    return describe(corpora, **options, forms=sheets).report
 
 
 def test_text_has_a_table_of_corpora_one_of_ranges_and_one_of_labels(report):

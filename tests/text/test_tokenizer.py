@@ -19,11 +19,13 @@ from tests.conftest import SENTENCES, odd_text, rows_of, train_sentencepiece
 
 PSP = Path(__file__).parents[2] / "psp"
 
-#: Who may call a sentencepiece model's methods: the tokenizer and what it is made of, its trainer, exports of it, and
+#: Who may call a sentencepiece model's methods: the tokenizer and what it is made of, its trainer and the rules of
+#: normalisation that it is given, exports of it, and
 #: the reader of published checkpoints.
 SPEAKS = {
     "text/sentencepiece.py",
     "text/sentencepiece_tokenizer.py",
+    "text/normalisation.py",
     "text/unigram.py",
     "text/word_cache.py",
     "pairs/subword.py",
@@ -70,11 +72,11 @@ READING = st.fixed_dictionaries({"lower_case": st.booleans()})
 def test_it_is_sentencepiece_with_things_left_out(
     tokenizer: SentencepieceTokenizer, texts: list[str], threads: int, lower: bool
 ) -> None:
-    left_out = [7, 11]
-    reads = tokenizer.with_preprocessing({"lower_case": lower, "left_out": left_out})
+    excluded_ids = [7, 11]
+    reads = tokenizer.with_preprocessing({"lower_case": lower, "left_out": excluded_ids})
     processor, unknown = tokenizer.processor, tokenizer.processor.unk_id()
     whole = processor.encode([text.lower() if lower else text for text in texts], out_type=int)
-    expected = [[i for i in ids if i not in (unknown, *left_out)] or [unknown] * bool(ids) for ids in whole]
+    expected = [[i for i in ids if i not in (unknown, *excluded_ids)] or [unknown] * bool(ids) for ids in whole]
     encoded = reads.encode(texts, threads)
     assert (encoded.ids.dtype, encoded.offsets.dtype, len(encoded)) == (np.int32, np.int64, len(texts))
     assert rows_of(encoded) == expected

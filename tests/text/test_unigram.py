@@ -11,7 +11,7 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.text.unigram import LONGEST, Unigram, Words, read, segment, unsupported_reason
+from psp.text.unigram import LONGEST, SegmentedWords, Unigram, read, segment, unsupported_reason
 from tests.conftest import SENTENCES, odd_text
 
 #: Scripts, marks, ligatures and signs that the normalisation changes, and what the model does not know.
@@ -42,7 +42,7 @@ def unigram(processor: sentencepiece.SentencePieceProcessor) -> Unigram:
     return read(processor)
 
 
-def cut(unigram: Unigram, words: list[str], dropped: list[int]) -> Words:
+def cut(unigram: Unigram, words: list[str], dropped: list[int]) -> SegmentedWords:
     encoded = [text.encode() for text in words]
     bounds = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     mask = np.zeros(len(unigram.scores), np.bool_)
@@ -50,7 +50,7 @@ def cut(unigram: Unigram, words: list[str], dropped: list[int]) -> Words:
     return segment(unigram, np.frombuffer(b"".join(encoded), np.uint8), bounds, mask)
 
 
-def pieces(found: Words) -> list[list[int]]:
+def pieces(found: SegmentedWords) -> list[list[int]]:
     return [found.ids[a:b].tolist() for a, b in itertools.pairwise(found.firsts)]
 
 
@@ -71,8 +71,8 @@ def test_the_scores_are_the_models(processor, unigram):
 def test_every_word_is_cut_as_by_sentencepiece(processor, unigram, words, data):
     """Where a word is said to be certain: else its reader asks sentencepiece."""
     words = [text for text in words if not any("\ud800" <= letter <= "\udfff" for letter in text)]
-    left_out = data.draw(st.lists(st.integers(3, processor.get_piece_size() - 1), max_size=3))
-    dropped = {processor.unk_id(), *left_out}
+    excluded_ids = data.draw(st.lists(st.integers(3, processor.get_piece_size() - 1), max_size=3))
+    dropped = {processor.unk_id(), *excluded_ids}
     found = cut(unigram, words, sorted(dropped))
     for text, ids, cost, reach in zip(words, pieces(found), found.costs, found.reaches, strict=True):
         if reach < 0:

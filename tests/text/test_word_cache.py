@@ -50,12 +50,12 @@ def plain(
     processor: sentencepiece.SentencePieceProcessor,
     texts: list[str],
     lower: bool,
-    left_out: frozenset[int] = frozenset(),
+    excluded_ids: frozenset[int] = frozenset(),
 ) -> list[list[int]]:
     """By sentencepiece, without the unknown piece and what else is left out; that alone where nothing else is."""
     found = []
     for ids in processor.encode([text.lower() if lower else text for text in texts], out_type=int):
-        kept = [number for number in ids if number != processor.unk_id() and number not in left_out]
+        kept = [number for number in ids if number != processor.unk_id() and number not in excluded_ids]
         found.append(kept or [processor.unk_id()] * bool(ids))
     return found
 
@@ -202,10 +202,10 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
 def test_ids_are_left_out_as_unknown_ones_are(
     processor: sentencepiece.SentencePieceProcessor, texts: list[str], data: st.DataObject
 ) -> None:
-    left_out = frozenset(data.draw(st.sets(st.integers(3, processor.get_piece_size() - 1))))
-    cache = WordCache(processor, False, left_out)
-    assert cached(cache, texts) == plain(processor, texts, False, left_out)
-    assert cached(pickle.loads(pickle.dumps(cache)), texts) == plain(processor, texts, False, left_out)
+    excluded_ids = frozenset(data.draw(st.sets(st.integers(3, processor.get_piece_size() - 1))))
+    cache = WordCache(processor, False, excluded_ids)
+    assert cached(cache, texts) == plain(processor, texts, False, excluded_ids)
+    assert cached(pickle.loads(pickle.dumps(cache)), texts) == plain(processor, texts, False, excluded_ids)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from psp.training.objectives.base import OBJECTIVES, Comparison, MiniBatch, Objective, register
+from psp.training.objectives.base import OBJECTIVES, MiniBatch, Objective, PairComparison, register
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,7 +41,7 @@ class PairwiseSigmoid(Objective):
 
         return {"scale": torch.tensor(math.log(10.0)), "bias": torch.tensor(-3.0)}
 
-    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
         import torch
         from torch.nn import functional
 
@@ -73,7 +73,7 @@ class PairwiseSigmoid(Objective):
             share = of(*(side.detach() for side in sides), **parameters)[own].sum()
             return share + by_vectors - by_vectors.detach()
 
-        return Comparison([batch.rows, batch.rows + len(batch.pairs)], loss, found.without_negative)
+        return PairComparison([batch.rows, batch.rows + len(batch.pairs)], loss, found.without_negative)
 
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         from torch.nn import functional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
 from psp.training.initial import count_pieces, initial_table
+from psp.training.piece_vectors import embed_pieces, mix_in
 from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
@@ -80,6 +82,40 @@ def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:
     assert TrigramTokenizer([("the", 2)]).spellings() is None
 
 
+def test_an_encoder_has_its_share_beside_spelling_and_before_the_frequency(tmp_path: Path) -> None:
+    pieces = ["<unk>", "\u2581house", "\u2581houses", "\u2581the"]
+    source = ListSource([[1, 2, 3]], [[3, 3, 3]])
+    rows = np.array([1, 2, 3], np.int32)
+    vectors = np.random.default_rng(1).standard_normal((3, 5)).astype(np.float32)
+
+    class Given:
+        segmented = False
+
+        def embed(self, texts):
+            assert texts == ["house", "houses", "the"]
+            return vectors
+
+    class Spelled:
+        def pieces(self):
+            return pieces
+
+        def spellings(self):
+            return pieces
+
+    file = tmp_path / "pieces.safetensors"
+    embed_pieces(Spelled(), Given(), "given", file)
+    settings = TrainSettings(dim=8, init_encoder_share=0.3, init_encoder_whitening=0.25, init_scale=2)
+    table, taken = initial_table(pieces, settings, None, source, piece_vectors=file)
+    assert taken is None
+    flat = dataclasses.replace(settings, init="normal", init_scale=1)
+    expected, _ = initial_table(pieces, flat, None, source)
+    mix_in(expected.numpy(), rows, vectors, share=0.3, whitening=0.25, seed=settings.seed)
+    assert torch.equal(initial_table(pieces, flat, None, source, piece_vectors=file)[0], expected)
+    frequency = torch.tensor([0, 1, 1, 4]) / 6
+    factor = settings.init_smoothing / (settings.init_smoothing + frequency)
+    assert torch.allclose(table, 2 * factor[:, None] * expected, atol=1e-6)
+
+
 def test_words_take_over_their_vectors_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "vectors.txt"
     file.write_text("the 1 2 3\nother 7 8 9\nhouse 4 5 6\n")
@@ -102,7 +138,7 @@ def test_the_embeddings_of_an_lstm_are_taken_over_whatever_its_width(tmp_path: P
     weight = np.arange(6, dtype=np.float32).reshape(3, 2)
     direction = Direction(*(np.ones(shape, np.float32) for shape in ((20, 2), (20, 5), (20,))))
     words = WordTokenizer([("the", 2), ("house", 1)])
-    StaticModel(weight, words, {"languages": ["en"]}, sequence=Lstm([direction])).save(tmp_path / "model")
+    StaticModel(weight, words, {"languages": ["en"]}, contextual=Lstm([direction])).save(tmp_path / "model")
     settings = TrainSettings(dim=2, init="normal", init_spelling=0)
     table, taken = initial_table(words.pieces(), settings, tmp_path / "model", ListSource([], []))
     assert taken == {"pieces": 3, "taken_over": 3}

@@ -60,7 +60,7 @@ def points(folder: Path, report: dict, samples: list[str]) -> dict:
             for seed in SEEDS:
                 one = copy.deepcopy(report)
                 one["settings"]["seed"] = seed
-                one["best"]["score"] = 5.0 * number + place + seed
+                one["final"]["score"] = 5.0 * number + place + seed
                 path = folder / f"points/{sample}/{encoder}/{seed}/train.json"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_json(path, one)

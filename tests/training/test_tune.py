@@ -284,7 +284,11 @@ def with_scores(folder: Path, found: dict[str, Path], scores: list[float | None]
     changed = {}
     for (name, path), score in zip(found.items(), scores, strict=True):
         report = json.loads(path.read_text())
-        report["best"] = None if score is None else {**report["best"], "score": score}
+        if score is None:
+            report["best"] = None
+            del report["final"]
+        else:
+            report["final"]["score"] = score
         changed[name] = folder / f"{name}.json"
         changed[name].write_text(json.dumps(report))
     return changed
@@ -296,7 +300,7 @@ def test_tune_json_holds_the_points_and_the_best_of_them(made: Made, tmp_path: P
     result = tuning.gather(found, tmp_path / "tune.json", model="fr")
     schemas.check(result, "tune")
     assert json.loads((tmp_path / "tune.json").read_text()) == result
-    scores = {name: json.loads(path.read_text())["best"]["score"] for name, path in found.items()}
+    scores = {name: json.loads(path.read_text())["final"]["score"] for name, path in found.items()}
     assert {point["name"]: point["score"] for point in result["points"]} == scores
     assert result["winner"]["score"] == max(scores.values())
     assert winner(tmp_path / "tune.json") == tuning.points[result["winner"]["name"]]

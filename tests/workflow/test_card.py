@@ -3,7 +3,7 @@
 import pytest
 
 from psp.core.files import read_json
-from psp.models.card import is_generated
+from psp.models.card_file import is_generated
 
 CARD = "results/demo/card.md"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 
 
 @pytest.mark.slow
@@ -19,7 +19,7 @@ def test_the_demo_beats_all_that_needs_no_training(request):
         project.run("results/demo/eval.json", "results/demo/compare.json", configs=("config/demo.yaml",))
         folder = project.folder / "results/demo"
     systems = json.loads((folder / "compare.json").read_text())["systems"]
-    scores = {name: compared_figures(body) for name, body in systems.items()}
+    scores = {name: compared_metrics(body) for name, body in systems.items()}
     pearson = {name: found["files/phrasebook"] for name, found in scores.items()}
     trained = pearson.pop("trained")
     assert len(pearson) == 3

@@ -10,9 +10,11 @@ import psp
 from psp.cli.main import main
 from psp.core import schemas
 from psp.core.files import read_json
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
+from psp.models.static import StaticModel
 from psp.pairs.store import Store
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training.piece_vectors import read_piece_vectors
 
 KINDS = ("word", "trigram")
 MODELS = "".join(
@@ -114,7 +116,7 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
     assert evaluation["differences"]["encoder"] == kind
     assert evaluation["train"]["settings"]["init_spelling"] == (0.6 if kind == "word" else 0)
     assert not [key for key in evaluation["differences"] if key.startswith(("subword", "train.init_spelling"))]
-    assert compared_figures(evaluation)["files/phrasebook"] > 10
+    assert compared_metrics(evaluation)["files/phrasebook"] > 10
     systems = read_json(folder / "compare.json")["systems"]
     assert {"untrained", "untrained+sif", "word-overlap"} <= set(systems)
 
@@ -145,12 +147,12 @@ def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
     assert 0 < evaluation["train"]["initialised_from"]["taken_over"] < 8  # all but the word that no text has
     differences = {key: value for key, value in evaluation["differences"].items() if key.startswith(("enc", "lstm"))}
     assert differences == {"encoder": "blstm", "lstm.width": 12, "lstm.combine": "concat"}
-    assert compared_figures(evaluation)["files/phrasebook"] > 10
+    assert compared_metrics(evaluation)["files/phrasebook"] > 10
     assert {table["dim"] for table in read_json(folder / "quantized.json")["smaller"]} == {24}
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert "the mean of the states of a bidirectional LSTM that reads the vectors of its words: 24 dimensions" in card
     model = psp.load_model(folder / "model")
-    assert (model.dim, model.sequence.kind) == (24, "blstm")
+    assert (model.dim, model.contextual.kind) == (24, "blstm")
     assert not np.array_equal(*model.embed_raw_text(["the red house", "house the red"]))
     before = (folder / "model/model.safetensors").read_bytes()
     workflow.run("--forcerun", "train_vocabulary", "--", "results/blstms/eval.json", configs=configs)
@@ -209,11 +211,11 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
 
     evaluation = read_json(folder / "eval.json")
     assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
-    own = compared_figures(read_json(workflow.folder / "results/trigrams/eval.json"))["files/phrasebook"]
+    own = compared_metrics(read_json(workflow.folder / "results/trigrams/eval.json"))["files/phrasebook"]
     part = evaluation["parts"][1]
     assert part["scores"]["files/phrasebook"] == own
     difference = part["differences"]["files/phrasebook"]
-    assert difference["difference"] == pytest.approx(own - compared_figures(evaluation)["files/phrasebook"], abs=1e-3)
+    assert difference["difference"] == pytest.approx(own - compared_metrics(evaluation)["files/phrasebook"], abs=1e-3)
     assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
     task = "    evaluate: {tasks: {dev: {task: similarity, path: results/phrasebook/sts/phrasebook-dev.tsv}}}\n"
     workflow.edit("tiny.yaml", "both: {", "both:\n" + task + "    encoder: {")
@@ -261,7 +263,7 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
             schemas.check(read_json(folder / file), schemas.at(f"{name}/{file}"))
         schemas.check(read_json(folder / "train/train.json"), "train")
         evaluation = read_json(folder / "eval.json")
-        assert compared_figures(evaluation)["files/phrasebook"] > 10
+        assert compared_metrics(evaluation)["files/phrasebook"] > 10
         assert [part["weight"] for part in evaluation["parts"]] == [1, 1]
         assert psp.load_model(folder / "model").dim == dim
         card = (folder / "card.md").read_text(encoding="utf-8")
@@ -300,3 +302,25 @@ def test_another_run_gives_the_same_bytes(made, tmp_path):
         workflow.run("--forcerun", "vocabulary", "store", "train_vocabulary", "--", f"results/{kind}s/eval.json")
         for name in names:
             assert (workflow.folder / f"results/{kind}s" / name).read_bytes() == before[name], name
+
+
+@pytest.mark.slow
+def test_a_model_starts_from_another_encoders_vectors_of_its_pieces(copy_of_finished):
+    project = copy_of_finished
+    (project.folder / "started.yaml").write_text(
+        "models:\n"
+        "  started: {extends: demo, subword: {vocab_size: 300}, train: {epochs: 1, init_encoder: results/demo/model}}\n"
+    )
+    configs = ("config/demo.yaml", "tiny.yaml", "started.yaml")
+    target = "results/started/train/train.json"
+    assert {"piece_vectors", "train"} <= project.planned("--", target, configs=configs)
+    project.run("--", target, configs=configs)
+    tokenizer = as_tokenizer(project.folder / "results/started/sentencepiece.model")
+    rows, vectors = read_piece_vectors(project.folder / "results/started/piece_vectors.safetensors", tokenizer.pieces())
+    encoder = StaticModel.load(project.folder / "results/demo/model")
+    texts = [tokenizer.pieces()[row].replace("\u2581", " ").strip() for row in rows]
+    assert np.allclose(vectors, encoder.embed_raw_text(texts), atol=1e-5)
+    project.edit("started.yaml", "results/demo/model", "nowhere/model")
+    refused = project.run("--dry-run", "--", target, check=False, configs=configs)
+    assert refused.returncode
+    assert "nowhere/model" in refused.output and "models.started.train.init_encoder names it" in refused.output

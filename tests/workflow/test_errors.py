@@ -53,13 +53,13 @@ def test_a_wrong_key(project):
 @pytest.mark.slow
 def test_a_language_that_cannot_be_identified_is_told_once(project):
     (project.folder / "tiny.yaml").write_text(
-        "models: {xh: {languages: [en, xh], corpora: [{path: my.tsv}], evaluate: {tatoeba: false, sts: false}, "
+        "models: {tzl: {languages: [en, tzl], corpora: [{path: my.tsv}], evaluate: {tatoeba: false, sts: false}, "
         "development: {sts: null}}}\n"
     )
     (project.folder / "my.tsv").write_text("a house\tindlu\n" * 50)
-    result = project.run("results/xh/pairs/filter/my.en-xh.tsv", "results/xh/pairs/dedupe/my.en-xh.tsv")
-    assert result.output.count("does not know 'xh'") == 1
-    assert result.output.index("does not know 'xh'") < result.output.index("Filtering my.en-xh")
+    result = project.run("results/tzl/pairs/filter/my.en-tzl.tsv", "results/tzl/pairs/dedupe/my.en-tzl.tsv")
+    assert result.output.count("does not know 'tzl'") == 1
+    assert result.output.index("does not know 'tzl'") < result.output.index("Filtering my.en-tzl")
 
 
 @pytest.mark.slow

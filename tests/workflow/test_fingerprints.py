@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from psp.config.training import FromStore
-from psp.config.transformer_entries import Transformer
+from psp.config.transformer_entries import TransformerEntry
 from psp.core import fingerprint as module
 from psp.models.kinds import CLASSES
 from psp.training.objectives import registered
@@ -40,6 +40,7 @@ MAY_REACH = {
     "store": PAIRS,
     # It runs a teacher, and finds its neighbours as a search does.
     "teach": PAIRS | MODEL | {"training", "training.objectives", "training.teaching", "inference", "inference.search"},
+    "piece_vectors": PAIRS | MODEL | {"training"},
     "development_pairs": STREAM | {"evaluation"},
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
@@ -96,7 +97,7 @@ def fingerprinted():
 #: The rules of training ask the model's kind.
 RULES = fingerprinted() | {
     "train": [FromStore.trained_in, *sorted(objective.__module__ for objective in registered())],
-    "train_transformer": [Transformer.trained_in],
+    "train_transformer": [TransformerEntry.trained_in],
 }
 
 

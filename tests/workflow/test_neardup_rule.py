@@ -31,9 +31,9 @@ def test_near_duplicates_go_where_the_config_asks_for_it(copy_of_finished):
     assert sample and all(line.count("\t") == 5 for line in sample)
     assert not (results / "pairs/neardup.tsv").exists()  # text between the stages is removed
 
-    # The number of shards changes nothing.
+    # The number of buckets changes nothing.
     names = ("store.h5", "sentencepiece.model", "pairs/neardup.json", "pairs/neardup.dropped.tsv")
     before = project.digests(*names)
-    (project.folder / "tiny.yaml").write_text(text + TINY.replace("{near", "{shards: 7, near"))
+    (project.folder / "tiny.yaml").write_text(text + TINY.replace("{near", "{buckets: 7, near"))
     project.run("results/demo/store.h5")
     assert project.digests(*names) == before

@@ -19,6 +19,7 @@ import psp
 from phrasebook.meaning import Sampler
 from phrasebook.speak import English
 from psp.config.config import Config
+from psp.evaluation import judged
 from psp.pairs.stats.sample import pair_id
 from tests.conftest import SWAHILI, opus_api, served
 from tests.models.conftest import TOKEN, Hub
@@ -39,6 +40,8 @@ def blocks(language, pages=PAGES):
 #: Each once, whether or not several pages have it.
 COMMANDS = list(dict.fromkeys(line for block in blocks("sh") for line in block.splitlines()))
 #: Config files: the first line of each says its name.
+#: Those that no command names: they are looked at below, or say what to add to another.
+UNNAMED = {"mirror.yaml", "clean.yaml", "translators.yaml", "on_tasks.yaml", "sets.yaml"}
 CONFIGS = {re.match(r"# (\w+\.yaml)\n", block)[1]: block for block in blocks("yaml")}
 
 
@@ -47,7 +50,7 @@ def test_every_command_is_run_here_or_by_ci():
     assert len(CONFIGS) == len(blocks("yaml"))
     files = {word for command in COMMANDS for word in command.split() if word.endswith(".yaml")}
     # The one is written by a command, the others are added to a config.
-    assert files - {"sw.yaml"} == set(CONFIGS) - {"mirror.yaml", "clean.yaml", "translators.yaml", "on_tasks.yaml"}
+    assert files - {"sw.yaml"} == set(CONFIGS) - UNNAMED
 
 
 def test_the_readme_stays_short():
@@ -124,7 +127,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 36
+    assert len(commands) == 38
     for _, *arguments in commands:
         said = project.run_line("--dry-run", *arguments).output
         assert re.search(
@@ -149,6 +152,15 @@ def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch)
         drawn |= {str(tmp_path.joinpath(*folders, file)) + "/" * name.endswith("sts/") for file in below}
     europarl = {mirror for mirror in sought if "/opus/" not in mirror or "Europarl" in mirror}
     assert len(europarl) == 5 and europarl <= drawn
+
+
+def test_the_sets_to_choose_by_are_those_of_a_model_with_their_language(psp_data, tmp_path, monkeypatch):
+    monkeypatch.setenv("PSP_DATA", str(psp_data / "eval/transfer"))
+    (tmp_path / "sets.yaml").write_text(CONFIGS["sets.yaml"])
+    config = Config.load([ROOT / "config/config.yaml", tmp_path / "sets.yaml"])
+    sets = config.model("fr")["development"]["sets"]
+    sizes = {name: len(judged.read(entry, f"development.sets.{name}")) for name, entry in sets.items()}
+    assert sizes == {"sick": 5000, "mrpc": 4076}
 
 
 def write_checkpoint(path, model, sp_model):
@@ -207,7 +219,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 26
+    assert len(commands) == 27
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -116,11 +116,11 @@ def test_another_mirror_fetches_nothing_again(copy_of_finished):
 
 
 @pytest.mark.slow
-def test_shards_do_not_change_the_bytes(copy_of_finished):
+def test_buckets_do_not_change_the_bytes(copy_of_finished):
     names = ("store.h5", "sentencepiece.model", "pairs/heldout.tsv", "pairs/mix.json")
     before = copy_of_finished.digests(*names)
     text = (copy_of_finished.folder / "tiny.yaml").read_text()
-    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {shards: 7}\n")
+    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {buckets: 7}\n")
     copy_of_finished.run("results/demo/store.h5")
     assert copy_of_finished.digests(*names) == before
     assert copy_of_finished.planned("results/demo/store.h5") == set()
@@ -201,3 +201,20 @@ def test_one_command_keeps_results_of_before(copy_of_finished):
     copy_of_finished.run("--touch", *everything)
     assert copy_of_finished.planned(*everything) == set()
     assert (folder / EVAL).read_bytes() == old and not (folder / "results/demo/tasks").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("along", [True, False], ids=["with .snakemake", "results alone"])
+def test_results_that_were_copied_without_their_times_are_kept(finished, tmp_path, along):
+    copy = finished.copy(tmp_path / "copy")
+    for folder in ("results", *([".snakemake"] if along else [])):
+        shutil.rmtree(copy.folder / folder)
+        shutil.copytree(finished.folder / folder, copy.folder / folder, symlinks=True, copy_function=shutil.copyfile)
+    if not along:
+        shutil.rmtree(copy.folder / ".snakemake")
+    os.utime(copy.folder / "results/demo/store.h5")  # as if it had been copied after the model
+    assert "train" in copy.planned(EVAL)
+    before = copy.digests("eval.json", "model/model.safetensors", "store.h5")
+    copy.run("--touch", EVAL)
+    assert copy.planned(EVAL) == set()
+    assert copy.digests(*before) == before

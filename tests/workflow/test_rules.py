@@ -3,9 +3,12 @@
 import re
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+
+from psp.config import rates
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -103,8 +106,12 @@ def test_the_profile_that_is_always_there_takes_no_key_from_another():
 def test_memory_and_time_grow_with_each_attempt(project):
     common = (ROOT / "rules/common.smk").read_text()
     helpers = common[common.index("def mem_mb") : common.index("def subword_mb")]
-    scope = {}
+    scope = {"rates": rates}
     exec(helpers.split("\n\n\ndef size")[0], scope)
     assert scope["mem_mb"](1000)(None, None, 2) == 2000
     assert scope["mem_mb"](lambda wildcards, input: 700.5)(None, None, 2) == 1401
     assert scope["runtime"](60)(None, 3) == 180
+    billion = SimpleNamespace(size_mb=1e9 * rates.TEXT_BYTES / 2**20)
+    hours = 1e9 / rates.DEDUPE_RATE / 3600
+    allowed = scope["runtime"](60, rates.DEDUPE_RATE)(None, billion, 2) / 60
+    assert allowed == pytest.approx(2 * (1 + 2 * hours), rel=0.01)

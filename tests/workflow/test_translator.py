@@ -87,7 +87,7 @@ def test_a_models_bitext_becomes_a_translator(copy_of_finished):
     workflow = with_translator(copy_of_finished)
     assert workflow.planned("results/demo/eval.json") == set()  # its rules are the models' own, with other names
     jobs = workflow.jobs(TARGET)
-    assert (jobs["filter_translator"], jobs["dedupe_translator"], jobs["translator"]) == (2, 2, 1)
+    assert (jobs["filter"], jobs["dedupe"], jobs["translator"]) == (2, 2, 1)
     workflow.run("--", TARGET)
     folder = workflow.folder / "results/translators/fr-en"
     for path in folder.rglob("*.json"):

@@ -51,7 +51,7 @@ def test_each_point_is_trained_shortly_and_the_best_is_the_winner(searched):
         used = report["settings"]
         assert {key: used[key] for key in GRID} == point["settings"]
         assert (used["epochs"], used["anneal"], used["dim"], report["threads"]) == (1, 3, 16, 1)
-        assert (report["best"]["score"], report["steps"]) == (point["score"], point["steps"])
+        assert (report["final"]["score"], report["steps"]) == (point["score"], point["steps"])
         assert (folder / "tune" / point["name"] / "metrics.csv").stat().st_size > 0
         assert not (folder / "tune" / point["name"] / "model").exists()
     assert result["winner"]["score"] == max(point["score"] for point in result["points"])

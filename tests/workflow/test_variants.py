@@ -12,7 +12,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.variants import gather
-from psp.models.scores import compared_figures
+from psp.models.scores import compared_metrics
 
 VARIANTS = "results/demo/variants.json"
 
@@ -65,12 +65,12 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
             assert body["conditions"]["seed"] == 1  # the same resamples for all
         expected = {
             **{
-                name: [compared_figures(body)[name] for body in bodies]
+                name: [compared_metrics(body)[name] for body in bodies]
                 for name in ("files/phrasebook", "tatoeba/fra-eng", "tatoeba")
             },
-            "development/score": [body["train"]["best"]["score"] for body in bodies],
+            "development/score": [body["train"]["final"]["score"] for body in bodies],
             "development/pearson": [body["train"]["best"]["pearson"] for body in bodies],
-            "development/error": [body["train"]["best"]["error"] for body in bodies],
+            "development/error": [body["train"]["final"]["retrieval"]["error"] for body in bodies],
             "pairs_seen": [body["train"]["pairs_seen"] for body in bodies],
         }
         for name, values in expected.items():
@@ -91,7 +91,7 @@ def test_figures_of_all_seeds_stand_together_with_mean_and_deviation(varied):
             assert rate <= 1.001 * max(float(row[3]) for row in rows)
     assert list(result["systems"]) == ["untrained", "untrained+sif", "word-overlap"]
     for name, one in result["systems"].items():
-        assert one["figures"] == compared_figures(read_json(folder / f"systems/{name}/eval.json"))
+        assert one["figures"] == compared_metrics(read_json(folder / f"systems/{name}/eval.json"))
     own, plain = result["variants"]
     assert own["differences"] == {}
     lost, figure = plain["differences"]["files/phrasebook"], "files/phrasebook"

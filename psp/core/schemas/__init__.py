@@ -53,7 +53,7 @@ PLACES = {
     r"(translators/)?[^/]+/pairs/dedupe/[^/]+\.json": "dedupe",
     r"(translators/)?[^/]+/pairs/mix\.json": "mix",
     r"[^/]+/pairs/neardup\.json": "neardup",
-    r"[^/]+/pairs/development\.json": "development",
+    r"[^/]+/pairs/development(/[^/]+)?\.json": "development",
     r"(translators/)?[^/]+/sentencepiece\.json": "sentencepiece",
     r"[^/]+/vocabulary\.json": "vocabulary",
     r"[^/]+/teacher\.json": "teacher",

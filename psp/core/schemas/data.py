@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from psp.core.schemas.pairs import Mined, Translated
+from psp.core.schemas.pairs import MinedReport, TranslatedReport
 from psp.core.schemas.types import (
     SOME,
     UNIQUE,
@@ -129,8 +129,8 @@ class DataCorpus(DataCounts):
     corpus: CorpusName
     languages: Codes
     kind: Annotated[Text, "the kind of corpus, such as opus"]
-    mined: NotRequired[Annotated[Mined, "how pairs were mined from bitext"]]
-    translated: NotRequired[Annotated[Translated, "how one side of bitext was translated"]]
+    mined: NotRequired[Annotated[MinedReport, "how pairs were mined from bitext"]]
+    translated: NotRequired[Annotated[TranslatedReport, "how one side of bitext was translated"]]
     version: Annotated[str | None, "the release; null for the user's own file"]
     source: DataSource
     licence: DataLicence

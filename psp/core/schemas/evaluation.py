@@ -246,7 +246,7 @@ class VariantsSummary(TypedDict):
     deviation: Annotated[Amount | None, "their sample standard deviation; null if any is null, or for a single seed"]
 
 
-class Variant(TypedDict):
+class VariantReport(TypedDict):
     name: Annotated[
         str,
         Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"),
@@ -277,7 +277,7 @@ class VariantsReport(TypedDict):
     model: ModelName
     machine: VariantsMachine
     variants: Annotated[
-        list[Variant], SOME, "the model's own settings first, then the config's variants in their order"
+        list[VariantReport], SOME, "the model's own settings first, then the config's variants in their order"
     ]
     systems: Annotated[
         dict[str, VariantsSystem], "the systems that the model is compared with, named as in compare.json"

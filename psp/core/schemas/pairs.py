@@ -164,7 +164,7 @@ class PivotCounts(TypedDict):
     by_corpus: Annotated[dict[str, Count], "pairs with a sentence of each corpus"]
 
 
-class Mined(PivotCounts):
+class MinedReport(PivotCounts):
     """Pairs mined from bitext, sentences that share a translation."""
 
     through: Annotated[Text, "the language of the shared translation"]
@@ -176,14 +176,14 @@ class Mined(PivotCounts):
     sample: Annotated[list[PivotPair], "some of the pairs, chosen by a seed"]
 
 
-class PivotReport(Mined):
+class PivotReport(MinedReport):
     """Pairs mined from bitext, sentences that share a translation."""
 
     format: Format
     languages: Annotated[list[str], TWO, "the languages of the two sides; the same twice for paraphrases"]
 
 
-class TranslatorSettings(TypedDict, total=False):
+class TranslationSettings(TypedDict, total=False):
     """Its settings, without those that change no translation: of a command, or of a search."""
 
     command: Annotated[Text, "the shell command"]
@@ -205,7 +205,7 @@ class BacktranslateTranslator(TypedDict):
 
     name: Annotated[Text, "its name in the config"]
     kind: Annotated[Literal["command", "ctranslate2"], "how it is run"]
-    settings: TranslatorSettings
+    settings: TranslationSettings
     files: Annotated[dict[str, Sha256], "SHA-256 of each of its files"]
 
 
@@ -234,7 +234,7 @@ class BacktranslateCounts(TypedDict):
     kept: Annotated[Count, "pairs written"]
 
 
-class Translated(TypedDict):
+class TranslatedReport(TypedDict):
     through: Annotated[Text, "the language of the side that was translated"]
     translator: BacktranslateTranslator
     encoder: BacktranslateEncoder
@@ -242,7 +242,7 @@ class Translated(TypedDict):
     corpora: Annotated[dict[str, BacktranslateCounts], "counts, by corpus"]
 
 
-class BacktranslateReport(Translated):
+class BacktranslateReport(TranslatedReport):
     """One side of bitext translated into the language of the other."""
 
     format: Format

@@ -78,7 +78,7 @@ add_keywords(
 )
 
 
-class Part(TypedDict, total=False):
+class PartScores(TypedDict, total=False):
     items: Required[Annotated[Positive, "number of items that the bootstrap draws from (pairs, queries, texts)"]]
     figures: Required[Annotated[dict[str, Figure], SOME, "each score; correlations times 100, shares in %"]]
     further: Required[Annotated[dict[str, Any], "what else is worth knowing, such as a threshold that was chosen"]]
@@ -96,7 +96,7 @@ Files = Annotated[
 TaskKind = Annotated[Text, "the kind of task, such as retrieval"]
 UnknownLanguages = Annotated[list[str], SOME, "languages of the task that the model does not have"]
 Why = Annotated[Text, "why a system cannot do the task; it has no parts then"]
-Parts = Annotated[dict[str, Part], "the scores of each part of the set, such as a direction of retrieval"]
+Parts = Annotated[dict[str, PartScores], "the scores of each part of the set, such as a direction of retrieval"]
 Sets = Annotated[
     dict[Annotated[str, Meta(pattern=r"^[a-z0-9]+/")], Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$")]],
     "the checksum of each set's sentences and gold scores (psp.text.published_sets); not in files of before",

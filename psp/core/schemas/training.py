@@ -10,6 +10,7 @@ from psp.core.schemas.pairs import SampleCorpora
 from psp.core.schemas.types import (
     SOME,
     TEN,
+    Amount,
     Count,
     Device,
     Format,
@@ -30,7 +31,8 @@ TeacherDim = Annotated[Positive, "dimensions of the teacher's vectors"]
 Score = Annotated[
     float,
     Meta(ge=-200, le=100),
-    "the validation score, pearson minus error, where a null counts as 0; higher is better",
+    "the validation score: the mean over the sets of scored pairs minus the error, each with its weight; a null "
+    "counts as 0; higher is better",
 ]
 Pearson = Annotated[Hundred | None, "Pearson x 100 on the development STS set; null without one, or if undefined"]
 Error = Annotated[
@@ -84,6 +86,35 @@ class InitialisedFrom(TypedDict):
     ]
 
 
+class JudgedSetScore(TypedDict):
+    """What a set of scored pairs says of the weights that were kept."""
+
+    metric: Annotated[Text, "the main metric of its kind of task"]
+    value: Annotated[Hundred | None, "the metric, times 100; null if undefined, counting as 0"]
+    standard_error: Annotated[Amount, "of the metric over other pairs of the kind, by the bootstrap"]
+    items: Annotated[Positive, "its pairs"]
+    weight: Annotated[PositiveNumber, "in the mean over the sets"]
+
+
+class HeldoutRetrieval(TypedDict):
+    """How often a held-out sentence is taken for another, held out or of the training pairs."""
+
+    error: Annotated[float, Meta(ge=0, le=100), "in %, mean of both directions"]
+    standard_error: Annotated[Amount, "of the error over other pairs of the kind, by the bootstrap"]
+    items: Annotated[Positive, "held-out pairs"]
+    candidates: Annotated[Count, "training pairs whose sentences are candidates beside the held-out ones"]
+    weight: Annotated[Amount, "by which the error is multiplied before it is subtracted from the mean over the sets"]
+
+
+class FinalValidation(TypedDict):
+    """The score of the weights that were kept; by it settings are compared."""
+
+    score: Score
+    standard_error: Annotated[Amount, "of the score over other items of the kind, by the bootstrap"]
+    sets: Annotated[dict[str, JudgedSetScore], "the sets of scored pairs, by name"]
+    retrieval: Annotated[HeldoutRetrieval | None, "null without held-out pairs"]
+
+
 class Validation(TypedDict):
     """A validation."""
 
@@ -95,6 +126,7 @@ class Validation(TypedDict):
     error: Error
     pairs_sts: Annotated[Count, "pairs of the development STS set"]
     pairs_heldout: Annotated[Count, "held-out pairs"]
+    sets: NotRequired[Annotated[dict[str, Hundred | None], "the metric of each further set of scored pairs, by name"]]
     averaged: NotRequired[
         Annotated[
             bool, "whether these are the averaged weights, validated after the last ones; only if weights are averaged"
@@ -138,7 +170,7 @@ class TrainReport(TrainJson):
                 extra_json_schema={
                     "required": ["kind"],
                     "if": {"properties": {"kind": {"const": "joint"}}},
-                    "then": {"$ref": "#/$defs/JointEncoder"},
+                    "then": {"$ref": "#/$defs/JointEncoderReport"},
                 }
             ),
             "the kind of encoder, and its settings as in the config's block for it; absent for a mean",
@@ -156,11 +188,13 @@ class TrainReport(TrainJson):
     initialised_from: Annotated[
         InitialisedFrom | None, "what init_from or init_vectors provided; null if all embeddings were drawn at random"
     ]
+    init_encoder: NotRequired[Annotated[Text, "the encoder whose vectors of the pieces training started from"]]
     best: Annotated[
         Validation | None,
         "the validation whose weights were kept; null without development data, when the last weights are kept",
     ]
     development: Annotated[list[Validation], "every validation, in order; the rows of dev.csv"]
+    final: NotRequired[Annotated[FinalValidation, "of the weights that were kept; absent without development data"]]
 
 
 class JointEncoderPart(TypedDict):
@@ -173,7 +207,7 @@ class JointEncoderPart(TypedDict):
     init_from: Annotated[str | None, "the folder of the model whose embeddings it started from"]
 
 
-class JointEncoder(TypedDict):
+class JointEncoderReport(TypedDict):
     """Encoders that were trained together."""
 
     kind: Annotated[Literal["joint"], "the kind"]

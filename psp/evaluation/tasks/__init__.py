@@ -17,6 +17,7 @@ from psp.evaluation.tasks.base import (
     Task,
     Unsupported,
     by_default,
+    choosing,
     make,
     names,
     of_every_model,
@@ -26,5 +27,6 @@ for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
-    "BootstrapSpec", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "make", "names", "of_every_model"
+    "BootstrapSpec", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "choosing", "make", "names",
+    "of_every_model",
 ]  # fmt: skip

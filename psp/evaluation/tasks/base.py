@@ -20,6 +20,7 @@ from psp.core.files import sha256
 from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
+from psp.evaluation.testsets import StsSet
 from psp.text.lines import read_lines
 
 #: Units of metrics: a correlation, times 100; a share or an error rate, in %.
@@ -186,6 +187,9 @@ class Task(ABC):
     """The keys that are paths: they tell where a set lies, not which one it is."""
     order: ClassVar[int] = 100
     """Where it stands among the tasks of a model."""
+    chosen_by: ClassVar[str | None] = None
+    """The name, in :data:`psp.evaluation.metrics.OF_PAIRS`, of the metric by which models can be chosen on its scored
+    pairs (the block ``development``); None if it has none."""
     classes: ClassVar[dict[str, type[Task]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -250,6 +254,14 @@ class Task(ABC):
             DataError: a file is missing or malformed (file and line are named).
         """
 
+    def judged(self) -> StsSet:
+        """All its scored pairs, as one set, where models can be chosen by them (:attr:`chosen_by`).
+
+        Raises:
+            DataError: as :meth:`sentences`.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         """Score a system: the task's parts by name.
@@ -267,6 +279,11 @@ class Unsupported(Exception):
 def names() -> list[str]:
     """The kinds of tasks, sorted."""
     return sorted(Task.classes)
+
+
+def choosing() -> list[str]:
+    """The kinds of tasks by whose sets models can be chosen, sorted."""
+    return sorted(kind for kind, task in Task.classes.items() if task.chosen_by)
 
 
 def of_every_model() -> list[type[Task]]:

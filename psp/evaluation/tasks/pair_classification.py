@@ -17,11 +17,13 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
+from psp.evaluation.metrics import average_precision
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
+from psp.evaluation.testsets import StsSet
 
 
-class Layout(NamedTuple):
+class PairLayout(NamedTuple):
     """Columns of label and sentences, whether there is a header, and the labels of other pairs and of paraphrases."""
 
     columns: tuple[str | int, ...]
@@ -30,18 +32,18 @@ class Layout(NamedTuple):
     paraphrases: tuple[str, ...] = ("1",)
 
 
-LAYOUTS: Mapping[str, Layout] = {
-    "plain": Layout((0, 1, 2), header=False),
-    "pawsx": Layout(("label", "sentence1", "sentence2"), header=True),
-    "mrpc": Layout(("Quality", "#1 String", "#2 String"), header=True),
-    "ppc": Layout(("label", "sentence_A", "sentence_B"), True, ("3",), ("1", "2")),
-    "sick": Layout(
+LAYOUTS: Mapping[str, PairLayout] = {
+    "plain": PairLayout((0, 1, 2), header=False),
+    "pawsx": PairLayout(("label", "sentence1", "sentence2"), header=True),
+    "mrpc": PairLayout(("Quality", "#1 String", "#2 String"), header=True),
+    "ppc": PairLayout(("label", "sentence_A", "sentence_B"), True, ("3",), ("1", "2")),
+    "sick": PairLayout(
         ("entailment_judgment", "sentence_A", "sentence_B"), True, ("NEUTRAL", "CONTRADICTION"), ("ENTAILMENT",)
     ),
 }
 
 
-class Pairs(NamedTuple):
+class ClassifiedPairs(NamedTuple):
     a: list[str]
     b: list[str]
     label: npt.NDArray[np.bool_]
@@ -52,6 +54,7 @@ class PairClassification(Task):
 
     kind = "pair_classification"
     help = "paraphrases told from other pairs by their cosine"
+    chosen_by = "average_precision"
     declared: ClassVar[Mapping[str, Setting]] = {
         "path": text(at_least=1, help="the file to score"),
         "layout": choice(
@@ -74,11 +77,11 @@ class PairClassification(Task):
         return [self.path(key) for key in ("path", "train") if self.settings[key]]
 
     @cached_property
-    def parts(self) -> list[Pairs]:
+    def parts(self) -> list[ClassifiedPairs]:
         """The pairs to score, then those of the training part, if any."""
         return [self._read(path) for path in self.files()]
 
-    def _read(self, path: Path) -> Pairs:
+    def _read(self, path: Path) -> ClassifiedPairs:
         layout = LAYOUTS[self.settings["layout"]]
         rows: list[tuple[bool, str, str]] = []
         for line, (label, a, b) in columns(path, layout.columns, header=layout.header):
@@ -89,18 +92,22 @@ class PairClassification(Task):
         if len({label for label, _, _ in rows}) < 2:
             raise DataError("all labels are the same; both kinds of pairs are needed", path)
         labels, sources, targets = zip(*rows, strict=True)
-        return Pairs(list(sources), list(targets), np.array(labels))
+        return ClassifiedPairs(list(sources), list(targets), np.array(labels))
 
     def sentences(self) -> Iterator[str]:
         yield from self.parts[0].a
         yield from self.parts[0].b
+
+    def judged(self) -> StsSet:
+        part = self.parts[0]
+        return StsSet(self.place, part.a, part.b, part.label.astype(np.float64))
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         cosines = [np.asarray(scorer.pairwise(part.a, part.b), np.float64) for part in self.parts]
         label, x = self.parts[0].label, cosines[0]
         threshold = best_threshold(cosines[-1], self.parts[-1].label)
         precision = Metric(
-            100 * float(average_precisions(np.ones((1, len(x))), x, label)[0]),
+            100 * average_precision(x, label),
             100 * average_precisions(draw.counts(len(x)), x, label),
         )
         figures = {"average_precision": precision, "accuracy": draw.mean(100.0 * ((x >= threshold) == label))}

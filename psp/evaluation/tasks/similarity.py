@@ -33,6 +33,7 @@ class Similarity(Task):
 
     kind = "similarity"
     help = "correlation of cosines with human scores"
+    chosen_by = "pearson"
     declared: ClassVar[Mapping[str, Setting]] = {
         "path": text(at_least=1, help="a file, or a folder whose files are one data set each"),
         "layout": choice(
@@ -84,6 +85,10 @@ class Similarity(Task):
         for data in self.sets:
             yield from data.a
             yield from data.b
+
+    def judged(self) -> StsSet:
+        a, b = ([text for data in self.sets for text in side(data)] for side in (lambda one: one.a, lambda one: one.b))
+        return StsSet(self.place, a, b, np.concatenate([data.gold for data in self.sets]))
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         scored = [

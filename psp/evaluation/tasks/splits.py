@@ -27,7 +27,7 @@ SEEDS = list_of(
 )
 
 
-class Layout(NamedTuple):
+class SplitLayout(NamedTuple):
     """How the files of a folder are named, and their columns.
 
     Attributes:
@@ -47,18 +47,18 @@ class Layout(NamedTuple):
 
 
 LAYOUTS = {
-    "plain": Layout(
+    "plain": SplitLayout(
         ("train.txt", "dev.txt", "test.txt"), (), 0, None, False, "train.txt, dev.txt, test.txt: lines `label text`"
     ),
-    "pairs": Layout(
+    "pairs": SplitLayout(
         ("train.tsv", "dev.tsv", "test.tsv"), (1, 2), 0, 0, False,
         "train.tsv, dev.tsv, test.tsv: lines `label or score \\t sentence \\t sentence`",
     ),
-    "ppc": Layout(
+    "ppc": SplitLayout(
         ("train.txt", "dev.txt", "test.txt"), ("sentence_A", "sentence_B"), "label", None, True,
         "the Polish Paraphrase Corpus as published",
     ),
-    "sick": Layout(
+    "sick": SplitLayout(
         ("*_train.txt", "*_trial.txt", "*_test_annotated.txt"), ("sentence_A", "sentence_B"), "entailment_judgment",
         "relatedness_score", True, "SICK and CDSCorpus as published",
     ),
@@ -112,7 +112,7 @@ def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
     return found
 
 
-def _rows(path: Path, about: Layout, wanted: str | int | None) -> Iterator[tuple[int, tuple[str, ...], str]]:
+def _rows(path: Path, about: SplitLayout, wanted: str | int | None) -> Iterator[tuple[int, tuple[str, ...], str]]:
     if not about.columns:
         for line, row in enumerate(lines(path), start=1):
             label, _, words = row.strip().partition(" ")

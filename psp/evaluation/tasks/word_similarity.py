@@ -27,7 +27,7 @@ from psp.evaluation.testsets import read_score
 ALL, COVERED = "all", "covered"
 
 
-class Layout(NamedTuple):
+class WordLayout(NamedTuple):
     """How a word set is written.
 
     Attributes:
@@ -44,9 +44,9 @@ class Layout(NamedTuple):
 
 
 LAYOUTS = {
-    "plain": Layout((), 3, 2, "lines `word \\t word \\t score`"),
-    "simlex": Layout(("word1", "word2", "POS", "SimLex999"), 10, 3, "SimLex-999 as published, with a header"),
-    "simverb": Layout(("Word 1", "Word 2", "Score"), 3, 2, "plain with the header `Word 1 \\t Word 2 \\t Score`"),
+    "plain": WordLayout((), 3, 2, "lines `word \\t word \\t score`"),
+    "simlex": WordLayout(("word1", "word2", "POS", "SimLex999"), 10, 3, "SimLex-999 as published, with a header"),
+    "simverb": WordLayout(("Word 1", "Word 2", "Score"), 3, 2, "plain with the header `Word 1 \\t Word 2 \\t Score`"),
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from psp.core.files import atomic_text
 from psp.core.progress import Progress
-from psp.inference.search.index import CHUNK, Block, embed, fill, linked
+from psp.inference.search.index import CHUNK, IndexBlock, embed, fill, linked
 from psp.inference.search.neighbours import Found, library, nearest
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
@@ -35,7 +35,7 @@ MARGINS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 THRESHOLDS = {"ratio": 1.25, "distance": 0.1, "absolute": 0.5}
 
 
-class Mined(NamedTuple):
+class MinedBitext(NamedTuple):
     """Pairs, sorted by descending margin, then by source and target.
 
     Attributes:
@@ -49,7 +49,7 @@ class Mined(NamedTuple):
     targets: np.ndarray
 
 
-class Counts(NamedTuple):
+class MiningCounts(NamedTuple):
     """Counts of what was read and found.
 
     Attributes:
@@ -76,7 +76,7 @@ def mine(
     choose: str = "max",
     threshold: float = 0.0,
     effort: int | None = None,
-) -> Mined:
+) -> MinedBitext:
     """Find the rows of two matrices that are translations of each other.
 
     The candidates are each row with its neighbour of the highest margin. Cosines below 0 count as 0 in the means, and a
@@ -97,7 +97,7 @@ def mine(
             74% for exact search. Approximate search is faster from 300,000 lines on.
     """
     if not (len(source) and len(target)):
-        return Mined(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return MinedBitext(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
     forward = _neighbours("searching forward", source, target, k, effort)
     backward = _neighbours("searching backward", target, source, k, effort)
     means = [
@@ -105,7 +105,7 @@ def mine(
     ]
     there = _best(forward, means[0], means[1], MARGINS[margin])
     back = _best(backward, means[1], means[0], MARGINS[margin])
-    back = Mined(back.margins, back.targets, back.sources)
+    back = MinedBitext(back.margins, back.targets, back.sources)
     if choose == "forward":
         found = _sorted(there)
     elif choose == "backward":
@@ -113,11 +113,11 @@ def mine(
     elif choose == "intersection":
         width = len(target)
         both = np.isin(there.sources * width + there.targets, back.sources * width + back.targets)
-        found = _sorted(Mined(*(array[both] for array in there)))
+        found = _sorted(MinedBitext(*(array[both] for array in there)))
     else:
-        found = _each_once(_sorted(Mined(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))))
+        found = _each_once(_sorted(MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))))
     good = found.margins >= threshold
-    return Mined(*(array[good] for array in found))
+    return MinedBitext(*(array[good] for array in found))
 
 
 def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort: int | None) -> Found:
@@ -130,7 +130,7 @@ def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort
 
 def _best(
     found: Found, own: np.ndarray, others: np.ndarray, margin: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> Mined:
+) -> MinedBitext:
     """Return each query's neighbour with the highest margin, ties to the nearer one. Queries are the sources here."""
     means = (own[:, None] + others[found.numbers]) / 2
     possible = (found.numbers >= 0) & (found.cosines > 0)
@@ -138,15 +138,15 @@ def _best(
     margins[possible] = margin(found.cosines[possible], means[possible])
     sources = np.flatnonzero(possible.any(axis=1))
     best = margins[sources].argmax(axis=1)
-    return Mined(margins[sources, best], sources, found.numbers[sources, best])
+    return MinedBitext(margins[sources, best], sources, found.numbers[sources, best])
 
 
-def _sorted(pairs: Mined) -> Mined:
+def _sorted(pairs: MinedBitext) -> MinedBitext:
     order = np.lexsort((pairs.targets, pairs.sources, -pairs.margins))
-    return Mined(*(array[order] for array in pairs))
+    return MinedBitext(*(array[order] for array in pairs))
 
 
-def _each_once(pairs: Mined) -> Mined:
+def _each_once(pairs: MinedBitext) -> MinedBitext:
     """Keep the pairs, in order, neither side of which occurs in an earlier kept pair."""
     sources, targets, keep = set[int](), set[int](), []
     for number, (source, target) in enumerate(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)):
@@ -154,7 +154,7 @@ def _each_once(pairs: Mined) -> Mined:
             sources.add(source)
             targets.add(target)
             keep.append(number)
-    return Mined(*(array[keep] for array in pairs))
+    return MinedBitext(*(array[keep] for array in pairs))
 
 
 def mine_files(
@@ -169,7 +169,7 @@ def mine_files(
     choose: str = "max",
     threshold: float = 0.0,
     effort: int | None = None,
-) -> Counts:
+) -> MiningCounts:
     r"""Mine translation pairs from two files of sentences, and write lines ``source \t target \t margin``.
 
     Duplicate sentences, up to tabs and surrounding white space, count once; sentences without a known piece are
@@ -197,7 +197,7 @@ def mine_files(
         pairs = zip(found.margins.tolist(), lines[0][found.sources], lines[1][found.targets], strict=True)
         for value, first, second in pairs:
             stream.write(f"{clean(files[0][first])}\t{clean(files[1][second])}\t{value:.6f}\n")
-    return Counts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(found.margins))
+    return MiningCounts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(found.margins))
 
 
 def _vectors(model: TextModel, file: LineFile, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -220,11 +220,11 @@ def _distinct(file: LineFile) -> np.ndarray:
     return first
 
 
-def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray) -> Iterator[Block]:
+def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray) -> Iterator[IndexBlock]:
     """Embed the wanted lines, a chunk at a time."""
     start = 0
     for texts in file.chunks(CHUNK):
         numbers = np.flatnonzero(wanted[start : start + len(texts)])
         rows, kept = embed(model, [texts[number] for number in numbers.tolist()])
-        yield Block(rows, numbers[kept] + start, len(texts))
+        yield IndexBlock(rows, numbers[kept] + start, len(texts))
         start += len(texts)

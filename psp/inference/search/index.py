@@ -99,8 +99,8 @@ def identity(model: TextModel) -> str:
     reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
     if not isinstance(model.tokenizer, SentencepieceTokenizer):  # of it, its file's checksum is above
         reads["tokenizer"] = [model.tokenizer.name_on_disk(), model.tokenizer.sha256()]
-    if model.sequence is not None:
-        reads["sequence"] = [model.sequence.keys(), model.sequence.sha256()]
+    if model.contextual is not None:
+        reads["sequence"] = [model.contextual.keys(), model.contextual.sha256()]
     digest.update(json.dumps([model.vocab_size, model.dim, reads], sort_keys=True).encode())
     if isinstance(model, TransformerModel):  # its hash covers the table; 30,000 pieces would take minutes
         return digest.hexdigest()
@@ -110,7 +110,7 @@ def identity(model: TextModel) -> str:
     return digest.hexdigest()
 
 
-class Block(NamedTuple):
+class IndexBlock(NamedTuple):
     """A part of a corpus.
 
     Attributes:
@@ -271,16 +271,16 @@ def linked(rows: np.ndarray) -> Graph:
         return Graph.build(rows, bar)
 
 
-def _embedded(model: TextModel, corpus: LineFile) -> Iterator[Block]:
+def _embedded(model: TextModel, corpus: LineFile) -> Iterator[IndexBlock]:
     """Embed a corpus, a chunk at a time."""
     first = 0
     for texts in corpus.chunks(CHUNK):
         rows, kept = embed(model, texts)
-        yield Block(rows, kept + first, len(texts))
+        yield IndexBlock(rows, kept + first, len(texts))
         first += len(texts)
 
 
-def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[Block]:
+def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[IndexBlock]:
     """Like :func:`_embedded`, with vectors from a file."""
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -304,16 +304,16 @@ def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[Block]:
     return _rows_of(table, model, corpus)
 
 
-def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile) -> Iterator[Block]:
+def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile) -> Iterator[IndexBlock]:
     first = 0
     for texts in corpus.chunks(CHUNK):
         rows, kept = unit(table[first : first + len(texts)])
         both = _understood(model, texts)[kept]
-        yield Block(rows[both], kept[both] + first, len(texts))
+        yield IndexBlock(rows[both], kept[both] + first, len(texts))
         first += len(texts)
 
 
-def fill(table: np.ndarray, blocks: Iterator[Block], corpus: LineFile) -> np.ndarray:
+def fill(table: np.ndarray, blocks: Iterator[IndexBlock], corpus: LineFile) -> np.ndarray:
     """Copy the rows of blocks into the first rows of a matrix; return each row's line number, int64 (m,).
 
     Raises:
@@ -327,7 +327,7 @@ def fill(table: np.ndarray, blocks: Iterator[Block], corpus: LineFile) -> np.nda
     return np.concatenate(numbers)
 
 
-def _write(path: Path, blocks: Iterator[Block], dtype: np.dtype, corpus: LineFile) -> np.ndarray:
+def _write(path: Path, blocks: Iterator[IndexBlock], dtype: np.dtype, corpus: LineFile) -> np.ndarray:
     """Like :func:`fill`, into a file; written rather than mapped, since a full disk kills a process that maps it."""
     numbers = []
     with path.open("wb") as file:
@@ -337,7 +337,7 @@ def _write(path: Path, blocks: Iterator[Block], dtype: np.dtype, corpus: LineFil
     return np.concatenate(numbers)
 
 
-def _watched(blocks: Iterator[Block], corpus: LineFile) -> Iterator[Block]:
+def _watched(blocks: Iterator[IndexBlock], corpus: LineFile) -> Iterator[IndexBlock]:
     count = 0
     with Progress(f"embedding {corpus.path.name}", "lines", len(corpus)) as bar:
         for block in blocks:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServeLimits:
     """Limits of requests.
 
     Attributes:

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from psp.core.errors import PspError
 from psp.core.version import __version__
-from psp.inference.serve import Limits, requests
+from psp.inference.serve import ServeLimits, requests
 from psp.inference.serve.guard import Guard
 from psp.inference.serve.pieces import explain
 from psp.inference.serve.requests import Refused, check_keys
@@ -39,7 +39,7 @@ MOST_FOUND = 10
 Result = TypeVar("Result")
 
 
-def application(model: TextModel, name: str, limits: Limits | None = None, hosts: Collection[str] = ()) -> ASGIApp:
+def application(model: TextModel, name: str, limits: ServeLimits | None = None, hosts: Collection[str] = ()) -> ASGIApp:
     """Create the ASGI application.
 
     Args:
@@ -48,7 +48,7 @@ def application(model: TextModel, name: str, limits: Limits | None = None, hosts
         limits: limits per request; default: ``Limits()``.
         hosts: as for :class:`psp.inference.serve.guard.Guard`.
     """
-    api = _Api(model, name, limits or Limits())
+    api = _Api(model, name, limits or ServeLimits())
     routes = [
         Route("/", _page()),
         Route("/health", api.health),
@@ -113,7 +113,7 @@ def _not_here(request: Request, error: Exception) -> Response:
 class _Api:
     """The endpoints. Slow work runs in a worker thread, so that the server stays responsive."""
 
-    def __init__(self, model: TextModel, name: str, limits: Limits) -> None:
+    def __init__(self, model: TextModel, name: str, limits: ServeLimits) -> None:
         self._model, self._name, self._limits = model, name, limits
         self._turn = asyncio.Lock()
         self._waiting = 0  # those that are being answered among them, until their answers have been read

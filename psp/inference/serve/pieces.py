@@ -51,9 +51,9 @@ def _texts(
         whole: what the pieces are multiplied by, (2, dim), the vector of either text; default: the model's own.
         product: of the two lengths by which a product becomes a cosine; default: those of the model's own vectors.
     """
-    if model.sequence is not None:
+    if model.contextual is not None:
         raise PspError(
-            f"this model is {model.sequence.called}: its vector is not a sum of its pieces', so they have no "
+            f"this model is {model.contextual.called}: its vector is not a sum of its pieces', so they have no "
             "shares of the cosine"
         )
     both = [_pieces(model, text) for text in pair]

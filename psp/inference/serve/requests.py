@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from starlette.requests import Request
 
-from psp.inference.serve import Limits
+from psp.inference.serve import ServeLimits
 
 #: A body that is too long is read and discarded up to this factor, so that the client gets to see the response.
 PATIENCE = 8
@@ -27,7 +27,7 @@ class Refused(Exception):
         return {"Retry-After": "1"} if self.status == 503 else {}
 
 
-async def read(request: Request, limits: Limits) -> dict[str, Any]:
+async def read(request: Request, limits: ServeLimits) -> dict[str, Any]:
     """Read the request's JSON object.
 
     Raises:
@@ -52,7 +52,7 @@ async def read(request: Request, limits: Limits) -> dict[str, Any]:
     return value
 
 
-async def _body(request: Request, limits: Limits) -> bytes:
+async def _body(request: Request, limits: ServeLimits) -> bytes:
     too_long = Refused(413, f"the body is longer than {limits.body_bytes:,} bytes; send less at a time")
     declared = int(request.headers.get("content-length", 0))  # the server has validated it
     if declared > PATIENCE * limits.body_bytes:
@@ -83,7 +83,7 @@ def check_keys(body: dict[str, Any], needed: tuple[str, ...], optional: tuple[st
             raise Refused(422, f"{key[:80]!r} is not a known key; this request takes {', '.join(needed + optional)}")
 
 
-def texts(value: Any, name: str, limits: Limits) -> list[str]:
+def texts(value: Any, name: str, limits: ServeLimits) -> list[str]:
     """Validate a list of texts; reject (422) anything else, and (413) too many texts, or too long ones."""
     if not isinstance(value, list):
         raise Refused(422, f"{name} is {_kind(value)}, not a list of strings")
@@ -91,7 +91,7 @@ def texts(value: Any, name: str, limits: Limits) -> list[str]:
     return [text(element, f"{name}[{index}]", limits) for index, element in enumerate(value)]
 
 
-def pairs(value: Any, name: str, limits: Limits) -> list[tuple[str, str]]:
+def pairs(value: Any, name: str, limits: ServeLimits) -> list[tuple[str, str]]:
     """Validate a list of pairs of texts; reject as :func:`texts`."""
     if not isinstance(value, list):
         raise Refused(422, f"{name} is {_kind(value)}, not a list of pairs of strings")
@@ -99,7 +99,7 @@ def pairs(value: Any, name: str, limits: Limits) -> list[tuple[str, str]]:
     return [pair(element, f"{name}[{index}]", limits) for index, element in enumerate(value)]
 
 
-def pair(value: Any, name: str, limits: Limits) -> tuple[str, str]:
+def pair(value: Any, name: str, limits: ServeLimits) -> tuple[str, str]:
     """Validate two texts; reject as :func:`texts`."""
     if not isinstance(value, list) or len(value) != 2:
         what = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
@@ -108,7 +108,7 @@ def pair(value: Any, name: str, limits: Limits) -> tuple[str, str]:
     return left, right
 
 
-def text(value: Any, name: str, limits: Limits) -> str:
+def text(value: Any, name: str, limits: ServeLimits) -> str:
     """Validate one text; reject (422) anything else or invalid Unicode, and (413) one that is too long."""
     if not isinstance(value, str):
         raise Refused(422, f"{name} is {_kind(value)}, not a string")
@@ -142,7 +142,7 @@ def whole_number(value: Any, name: str, least: int, most: int | None = None) -> 
     return value
 
 
-def _check_number(count: int, name: str, limits: Limits) -> None:
+def _check_number(count: int, name: str, limits: ServeLimits) -> None:
     if count > limits.texts:
         raise Refused(413, f"{name} has {count:,} texts, but the limit is {limits.texts:,}; send several requests")
 

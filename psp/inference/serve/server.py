@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from psp.core.errors import ConfigError
-from psp.inference.serve import Limits
+from psp.inference.serve import ServeLimits
 
 #: Seconds for requests in progress to finish at shutdown.
 GRACE = 2
@@ -54,7 +54,7 @@ class PatientProtocol(H11Protocol):
     h11 is always installed, and strict.
     """
 
-    #: As :attr:`psp.inference.serve.Limits.wait`.
+    #: As :attr:`psp.inference.serve.ServeLimits.wait`.
     wait: float
     #: How much longer a request may take in all: one byte in time is progress, but would never end.
     WHOLE = 3
@@ -125,11 +125,11 @@ class _Counting:
         return getattr(self._transport, name)
 
 
-def serve(application: ASGIApp, listener: socket.socket, wait: float = Limits.wait) -> None:
+def serve(application: ASGIApp, listener: socket.socket, wait: float = ServeLimits.wait) -> None:
     """Serve until Ctrl-C or SIGTERM; finish the requests in progress, then let the signal take its usual effect.
 
     Args:
-        wait: as :attr:`psp.inference.serve.Limits.wait`.
+        wait: as :attr:`psp.inference.serve.ServeLimits.wait`.
     """
     protocol: Any = type("Protocol", (PatientProtocol,), {"wait": wait})
     config = uvicorn.Config(

@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
     rows: int
 
 
-class Source:
+class ChunkSource:
     """A file, or standard input, to be read sequentially.
 
     Args:
@@ -76,7 +76,7 @@ class Source:
 
 
 @contextlib.contextmanager
-def opened(path: Path | str | None) -> Iterator[Source]:
+def opened(path: Path | str | None) -> Iterator[ChunkSource]:
     """Open a file, or standard input for None or ``-``.
 
     Raises:
@@ -88,7 +88,7 @@ def opened(path: Path | str | None) -> Iterator[Source]:
         stream: IO[bytes] = sys.stdin.buffer
         with contextlib.suppress(io.UnsupportedOperation):  # unbuffered, so that poll() is accurate
             stream = open(stream.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115 (a descriptor, not a path)
-        yield Source(stream, "standard input")
+        yield ChunkSource(stream, "standard input")
         return
     path = Path(path)
     try:
@@ -96,7 +96,7 @@ def opened(path: Path | str | None) -> Iterator[Source]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
     with file:
-        yield Source(file, path)
+        yield ChunkSource(file, path)
 
 
 class Chunker:
@@ -166,7 +166,7 @@ class Chunker:
             start, done = stop + 1, until
 
 
-def chunks(source: Source, rows: int, size: int = TEXT_BYTES) -> Iterator[Chunk]:
+def chunks(source: ChunkSource, rows: int, size: int = TEXT_BYTES) -> Iterator[Chunk]:
     """Read a whole source in chunks.
 
     Raises:

@@ -65,7 +65,7 @@ class Embed:
         return self._model.embed_raw_text(texts)  # encode would copy them
 
 
-class Score:
+class PairScore:
     """Appends the cosine of the first two columns to each line.
 
     Args:

@@ -23,7 +23,7 @@ from multiprocessing.connection import wait
 from typing import NamedTuple, Protocol
 
 from psp.core.errors import PspError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Chunker, Source, chunks
+from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Chunker, ChunkSource, chunks
 
 #: Chunks queued per worker, so that it need not wait for the parent between chunks.
 DEPTH = 2
@@ -55,7 +55,7 @@ class Done(NamedTuple):
 
 
 @contextlib.contextmanager
-def in_order(source: Source, work: Work, *, jobs: int, rows: int, room: int) -> Iterator[Iterator[Done]]:
+def in_order(source: ChunkSource, work: Work, *, jobs: int, rows: int, room: int) -> Iterator[Iterator[Done]]:
     """Yield an iterator over the processed chunks of a source, in order; the workers end with the block.
 
     Chunks do not depend on the number of processes.
@@ -83,7 +83,7 @@ def in_order(source: Source, work: Work, *, jobs: int, rows: int, room: int) -> 
         workers.end()
 
 
-def _alone(source: Source, work: Work, rows: int, room: int) -> Iterator[Done]:
+def _alone(source: ChunkSource, work: Work, rows: int, room: int) -> Iterator[Done]:
     place = memoryview(bytearray(room))
     for chunk in chunks(source, rows):
         made, error = work(chunk, place)
@@ -141,7 +141,7 @@ class _Workers:
                 process.kill()  # it holds nothing that needs cleaning up
                 process.join()
 
-    def run(self, source: Source, chunker: Chunker) -> Iterator[Done]:
+    def run(self, source: ChunkSource, chunker: Chunker) -> Iterator[Done]:
         waiting: deque[Chunk] = deque()  # read but not yet given to a worker
         finished: dict[int, _Finished] = {}
         given = yielded = 0
@@ -171,7 +171,7 @@ class _Workers:
                 waiting.extend(chunker.feed(data) if data else chunker.end())
                 ended = not data
 
-    def _wait(self, source: Source | None) -> list[object]:
+    def _wait(self, source: ChunkSource | None) -> list[object]:
         """Wait until a worker has a message (or has died, even if idle), or the source can be read."""
         if source is None:
             return list(wait(self._ours))

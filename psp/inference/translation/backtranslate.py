@@ -25,7 +25,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
-from psp.models.registry import Encoder
+from psp.models.registry import TextEncoder
 from psp.models.similarity import text_cosines
 from psp.text.lines import read_lines
 
@@ -46,7 +46,7 @@ def back_translate(
     report: Path | str,
     *,
     translator: Translator,
-    encoder: Encoder,
+    encoder: TextEncoder,
     cache: Path | str,
     about: Mapping[str, Any],
     sample: int | None = None,
@@ -178,7 +178,7 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
 
 
 def _write_rows(
-    file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: Encoder
+    file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: TextEncoder
 ) -> dict[str, int]:
     # A sentence that stands in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from psp.core.errors import ConfigError, PspError
 from psp.inference.translation.base import Translator
-from psp.models.registry import Encoder
+from psp.models.registry import TextEncoder
 from psp.models.similarity import text_cosines
 from psp.text.keys import normalised_key
 from psp.text.words import trigram_overlap, words
 
 #: How much a whole copy of a sentence's trigrams counts against the cosine: on 500 development pairs the largest before
-#: chrF to the other side falls (39.6 with 0.05, 39.5, 39.0 with 0.3; docs/experiments.md).
+#: chrF to the other side falls (39.6 with 0.05, 39.5, 39.0 with 0.3; docs/measurements.md).
 OVERLAP_WEIGHT = 0.2
 
 
@@ -40,7 +40,7 @@ class Paraphrase(NamedTuple):
 def paraphrase(
     texts: Sequence[str],
     translator: Translator,
-    encoder: Encoder,
+    encoder: TextEncoder,
     *,
     k: int = 5,
     candidates: int | None = None,

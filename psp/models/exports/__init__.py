@@ -77,8 +77,8 @@ def unsupported_reason(form: str, model: TextModel) -> str | None:
             return f"{form} does not know the encoder of a {type(part).__name__}"
         if graphs:
             continue
-        if part.sequence is not None:
-            return f"{form} holds means only; this model's vectors come from {part.sequence.called}: {others}"
+        if part.contextual is not None:
+            return f"{form} holds means only; this model's vectors come from {part.contextual.called}: {others}"
         if reason := part.tokenizer.unsupported.get(form):
             return f"{form} {reason}: {others}"
         if form in HUGGING_FACE and not is_convertible(part.tokenizer):

@@ -162,7 +162,7 @@ class _Part(torch.nn.Module):
         super().__init__()
         self._model = model
         self.embedding = torch.nn.EmbeddingBag.from_pretrained(torch.from_numpy(rows(model)), freeze=False)
-        self.lstm = None if model.sequence is None else _in_torch(model.sequence)
+        self.lstm = None if model.contextual is None else _in_torch(model.contextual)
 
     def forward(self, ids: torch.Tensor, starts: torch.Tensor) -> torch.Tensor:
         """The vectors, (n, dim), of flat ids, int64, and the place at which each text begins, int64 (n,)."""
@@ -181,7 +181,7 @@ class _Part(torch.nn.Module):
 
     def _pooled(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
         """The vectors of padded states, (longest, n, directions x width)."""
-        own: Any = self._model.sequence
+        own: Any = self._model.contextual
         if own.kind == BOTH and own.combine != CONCAT:
             states = states.unflatten(2, (2, own.width)).mean(2)
         inside = (torch.arange(len(states), device=states.device)[:, None] < lengths)[:, :, None]
@@ -191,11 +191,11 @@ class _Part(torch.nn.Module):
 
     def in_numpy(self) -> TextModel:
         """The model with the current matrices."""
-        own, sequence = self._model, self._model.sequence
-        if sequence is not None and self.lstm is not None:
-            sequence = Lstm(_directions(self.lstm), sequence.combine, sequence.pooling)
+        own, contextual = self._model, self._model.contextual
+        if contextual is not None and self.lstm is not None:
+            contextual = Lstm(_directions(self.lstm), contextual.combine, contextual.pooling)
         config = {key: value for key, value in own.config.items() if key not in OURS}
-        return StaticModel(_array(self.embedding.weight), own.tokenizer, config, sequence=sequence)
+        return StaticModel(_array(self.embedding.weight), own.tokenizer, config, contextual=contextual)
 
 
 def _features(model: TextModel, texts: Sequence[str]) -> dict[str, torch.Tensor]:

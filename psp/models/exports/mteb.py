@@ -17,7 +17,7 @@ from typing import NamedTuple
 from psp.core.errors import DataError, PspError
 from psp.core.files import atomic_text, sha256
 from psp.core.version import __version__
-from psp.models import card
+from psp.models import card_data, card_file
 from psp.models.combined import parts_of
 from psp.models.files import WEIGHTS
 from psp.models.folder import model_name
@@ -148,7 +148,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str], source: Path 
     if out.exists():
         raise DataError("already exists; name another place, or remove it first", out)
     place = _place(str(source))
-    readme = _read(place.folder / card.NAME)
+    readme = _read(place.folder / card_file.NAME)
     text = _BEGINNING.format(version=__version__, folder=_literal(place.local))
     text += "".join(f"{line}\n" for line in (*_corpora(readme), "model_meta = ModelMeta("))
     for key, value, note in _values(model, place, readme):
@@ -200,7 +200,7 @@ def _values(model: StaticModel, place: _Place, readme: str) -> Iterator[tuple[st
     yield "release_date", "None", '"2026-11-22"'
     yield "languages", *_languages(model)
     embeddings = sum(part.table.values.size for part in parts_of(model))
-    matrices = sum(part.sequence.nbytes // 4 for part in parts_of(model) if part.sequence is not None)
+    matrices = sum(part.contextual.nbytes // 4 for part in parts_of(model) if part.contextual is not None)
     yield "n_parameters", f"{embeddings + matrices:_}", ""
     yield "n_embedding_parameters", f"{embeddings:_}", ""
     megabytes = model.nbytes / 2**20
@@ -230,7 +230,7 @@ def _languages(model: StaticModel) -> tuple[str, str]:
 
 
 def _licence(model: StaticModel, readme: str) -> tuple[str, str]:
-    given = str(card.licence(readme) or model.config.get("licence") or "").lower()
+    given = str(card_data.licence(readme) or model.config.get("licence") or "").lower()
     if given in LICENCES:
         return _literal(given), ""
     return "None", f"its card has {_line(given)}, for which mteb has no name: the text's address" if given else ""
@@ -238,7 +238,7 @@ def _licence(model: StaticModel, readme: str) -> tuple[str, str]:
 
 def _corpora(readme: str) -> Iterator[str]:
     """The corpora of a model card, as comments."""
-    if rows := card.corpora(readme):
+    if rows := card_data.corpora(readme):
         yield "# Trained on, by its model card:"
     for row in rows:
         said = (f"{row['corpus']} {row['release']}".removesuffix(" -"), row["licence"], row["source"])

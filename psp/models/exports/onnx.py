@@ -62,7 +62,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
         PspError: the matrices are too large for an ONNX file.
     """
     parts = parts_of(model)
-    size = sum(4 * part.table.values.size + (part.sequence.nbytes if part.sequence else 0) for part in parts)
+    size = sum(4 * part.table.values.size + (part.contextual.nbytes if part.contextual else 0) for part in parts)
     if size > LARGEST:
         raise PspError(f"an embedding matrix of {size:,} bytes does not fit into an ONNX file, which holds {LARGEST:,}")
     contents = {"model.onnx": graph(model).SerializeToString()}
@@ -76,7 +76,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     said += "psp's StaticModel.ids gives both inputs." if not each else "psp's StaticModel.ids of a part gives both."
     if any(part.config.get("segment") for part in parts):
         said += " Chinese text is segmented before it is lower-cased: the lines above do not do so."
-    if any(part.sequence for part in parts):
+    if any(part.contextual for part in parts):
         said += " All sentences of a call are padded to the longest: put those of similar length together."
     with new_folder(out) as folder:
         for name, content in contents.items():
@@ -107,7 +107,7 @@ def _code(model: TextModel) -> str:
             return _BY_PSP.format(parts=", ".join(f'"{end}": {one}' for end, one in zip(ends, found, strict=True)))
         imports += example.imports
         code += example.code.format(end=end, file=_file(end, tokenizer.file))
-        dropped = sorted({tokenizer.unknown_id, *tokenizer.left_out})
+        dropped = sorted({tokenizer.unknown_id, *tokenizer.excluded_ids})
         keep = f"i not in {{{', '.join(map(str, dropped))}}}" if len(dropped) > 1 else f"i != {dropped[0]}"
         if unknown_alone(part.config):
             code += _UNKNOWN_ALONE.format(keep=keep, unknown=tokenizer.unknown_id)
@@ -132,10 +132,10 @@ def graph(model: TextModel) -> Any:
         ids = made.input(f"ids{end}", f"pieces{end}")
         offsets = made.input(f"offsets{end}", "edges")
         table = made.constant(rows(part), f"table{end}")
-        if part.sequence is None:
+        if part.contextual is None:
             found.append(_mean(made, ids, offsets, table, part.table.dim))
         else:
-            found.append(_lstm(made, ids, offsets, table, part.sequence))
+            found.append(_lstm(made, ids, offsets, table, part.contextual))
     if isinstance(model, CombinedModel) and model.joined_by == ADD:
         made("Sum", *found, output="vectors")
     elif isinstance(model, CombinedModel):

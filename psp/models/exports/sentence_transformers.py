@@ -66,7 +66,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
 
 def is_subword_mean(model: TextModel) -> bool:
     """Whether a model is a mean of sentencepiece's pieces."""
-    is_mean = not isinstance(model, CombinedModel) and model.sequence is None
+    is_mean = not isinstance(model, CombinedModel) and model.contextual is None
     return is_mean and isinstance(model.tokenizer, SentencepieceTokenizer)
 
 

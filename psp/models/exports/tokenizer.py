@@ -96,11 +96,11 @@ def _subwords(tokenizer: SentencepieceTokenizer, model: StaticModel, tokenizers:
     if not unknown_alone(model.config):
         # Text without any character that a piece has gets no pieces: in an unknown script, those would be the marks
         # between words alone, with one vector for all such text.
-        left_out = set(model.tokenizer.left_out)
+        excluded_ids = set(model.tokenizer.excluded_ids)
         known = {
             character
             for number, piece in enumerate(proto.pieces)
-            if piece.type == kinds.NORMAL and number not in left_out
+            if piece.type == kinds.NORMAL and number not in excluded_ids
             for character in piece.piece
         }
         steps.append(normalizers.Replace(Regex(rf"\A[^{_ranges(sorted(map(ord, known - {SPACE})))}]+\z"), ""))
@@ -117,8 +117,10 @@ def _subwords(tokenizer: SentencepieceTokenizer, model: StaticModel, tokenizers:
 @_convert.register
 def _words(tokenizer: WordTokenizer, model: StaticModel, tokenizers: Any) -> Any:
     """:func:`convert` of words; see :func:`psp.text.word_tokenizer.split_words`, which has the same expression."""
-    left_out = set(tokenizer.left_out)
-    names = [f"{HIDDEN} {word}" if number in left_out else f" {word}" for number, word in enumerate(tokenizer.pieces())]
+    excluded_ids = set(tokenizer.excluded_ids)
+    names = [
+        f"{HIDDEN} {word}" if number in excluded_ids else f" {word}" for number, word in enumerate(tokenizer.pieces())
+    ]
     names[tokenizer.unknown_id] = HIDDEN + tokenizer.piece(tokenizer.unknown_id)
     made = tokenizers.Tokenizer(
         tokenizers.models.BPE({name: number for number, name in enumerate(names)}, [], ignore_merges=True)
@@ -163,7 +165,7 @@ def table(model: StaticModel) -> np.ndarray:
     return made
 
 
-class Comparison(NamedTuple):
+class TokenizerComparison(NamedTuple):
     """A comparison with another tokenizer on a sample.
 
     Attributes:
@@ -194,7 +196,7 @@ class Comparison(NamedTuple):
 
 def compare(
     model: StaticModel, tokenizer: Any, rows: np.ndarray, sentences: Sequence[str], *, drops: bool
-) -> Comparison:
+) -> TokenizerComparison:
     """Compare a tokenizer and its embeddings with the model on sentences.
 
     Args:
@@ -204,8 +206,8 @@ def compare(
         sentences: a sample.
         drops: whether the target leaves unknown pieces out of the mean, as model2vec does.
     """
-    left_out = np.zeros(len(rows), bool)
-    left_out[[model.unknown_id, *model.config.get("left_out", [])]] = True
+    excluded_ids = np.zeros(len(rows), bool)
+    excluded_ids[[model.unknown_id, *model.config.get("left_out", [])]] = True
     alone, words = [model.unknown_id], isinstance(model.tokenizer, WordTokenizer)
     other = unknown = 0
     cosine, difference = 1.0, 0.0
@@ -216,7 +218,7 @@ def compare(
         theirs = np.zeros_like(ours)
         for number, encoding in enumerate(tokenizer.encode_batch_fast(batch, add_special_tokens=False)):
             found = np.array(encoding.ids, np.int64)
-            known = found[~left_out[found]]
+            known = found[~excluded_ids[found]]
             unknown += len(known) < len(found)
             own = ids[offsets[number] : offsets[number + 1]]
             if not len(known) and np.array_equal(own, alone):  # the vector of an imported checkpoint
@@ -229,4 +231,4 @@ def compare(
         if there.any():
             cosine = min(cosine, float(cosines(ours[there], theirs[there]).min()))
             difference = max(difference, float(np.abs(ours - theirs)[there].max()))
-    return Comparison(len(sentences), other, unknown, cosine, difference, words)
+    return TokenizerComparison(len(sentences), other, unknown, cosine, difference, words)

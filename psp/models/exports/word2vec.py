@@ -22,10 +22,10 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     if out.exists():
         raise DataError("already exists; name another place, or remove it first", out)
     tokenizer = model.tokenizer
-    left_out = set(model.config.get("left_out", []))
+    excluded_ids = set(model.config.get("left_out", []))
     if isinstance(tokenizer, SentencepieceTokenizer):
-        left_out |= {number for number in range(model.vocab_size) if tokenizer.processor.is_control(number)}
-    numbers = [number for number in range(model.vocab_size) if number not in left_out]
+        excluded_ids |= {number for number in range(model.vocab_size) if tokenizer.processor.is_control(number)}
+    numbers = [number for number in range(model.vocab_size) if number not in excluded_ids]
     pieces = [tokenizer.piece(number) for number in numbers]
     for piece in pieces:
         if not piece or " " in piece or "\n" in piece:

@@ -30,9 +30,20 @@ import importlib
 import pkgutil
 
 from psp.pairs.filters.base import Batch, Filter, RowError, build, for_text, names, problems, section
-from psp.pairs.filters.stage import filter_corpus
+from psp.pairs.filters.stage import filter_corpus, gather
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Batch", "Filter", "RowError", "build", "filter_corpus", "for_text", "names", "problems", "section"]
+__all__ = [
+    "Batch",
+    "Filter",
+    "RowError",
+    "build",
+    "filter_corpus",
+    "for_text",
+    "gather",
+    "names",
+    "problems",
+    "section",
+]

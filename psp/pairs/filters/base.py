@@ -21,6 +21,14 @@ STAGE: dict[str, Setting] = {
         help="share of rows that may have the wrong number of columns or an invalid score; more is an error",
     ),
     "warn_share": WARN_SHARE,
+    "job_minutes": number(
+        30,
+        above=0,
+        untracked=True,  # what it changes is in the inputs
+        help="a corpus whose filtering is estimated to take longer is split among jobs of about this length, by its "
+        "`pairs` in the catalogue, or the size of a file of your own; the result is the same, but another value "
+        "filters such a corpus anew",
+    ),
 }
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 

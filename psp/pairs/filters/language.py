@@ -1,4 +1,4 @@
-"""Drop pairs with a side in the wrong language, identified by fastText's lid.176.
+"""Drop pairs with a side in the wrong language, identified by py3langid and fastText's lid.176.
 
 The paper identifies the language of paraphrase data only; for bitext this filter is our addition.
 """
@@ -13,7 +13,8 @@ from typing import Any, ClassVar, NamedTuple
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import Setting, boolean, choice, integer, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
-from psp.text.languages import LID_LABELS, lid_label, varieties
+from psp.text.language_scores import LanguageScores, Suspect
+from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label, varieties
 from psp.text.scripts import foreign, letters_by_script, may_be
 
 PREFIX = "__label__"
@@ -21,6 +22,27 @@ PREFIX = "__label__"
 
 LEAST = 0.001
 """Labels less probable than this are ignored."""
+
+BOTH, LID, SCORES = "both", "lid176", "py3langid"
+
+
+class _Needed(NamedTuple):
+    """What a gap between log scores must exceed (:class:`psp.text.language_scores.Suspect`), by the text's length.
+
+    ``size`` is where the next row begins, in letters (:func:`_size`); ``asked``: lid.176 is asked, and its evidence
+    counts as without py3langid (of the other side's language, the least of these is enough); ``agreed``: that its own
+    language is improbable to lid.176 is enough.
+    """
+
+    size: float
+    asked: float
+    agreed: float
+
+
+#: About one or two words, three to five, and more. Chosen on one half of the supplied corpora (docs/language.md).
+_NEEDED = (_Needed(12, 6, 10), _Needed(24, 4, 6), _Needed(float("inf"), 2, 3))
+#: Letters that a character of these scripts is worth: a word of Chinese has two.
+_WORTH = {"CJK": 3, "HIRAGANA": 2, "KATAKANA": 2, "HANGUL": 2}
 
 
 class Evidence(NamedTuple):
@@ -63,23 +85,49 @@ def as_identified(text: str) -> str:
 _probability = functools.partial(number, at_least=0, at_most=1, noun="a probability")
 
 
+def needs_lid(filters: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether these filters, all settings of each by its name, need lid.176's file."""
+    settings = filters["language"]
+    return bool(settings["enabled"]) and (settings["method"] == "top" or settings["identifier"] != SCORES)
+
+
+def known_labels(settings: Mapping[str, Any]) -> frozenset[str]:
+    """The labels of the languages that the filter can recognise with these settings."""
+    if settings["method"] == "top" or settings["identifier"] == LID:
+        return LID_LABELS
+    return SCORED_LABELS if settings["identifier"] == SCORES else LID_LABELS | SCORED_LABELS
+
+
+def _size(letters: Mapping[str, int]) -> int:
+    """A text's letters, of which a Chinese character counts as three."""
+    return sum(count * _WORTH.get(script, 1) for script, count in letters.items())
+
+
 class LanguageFilter(Filter):
     """Drops pairs with a side in another language.
 
-    ``method: evidence`` drops a side only if lid.176 gives evidence against it: its own language has a probability
-    below ``own``, and the other side's language one above ``partner``, or any other language one above ``other``. A
-    label counts only if the text has letters of its scripts (:mod:`psp.text.scripts`), and never if it names a variety
-    of the same language (``hr`` for a side in ``bs``). A side is dropped if most of its letters are of scripts in which
-    its language is never written, and kept if it has fewer letters than ``letters``. A language without a label has no
-    probability: its side is dropped only if the other side's language is above ``other``. Texts are passed through
-    :func:`as_identified` first.
+    ``method: evidence`` drops a side only on evidence against it. That of py3langid is a gap: by how much the log score
+    of another language exceeds that of the side's own. With ``identifier: both``, most sides have none, and are kept
+    without asking lid.176; a gap above ``gap`` is enough by itself; between, the side is dropped if lid.176 finds its
+    language improbable too, or speaks against it as it would alone. Where py3langid lacks the side's language, lid.176
+    decides alone, as with ``identifier: lid176``; with ``identifier: py3langid``, ``gap`` does.
+
+    lid.176 speaks against a side thus: its own language has a probability below ``own``, and the other side's language
+    one above ``partner``, or any other language one above ``other``. A language without a label has no probability: its
+    side is dropped only if the other side's language is above ``other``. Texts are passed to it through
+    :func:`as_identified`.
+
+    To both, a label counts only if the text has letters of its scripts (:mod:`psp.text.scripts`), and never if it names
+    a variety of the same language (``hr`` for a side in ``bs``). A doubtful side is dropped if most of its letters are
+    of scripts in which its language is never written; one with fewer letters than ``letters`` is kept.
 
     ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own,
     or is its own with a probability below ``threshold``; with ``spare``, a side is kept anyway if its own language has
     at least this probability. Text keeps its case. Most of the lines it drops are correct: benchmarks/language.py
     measures both methods.
 
-    Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at the first batch.
+    Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read when it is first asked;
+    not with ``identifier: py3langid``, whose model is in its wheel.
 
     Raises:
         ConfigError: a setting is wrong; with ``method: top``, the model has no label for a language.
@@ -88,7 +136,7 @@ class LanguageFilter(Filter):
 
     name = "language"
     order = 20
-    help = "language identification (fastText's lid.176)"
+    help = "language identification (py3langid and fastText's lid.176)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": boolean(
             True,
@@ -103,6 +151,19 @@ class LanguageFilter(Filter):
             help="evidence: drop a side that is improbable in its own language and probable in another (`own`, "
             "`partner`, `other`, `letters`); top: drop a side whose most probable language is not its own "
             "(`threshold`, `spare`)",
+        ),
+        "identifier": choice(
+            BOTH,
+            [BOTH, LID, SCORES],
+            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), LID),
+            help="evidence: both: py3langid, and fastText's lid.176 about the lines that it does not settle; or one of "
+            "them alone",
+        ),
+        "gap": number(
+            14,
+            at_least=0,
+            help="evidence: py3langid's log score of another language, minus that of a side's own, above which the "
+            "side is dropped whatever lid.176 finds",
         ),
         "own": _probability(0.05, help="evidence: keep a side if its own language has at least this probability"),
         "partner": _probability(
@@ -126,9 +187,11 @@ class LanguageFilter(Filter):
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
     ) -> None:
         super().__init__(settings, languages, resources)
-        if "lid" not in self.resources:
+        self._identifier: str = LID if self.settings["method"] == "top" else self.settings["identifier"]
+        if "lid" not in self.resources and self._identifier != SCORES:
             raise ConfigError("filters.language: needs a language identification model, the resource 'lid'")
         self._model: Any = None
+        self._scores: LanguageScores | None = None
         self._known: frozenset[str] = frozenset()
 
     @classmethod
@@ -141,11 +204,17 @@ class LanguageFilter(Filter):
                 f"filters.language.method is top, but lid.176 has no label for {unknown!r}; write "
                 "`language: {method: evidence}` or `language: {enabled: false}` under filters"
             )
+        lacking = next((language for language in judged if lid_label(language) not in SCORED_LABELS), None)
+        evidence = settings["enabled"] and settings["method"] == "evidence"
+        if kind is not None and evidence and settings["identifier"] == SCORES and lacking:
+            return (
+                f"filters.language.identifier is {SCORES}, which does not know {lacking!r}; write "
+                f"`language: {{identifier: {BOTH}}}` or `language: {{enabled: false}}` under filters"
+            )
         return super().problem(settings, languages, kind)
 
     def __call__(self, batch: Batch) -> list[str | None]:
-        self.load()
-        drops = self._by_evidence if self.settings["method"] == "evidence" else self.by_top
+        drops = self.by_evidence if self.settings["method"] == "evidence" else self.by_top
         reasons: list[str | None] = [None] * len(batch)
         for side in SIDES[self.settings["sides"]]:
             own, partner = map(lid_label, self.languages if side == "source" else self.languages[::-1])
@@ -155,6 +224,7 @@ class LanguageFilter(Filter):
         return reasons
 
     def by_top(self, column: list[str], own: str, partner: str) -> list[int]:
+        self.load()
         threshold, spare = self.settings["threshold"], self.settings["spare"]
         # A list even for one text: predict(str) fails with numpy 2 in fasttext 0.9.3.
         labels, probabilities = self._model.predict(column)
@@ -168,8 +238,38 @@ class LanguageFilter(Filter):
             bad = [row for row, some in zip(bad, possible, strict=True) if PREFIX + own not in some]
         return bad
 
-    def _by_evidence(self, column: list[str], own: str, partner: str) -> list[int]:
+    def by_evidence(self, column: list[str], own: str, partner: str) -> list[int]:
+        """The rows of texts that ``method: evidence`` drops, whose labels are ``own`` and the other side's."""
+        if self._identifier != LID and own in SCORED_LABELS:
+            self.prepare()
+            assert self._scores is not None
+            return self._by_gap(self._scores, column, own, partner)
+        if self._identifier == SCORES:
+            raise ConfigError(
+                f"filters.language.identifier: py3langid does not know {own!r}; write `identifier: {BOTH}` or "
+                "`enabled: false` under filters.language"
+            )
         return [evidence.row for evidence in self.weigh(column, own, partner) if self._against(evidence)]
+
+    def _by_gap(self, scores: LanguageScores, column: list[str], own: str, partner: str) -> list[int]:
+        dropped: list[int] = []
+        unsettled: list[tuple[Suspect, _Needed]] = []
+        least = min(needed.asked for needed in _NEEDED)
+        for suspect in scores.suspects(column, own, partner, varieties(own) - {partner}, least):
+            if sum(suspect.letters.values()) < self.settings["letters"]:
+                continue
+            needed = next(row for row in _NEEDED if _size(suspect.letters) < row.size)
+            if suspect.gap > self.settings["gap"] or (self._identifier == SCORES and foreign(own, suspect.letters)):
+                dropped.append(suspect.row)
+            elif self._identifier == BOTH and (suspect.gap > needed.asked or suspect.partner > least):
+                unsettled.append((suspect, needed))
+        texts = [column[suspect.row] for suspect, _ in unsettled]
+        for evidence in self.weigh(texts, own, partner) if texts else ():
+            suspect, needed = unsettled[evidence.row]
+            improbable = evidence.own is not None and evidence.own < self.settings["own"]
+            if (improbable and suspect.gap > needed.agreed) or self._against(evidence):
+                dropped.append(suspect.row)
+        return sorted(dropped)
 
     def top(self, column: Sequence[str]) -> list[str | None]:
         """The most probable label of each text, as ``method: evidence`` passes it to lid.176; None if it has none."""
@@ -213,8 +313,13 @@ class LanguageFilter(Filter):
             and (evidence.partner > settings["partner"] or evidence.other > settings["other"])
         )
 
+    def prepare(self) -> None:
+        if self._scores is None and self._identifier != LID:
+            self._scores = LanguageScores()
+            self._scores([""])  # the compiled loop, too
+
     def load(self) -> None:
-        """Read the model, if not yet done."""
+        """Read lid.176, if not yet done."""
         if self._model is not None:
             return
         path = Path(self.resources["lid"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.settings import Setting, boolean, integer, number, text
-from psp.models.registry import Encoder, load_encoder, survives_fork
+from psp.models.registry import TextEncoder, load_encoder, survives_fork
 from psp.models.similarity import cosines
 from psp.pairs.filters.base import Batch, Filter
 
@@ -47,8 +47,8 @@ class SimilarityFilter(Filter):
             at_least=1,
             null=True,
             help="a file of word vectors (word2vec, GloVe, PARAGRAM), a psp model's folder, use-multilingual (extra "
-            "use), or sentence-transformers:<name or folder> (extra sentence-transformers); for bitext it must know "
-            "both languages",
+            "use), multilingual-e5-small (extra e5), or sentence-transformers:<name or folder> (extra "
+            "sentence-transformers); for bitext it must know both languages",
         ),
         "min": number(
             0.4,
@@ -69,7 +69,7 @@ class SimilarityFilter(Filter):
     ) -> None:
         super().__init__(settings, languages, resources)
         self.min, self.max = self.settings["min"], self.settings["max"]
-        self._encoder: Encoder | None = None
+        self._encoder: TextEncoder | None = None
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
@@ -105,7 +105,7 @@ class SimilarityFilter(Filter):
             found += cosines(encoder.embed(source[start:stop]), encoder.embed(target[start:stop])).tolist()
         return found
 
-    def _load(self) -> Encoder:
+    def _load(self) -> TextEncoder:
         if self._encoder is None:
             self._encoder = load_encoder(self.settings["encoder"], words=self.settings["words"])
         return self._encoder

@@ -6,6 +6,7 @@ import heapq
 import itertools
 import logging
 import multiprocessing
+import shutil
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import atomic_text, write_json
+from psp.core.files import atomic, atomic_text, read_json, write_json
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
-from psp.pairs.pair_file import join_pairs
+from psp.pairs.pair_file import join_pairs, read_dropped
 from psp.text.segment import Segmenter
 from psp.text.words import clean, clean_all
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMPTY = "empty"
+#: Pairs in the sample of what was dropped, at most.
+SAMPLE = 200
 
 Rows = list[Row]
 
@@ -47,9 +50,10 @@ def filter_corpus(
     lower_case: bool = STAGE["lower_case"].default,
     prepared: bool = True,
     batch: int = 10_000,
-    sample: int = 200,
+    sample: int = SAMPLE,
     seed: int = 0,
     processes: int = 1,
+    shard: tuple[int, int | None] | None = None,
 ) -> FilterReport:
     r"""Write the pairs that every filter keeps, in their original order; memory does not grow with the corpus.
 
@@ -73,6 +77,8 @@ def filter_corpus(
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
         processes: workers; one means this process. The files are the same for any number and any ``batch``.
+        shard: filter only these rows, from the first, counted from 0, to before the second, None being the end. The
+            files are then for :func:`gather`; the sample has up to ``sample`` pairs of each reason.
 
     Raises:
         DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is changed then.
@@ -82,25 +88,22 @@ def filter_corpus(
     job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, prepared)
     counts: Counter[str] = Counter()
     seen = kept = 0
-    samples: dict[str, _Sample] = {}
+    samples = _Samples(sample, seed)
+    first, end = shard or (0, None)
     with (
         atomic_text(out) as out_file,
         atomic_text(dropped) as dropped_file,
         Progress(f"filtering {corpus}", "pairs") as bar,
     ):
-        for done in _in_order(job, _batches(pairs, batch), processes):
+        for done in _in_order(job, _batches(itertools.islice(pairs, first, end), batch, first + 1), processes):
             out_file.write(done.text)
             seen += done.seen
             kept += done.kept
             for reason, row in done.dropped:
                 counts[reason] += 1
-                if reason not in samples:
-                    samples[reason] = _Sample(sample, seed)
-                samples[reason].add(row)
+                samples.add(reason, row)
             bar.add(done.seen)
-        for reason, share in sorted(_shares({reason: len(found) for reason, found in samples.items()}, sample).items()):
-            for row in samples[reason].first(share):
-                dropped_file.write(f"{reason}\t{row}\n")
+        dropped_file.writelines(samples.lines(shared=shard is None))
         summary: FilterReport = {
             "format": 1,
             "corpus": corpus,
@@ -115,9 +118,55 @@ def filter_corpus(
             "dropped": dict(sorted(counts.items())),
         }
         write_json(report, summary)
-    if not kept:
-        log.warning("%s: none of %s pairs are left; what was dropped is in %s", corpus, f"{seen:,}", dropped)
+    if shard is None:
+        _warn_of_none(summary, dropped)
     return summary
+
+
+def gather(
+    shards: Sequence[tuple[Path, Path, Path]],
+    out: Path,
+    report: Path,
+    dropped: Path,
+    *,
+    sample: int = SAMPLE,
+    seed: int = 0,
+) -> FilterReport:
+    """Join what :func:`filter_corpus` made of all shards of a corpus: the files that it would have made of the whole.
+
+    Args:
+        shards: ``out``, ``report`` and ``dropped`` of each, in order.
+        out, report, dropped, sample, seed: as of :func:`filter_corpus`.
+
+    Raises:
+        DataError: a file cannot be read, or the disk is full. No file is changed then.
+    """
+    reports: list[FilterReport] = [read_json(path) for _, path, _ in shards]
+    counts = sum((Counter(one["dropped"]) for one in reports), Counter[str]())
+    samples = _Samples(sample, seed)
+    with atomic(out) as whole, atomic_text(dropped) as dropped_file:
+        with whole.open("wb") as out_file:
+            for path, _, of_shard in shards:
+                with path.open("rb") as file:
+                    shutil.copyfileobj(file, out_file, 1 << 20)
+                for reason, columns in read_dropped(of_shard):
+                    samples.add(reason, "\t".join(columns))
+        dropped_file.writelines(samples.lines())
+        summary: FilterReport = {
+            **reports[0],
+            "seen": sum(one["seen"] for one in reports),
+            "kept": sum(one["kept"] for one in reports),
+            "dropped": dict(sorted(counts.items())),
+        }
+        write_json(report, summary)
+    _warn_of_none(summary, dropped)
+    return summary
+
+
+def _warn_of_none(summary: FilterReport, dropped: Path) -> None:
+    if not summary["kept"]:
+        seen = f"{summary['seen']:,}"
+        log.warning("%s: none of %s pairs are left; what was dropped is in %s", summary["corpus"], seen, dropped)
 
 
 class _Done(NamedTuple):
@@ -199,8 +248,8 @@ def _places(rows: Rows) -> list[int]:
     return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
 
 
-def _batches(pairs: Iterable[Row], size: int) -> Iterator[tuple[int, Rows]]:
-    pairs, first = iter(pairs), 1
+def _batches(pairs: Iterable[Row], size: int, first: int) -> Iterator[tuple[int, Rows]]:
+    pairs = iter(pairs)
     while rows := list(itertools.islice(pairs, size)):
         yield first, rows
         first += len(rows)
@@ -235,6 +284,26 @@ def _set_job(job: _Job) -> None:
 
 def _run_job(first: int, rows: Rows) -> _Done:
     return _job(first, rows)
+
+
+class _Samples:
+    """A sample of the dropped rows of each reason."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self._size, self._seed = size, seed
+        self._by_reason: dict[str, _Sample] = {}
+
+    def add(self, reason: str, row: str) -> None:
+        if reason not in self._by_reason:
+            self._by_reason[reason] = _Sample(self._size, self._seed)
+        self._by_reason[reason].add(row)
+
+    def lines(self, *, shared: bool = True) -> Iterator[str]:
+        """``reason \t row \n`` of each; shared: of all reasons together no more than of one."""
+        found = {reason: len(sample) for reason, sample in self._by_reason.items()}
+        for reason, share in sorted((_shares(found, self._size) if shared else found).items()):
+            for row in self._by_reason[reason].first(share):
+                yield f"{reason}\t{row}\n"
 
 
 class _Sample:

@@ -105,7 +105,7 @@ class _Column(NamedTuple):
         return sparse.csr_matrix((ones, self.words, self.starts), shape=(len(self.starts) - 1, words))
 
 
-class Words:
+class AlignedWords:
     """Which words of two languages go together, counted in pairs.
 
     Args:

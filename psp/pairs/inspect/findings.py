@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from psp.pairs.data_warnings import few
-from psp.text.languages import NAMES
+from psp.text.languages import NAMES, SCORED_LABELS, lid_label
 
 
 class Limit(NamedTuple):
@@ -237,19 +237,19 @@ def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _labels(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Languages that lid.176 has no label for, each once."""
+    """Languages that the language filter cannot recognise, each once."""
     sides: dict[str, list[Mapping[str, Any]]] = {}
     for corpus in report["corpora"]:
         for one in corpus["sides"]:
-            if one["labels"]["label"] is None:
+            if one["labels"]["label"] is None and lid_label(one["language"]) not in SCORED_LABELS:
                 sides.setdefault(one["language"], []).append(one["labels"])
     for language, labels in sides.items():
         longest = max(labels, key=lambda one: one["texts"])
         yield _finding(
             "label", None, None, None,
-            f"lid.176 has no label for {_named(language)}: the language filter can only drop lines that are clearly in "
-            f"the other side's language"
-            + (f". It takes them for {_found(longest)}" if longest["found"] else "")
+            f"neither lid.176 nor py3langid knows {_named(language)}: the language filter can only drop lines that are "
+            f"clearly in the other side's language"
+            + (f". lid.176 takes them for {_found(longest)}" if longest["found"] else "")
             + "; with `language: {method: top}` it would throw all of them away",
         )  # fmt: skip
 

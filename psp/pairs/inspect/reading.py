@@ -236,7 +236,7 @@ class TestCounter:
 
 
 @dataclass
-class Counts:
+class ReadCounts:
     """What needs all pairs of a corpus.
 
     Attributes:
@@ -296,7 +296,7 @@ class Counts:
 
 def read(
     rows: Iterable[Row], *, size: int, seed: int, what: str, tests: TestCounter | None = None
-) -> tuple[Counts, list[Sampled]]:
+) -> tuple[ReadCounts, list[Sampled]]:
     """Read a corpus to its end.
 
     Args:
@@ -312,7 +312,7 @@ def read(
     Raises:
         DataError: from the reader.
     """
-    counts, sample = Counts(), RowSample(size, seed)
+    counts, sample = ReadCounts(), RowSample(size, seed)
     before, held, number = ("", ""), None, 0
     with Progress(f"reading {what}", "pairs") as bar:
         for some in _batches(rows):
@@ -338,7 +338,7 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _take(
-    counts: Counts,
+    counts: ReadCounts,
     sample: RowSample,
     rows: list[Any],
     number: int,
@@ -366,7 +366,7 @@ def _take(
     return (source[end - 1], target[end - 1]), number + end
 
 
-def _count(counts: Counts, source: list[str], target: list[str], before: tuple[str, str]) -> None:
+def _count(counts: ReadCounts, source: list[str], target: list[str], before: tuple[str, str]) -> None:
     sizes = [np.fromiter(map(len, column), np.int64, len(column)) for column in (source, target)]
     counts.empty += int(((sizes[0] == 0) | (sizes[1] == 0)).sum())
     for held, found in zip(counts.sizes, sizes, strict=True):

@@ -13,8 +13,8 @@ from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.pairs.filters.language import LanguageFilter
 from psp.pairs.inspect import content, findings
-from psp.pairs.inspect.alignment import Fit, Words
-from psp.pairs.inspect.reading import Counts, Sampled, TestSentences, read
+from psp.pairs.inspect.alignment import AlignedWords, Fit
+from psp.pairs.inspect.reading import ReadCounts, Sampled, TestSentences, read
 from psp.text.segment import Segmenter
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ BEYOND = 3
 
 
 @dataclass(frozen=True)
-class Corpus:
+class InspectedCorpus:
     """One corpus to look at; the attributes are those of :class:`psp.config.corpus_entries.CorpusSpec`."""
 
     label: str
@@ -39,7 +39,7 @@ class Corpus:
 
 def inspect(
     model: str,
-    corpora: Sequence[Corpus],
+    corpora: Sequence[InspectedCorpus],
     *,
     pairs: int,
     samples: int,
@@ -106,8 +106,8 @@ def inspect(
 class _LookedAt(NamedTuple):
     """A corpus after reading it."""
 
-    corpus: Corpus
-    counts: Counts
+    corpus: InspectedCorpus
+    counts: ReadCounts
     sample: list[Sampled]
     tests: list[dict[str, Any]]
 
@@ -179,14 +179,14 @@ def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
             for place, one in enumerate(corpora)
             if one.corpus.languages == languages and not of_kind(one.corpus.kind).is_text
         ]
-        words = Words([pair for place in places for pair in corpora[place].sample])
+        words = AlignedWords([pair for place in places for pair in corpora[place].sample])
         for place in places:
             found[place] = words.fit(corpora[place].sample)
     return found
 
 
 def _pairs(
-    counts: Counts, sample: Sequence[Sampled], fit: Fit | None, similarity: dict[str, Any] | None
+    counts: ReadCounts, sample: Sequence[Sampled], fit: Fit | None, similarity: dict[str, Any] | None
 ) -> dict[str, Any]:
     """What tells whether the sides of a corpus belong together."""
     beyond, telling = counts.beyond(BEYOND)

@@ -26,8 +26,8 @@ from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic
 from psp.core.progress import Progress
 from psp.pairs.lexicon import pmi, products
-from psp.pairs.lexicon.pmi import Counts, Floats, Joint
-from psp.pairs.lexicon.sentences import Limits, Sentences, Source, vocabularies
+from psp.pairs.lexicon.pmi import Counts, Floats, JointCounts
+from psp.pairs.lexicon.sentences import LexiconLimits, Sentences, SentenceSource, vocabularies
 from psp.pairs.pair_file import folder_beside
 from psp.pairs.vocabulary import MOST_IN_MEMORY
 
@@ -44,7 +44,7 @@ _ENTRY = np.dtype([("value", "<i4"), ("cross", "<i4"), ("count", "<u4"), ("u", "
 
 
 @dataclass(frozen=True)
-class Found:
+class PairCounts:
     """What is counted of the pairs of words that were asked for.
 
     Attributes:
@@ -54,7 +54,7 @@ class Found:
         pairs: of sentences.
     """
 
-    joint: Joint
+    joint: JointCounts
     known: npt.NDArray[np.bool_]
     frequency: list[Counts]
     pairs: int
@@ -75,7 +75,7 @@ class Found:
 
 
 def make_lexicon(
-    sources: Sequence[Source],
+    sources: Sequence[SentenceSource],
     out: Path,
     *,
     paraphrases: bool,
@@ -84,7 +84,7 @@ def make_lexicon(
     most_products: int = products.MOST_PRODUCTS,
     most_in_memory: int = MOST_IN_MEMORY,
     **sizes: int,
-) -> tuple[dict[str, Any], Found]:
+) -> tuple[dict[str, Any], PairCounts]:
     """Write the lexicon of some corpora.
 
     Args:
@@ -107,7 +107,7 @@ def make_lexicon(
             limits; or the disk is full.
         PspError: the corpus is large, and numba is not installed.
     """
-    limits = Limits(settings["within_length"], settings["min_score"])
+    limits = LexiconLimits(settings["within_length"], settings["min_score"])
     questions = [(one.lower(), other.lower()) for one, other in asked]
     with folder_beside(out) as folder:
         (counting := folder / "counting").mkdir()
@@ -143,7 +143,7 @@ def make_lexicon(
         "entries": entries.total,
     }
     log.info("%d pairs, %d entries", sentences.pairs, entries.total)
-    return summary, Found(_none_of_unknown(answer, known), known, sentences.frequency, sentences.pairs)
+    return summary, PairCounts(_none_of_unknown(answer, known), known, sentences.frequency, sentences.pairs)
 
 
 def _numbers(
@@ -158,9 +158,9 @@ def _numbers(
     return known, (np.where(known, sides[0], 0), np.where(known, sides[1], 0))
 
 
-def _none_of_unknown(joint: Joint, known: npt.NDArray[np.bool_]) -> Joint:
+def _none_of_unknown(joint: JointCounts, known: npt.NDArray[np.bool_]) -> JointCounts:
     within = None if joint.within is None else joint.within * known
-    return Joint(joint.first, joint.second, joint.across * known, within)
+    return JointCounts(joint.first, joint.second, joint.across * known, within)
 
 
 def _counter(
@@ -170,7 +170,7 @@ def _counter(
     symmetric: bool,
     most: int,
     sizes: Mapping[str, int],
-) -> Iterator[Joint]:
+) -> Iterator[JointCounts]:
     if sentences.products <= most:
         return products.count(sentences, least, numbers, symmetric=symmetric)
     try:
@@ -183,7 +183,7 @@ def _counter(
     return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
 
 
-def _passed_on(counter: Iterator[Joint], entries: _Entries) -> Iterator[Joint]:
+def _passed_on(counter: Iterator[JointCounts], entries: _Entries) -> Iterator[JointCounts]:
     """Pass all but the last on to the entries."""
     before = next(counter)
     for joint in counter:
@@ -207,7 +207,7 @@ class _Entries:
     def total(self) -> int:
         return int(self._sizes.sum())
 
-    def add(self, joint: Joint) -> None:
+    def add(self, joint: JointCounts) -> None:
         """Add some pairs of words."""
         frequency, pairs = self._sentences.frequency, self._sentences.pairs
         cross = pmi.across(joint, frequency, pairs, self._smoothing)

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointCounts:
     """What is counted of some pairs of words.
 
     Attributes:
@@ -39,13 +39,13 @@ class Joint:
     within: Counts | None
 
 
-def across(joint: Joint, frequency: list[Counts], pairs: int, smoothing: float) -> Floats:
+def across(joint: JointCounts, frequency: list[Counts], pairs: int, smoothing: float) -> Floats:
     """PMI_cross, float64 (n,); with ``smoothing`` 0 it is minus infinity for words that are never seen together."""
     one, other, sentences = _marginals(joint, frequency, pairs)
     return _pmi(joint.across, one * other / sentences, smoothing)
 
 
-def within(joint: Joint, frequency: list[Counts], pairs: int, smoothing: float) -> Floats:
+def within(joint: JointCounts, frequency: list[Counts], pairs: int, smoothing: float) -> Floats:
     """PMI within sentences, of paraphrases, float64 (n,).
 
     Without smoothing, 0 for words that share no sentence: what is not seen corrects nothing.
@@ -58,7 +58,7 @@ def within(joint: Joint, frequency: list[Counts], pairs: int, smoothing: float) 
     return (sides[0] + sides[1]) / 2
 
 
-def _marginals(joint: Joint, frequency: list[Counts], pairs: int) -> tuple[Floats, Floats, int]:
+def _marginals(joint: JointCounts, frequency: list[Counts], pairs: int) -> tuple[Floats, Floats, int]:
     if joint.within is None:
         first, second, sentences = frequency[0], frequency[1], pairs
     else:

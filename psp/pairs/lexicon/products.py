@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from psp.pairs.lexicon.pmi import Counts, Joint
+from psp.pairs.lexicon.pmi import Counts, JointCounts
 from psp.pairs.lexicon.sentences import Sentences
 
 #: Pairs of words, each time it occurs: up to so many are counted here. The process then takes at most 800 MB.
 MOST_PRODUCTS = 1 << 25
 
 
-def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, symmetric: bool) -> Iterator[Joint]:
+def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, symmetric: bool) -> Iterator[JointCounts]:
     """Count the pairs of words: those that are seen at least ``least`` times and, last, those that are asked for.
 
     Args:
@@ -46,9 +46,9 @@ def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, sym
     def at(table: Any, first: Counts, second: Counts) -> Counts:
         return np.asarray(table[first, second], np.int64).reshape(len(first)) if len(first) else first
 
-    def joint(first: Counts, second: Counts) -> Joint:
+    def joint(first: Counts, second: Counts) -> JointCounts:
         within = np.stack([at(side, first, second) for side in insides]) if symmetric else None
-        return Joint(first, second, at(across, first, second), within)
+        return JointCounts(first, second, at(across, first, second), within)
 
     found = across.tocoo()
     kept = found.data >= least

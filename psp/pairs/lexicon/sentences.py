@@ -31,14 +31,14 @@ Counts = npt.NDArray[np.int64]
 BLOCK_PAIRS = 1 << 17
 
 
-class Source(NamedTuple):
+class SentenceSource(NamedTuple):
     """A corpus: its name, and its pair file."""
 
     label: str
     path: Path
 
 
-class Limits(NamedTuple):
+class LexiconLimits(NamedTuple):
     """Which pairs are taken.
 
     Attributes:
@@ -50,14 +50,14 @@ class Limits(NamedTuple):
     min_score: float | None
 
 
-class Words(NamedTuple):
+class LexiconWords(NamedTuple):
     """The words of one vocabulary, the most frequent first, and what finds them; id 0 is the first."""
 
     words: list[str]
     tokenizer: WordTokenizer
 
 
-class Block(NamedTuple):
+class SentenceBlock(NamedTuple):
     """Some pairs: of each side the ids of its distinct words, ascending, and where each sentence's begin and end."""
 
     first: Ids
@@ -66,7 +66,7 @@ class Block(NamedTuple):
     second_ends: Counts
 
 
-def read(source: Source, limits: Limits) -> Iterator[tuple[list[str], list[str], int]]:
+def read(source: SentenceSource, limits: LexiconLimits) -> Iterator[tuple[list[str], list[str], int]]:
     """Yield both sides of a corpus, lower-cased, in blocks, and how many of the block's pairs had too low a score.
 
     Raises:
@@ -92,8 +92,8 @@ def read(source: Source, limits: Limits) -> Iterator[tuple[list[str], list[str],
 
 
 def vocabularies(
-    sources: Sequence[Source],
-    limits: Limits,
+    sources: Sequence[SentenceSource],
+    limits: LexiconLimits,
     folder: Path,
     *,
     apart: bool,
@@ -101,7 +101,7 @@ def vocabularies(
     stop_top: int,
     wanted: frozenset[str] = frozenset(),
     most_in_memory: int,
-) -> list[Words]:
+) -> list[LexiconWords]:
     """Collect the words that can be in the lexicon, of both sides together or of each apart.
 
     A word that occurs less than ``min_count`` times is in no pair of words that is seen so often, so nothing is lost.
@@ -130,7 +130,7 @@ def vocabularies(
                 f"lexicon.min_count is {min_count}, but no word{left} occurs so often in the pairs within the limits; "
                 "write a lower one"
             )
-        found.append(Words([word for word, _ in kept], WordTokenizer(kept)))
+        found.append(LexiconWords([word for word, _ in kept], WordTokenizer(kept)))
         for path in folder.iterdir():
             path.unlink()
     return found if apart else found * 2
@@ -140,7 +140,7 @@ def _is_word(token: str) -> bool:
     return any(map(str.isalnum, token))
 
 
-def _nothing(tally: dict[str, int], limits: Limits) -> str:
+def _nothing(tally: dict[str, int], limits: LexiconLimits) -> str:
     read, low = tally["read"], tally["low_score"]
     if not read:
         return "no pairs; a lexicon needs some"
@@ -153,7 +153,7 @@ def _nothing(tally: dict[str, int], limits: Limits) -> str:
 
 
 def _word_lists(
-    sources: Sequence[Source], limits: Limits, side: int | None, tally: dict[str, int]
+    sources: Sequence[SentenceSource], limits: LexiconLimits, side: int | None, tally: dict[str, int]
 ) -> Iterator[list[str]]:
     """The words of each sentence within the limits, marks included: of both sides, or of one."""
     most = limits.within_length
@@ -185,7 +185,7 @@ class Sentences:
         corpora: for each corpus ``label``, and its pairs: ``read``, ``low_score``, ``too_long``, ``kept``.
     """
 
-    def __init__(self, folder: Path, vocabularies: Sequence[Words]) -> None:
+    def __init__(self, folder: Path, vocabularies: Sequence[LexiconWords]) -> None:
         self._paths = [(folder / f"ids{side}", folder / f"lengths{side}") for side in (0, 1)]
         self._tokenizers = [one.tokenizer for one in vocabularies]
         self.words = [one.words for one in vocabularies]
@@ -195,7 +195,7 @@ class Sentences:
         for path in (path for pair in self._paths for path in pair):
             path.touch()
 
-    def add(self, source: Source, limits: Limits) -> None:
+    def add(self, source: SentenceSource, limits: LexiconLimits) -> None:
         """Encode a corpus.
 
         Raises:
@@ -229,13 +229,13 @@ class Sentences:
                 bar.add(len(fits) + low)
         self.corpora.append({"label": source.label, **counts})
 
-    def blocks(self, pairs: int = BLOCK_PAIRS) -> Iterator[Block]:
+    def blocks(self, pairs: int = BLOCK_PAIRS) -> Iterator[SentenceBlock]:
         """Yield the pairs, so many at a time."""
         files = [[path.open("rb") for path in paths] for paths in self._paths]
         try:
             for _ in range(0, self.pairs, pairs):
                 (first, first_ends), (second, second_ends) = (_next(ids, lengths, pairs) for ids, lengths in files)
-                yield Block(first, first_ends, second, second_ends)
+                yield SentenceBlock(first, first_ends, second, second_ends)
         finally:
             for file in (file for pair in files for file in pair):
                 file.close()

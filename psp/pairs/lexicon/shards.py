@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from psp.core.jit import compiled
 from psp.core.progress import Progress
-from psp.pairs.lexicon.pmi import Counts, Joint
+from psp.pairs.lexicon.pmi import Counts, JointCounts
 from psp.pairs.lexicon.sentences import BLOCK_PAIRS, Sentences
 
 #: Counters: a byte each.
@@ -53,7 +53,7 @@ def count(
     slots: int = SLOTS,
     most_kept: int = MOST_KEPT,
     block_pairs: int = BLOCK_PAIRS,
-) -> Iterator[Joint]:
+) -> Iterator[JointCounts]:
     """Count the pairs of words, as :func:`psp.pairs.lexicon.products.count` does.
 
     Args:
@@ -87,7 +87,7 @@ def count(
     across = _across(wanted, sentences, symmetric, block_pairs)
     if symmetric:
         across[asked[0] == asked[1]] *= 2  # counted once where both sides hold the word, which is so in both orders
-    yield Joint(*asked, across, _within(wanted, sentences, block_pairs) if symmetric else None)
+    yield JointCounts(*asked, across, _within(wanted, sentences, block_pairs) if symmetric else None)
 
 
 def _keys(first: Counts, second: Counts, *, symmetric: bool) -> Keys:
@@ -98,7 +98,7 @@ def _keys(first: Counts, second: Counts, *, symmetric: bool) -> Keys:
 
 def _joined(
     found: list[tuple[Keys, Counts]], sentences: Sentences, symmetric: bool, most: int, block_pairs: int
-) -> Iterator[Joint]:
+) -> Iterator[JointCounts]:
     """The pairs of words with their counts within sentences, ``most`` at a time."""
     if not found:
         return
@@ -107,7 +107,7 @@ def _joined(
         some = keys[start : start + most]
         within = _within(some, sentences, block_pairs) if symmetric else None
         first, second = (some >> _HALF).astype(np.int64), (some & _LOW).astype(np.int64)
-        yield Joint(first, second, counts[start : start + most], within)
+        yield JointCounts(first, second, counts[start : start + most], within)
 
 
 class _Ranges:

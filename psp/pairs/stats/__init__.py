@@ -2,6 +2,6 @@
 
 :mod:`~psp.pairs.stats.sample` reads a corpus once, counts its scores and draws pairs; :mod:`~psp.pairs.stats.measures`
 has lengths, IDF, entropies and overlap of the sample; :mod:`~psp.pairs.stats.parses` reads constituent trees;
-:mod:`~psp.pairs.stats.sheet` writes the sheet on which people judge pairs, reads it when filled, and measures their
-agreement; :mod:`~psp.pairs.stats.run` puts it together; :mod:`~psp.pairs.stats.settings` has the block ``stats``.
+:mod:`~psp.pairs.stats.annotation_form` writes the form on which people judge pairs, reads it when filled, and measures
+their agreement; :mod:`~psp.pairs.stats.run` puts it together; :mod:`~psp.pairs.stats.settings` has the block ``stats``.
 """

@@ -58,7 +58,7 @@ class Frequencies:
     counts: Mapping[str, int]
 
 
-class Sentences:
+class MeasuredSentences:
     """Sentences as words.
 
     Args:
@@ -139,7 +139,7 @@ def overlaps(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -
     return np.fromiter((trigram_overlap(one, other) for one, other in pairs), np.float64, len(source))
 
 
-def side(texts: Sequence[str], sentences: Sentences) -> dict[str, Any]:
+def side(texts: Sequence[str], sentences: MeasuredSentences) -> dict[str, Any]:
     """What one side of a corpus is like, but for its IDF."""
     return {
         "words": moments(sentences.lengths),

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
+from psp.pairs.stats.annotation_form import AnnotationForm, check_rows, counts
 from psp.pairs.stats.measures import (
     Frequencies,
-    Sentences,
+    MeasuredSentences,
     Values,
     entropy,
     frequencies_of,
@@ -23,7 +24,6 @@ from psp.pairs.stats.measures import (
     tokens_of,
 )
 from psp.pairs.stats.sample import Pair, Reading, pairs_of, range_of, read
-from psp.pairs.stats.sheet import Sheet, check_rows, counts
 from psp.text.segment import Segmenter
 
 #: Why a figure is missing.
@@ -34,7 +34,7 @@ NO_TREES = "no parse trees were given"
 
 
 @dataclass(frozen=True)
-class Corpus:
+class DescribedCorpus:
     """A corpus to measure.
 
     Attributes:
@@ -73,7 +73,7 @@ class Stats:
 
 
 def describe(
-    corpora: Sequence[Corpus],
+    corpora: Sequence[DescribedCorpus],
     *,
     model: str | None,
     pairs: int,
@@ -82,7 +82,7 @@ def describe(
     sheet: int,
     seed: int,
     idf_from: Sequence[Path | None] | Mapping[str, Path] = (),
-    sheets: Sequence[Sheet] = (),
+    forms: Sequence[AnnotationForm] = (),
     segmenters: Mapping[str, Segmenter] | None = None,
     by_range: bool = False,
 ) -> Stats:
@@ -97,7 +97,7 @@ def describe(
         sheet: pairs of each range for annotators.
         seed: of the draws.
         idf_from: files of sentences from which IDF is taken: by language, or for the two sides (one file is for both).
-        sheets: filled ones.
+        forms: filled ones.
         segmenters: by language, of text that is not segmented yet.
         by_range: the ranges were asked for, so a corpus without scores is an error.
 
@@ -105,7 +105,7 @@ def describe(
         DataError: a file cannot be read or does not fit; the file and, where there is one, the line are named.
     """
     segmenters = segmenters or {}
-    sought = frozenset(number for one in sheets for number in one.rows)
+    sought = frozenset(number for one in forms for number in one.rows)
     measured = []
     for corpus in corpora:
         reading = read(
@@ -121,7 +121,7 @@ def describe(
         _check_scores(corpus, reading, ranges, by_range)
         measured.append(_measure(corpus, reading, segmenters))
     found = {number: pair for one in measured for number, pair in one.reading.found.items()}
-    for filled in sheets:
+    for filled in forms:
         check_rows(filled, found)
     frequencies = _frequencies(measured, idf_from, segmenters)
     report = {
@@ -129,14 +129,14 @@ def describe(
         "model": model,
         "settings": {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet},
         "corpora": [
-            _described(one, idf, ranges=ranges, samples=samples, sheets=sheets)
+            _described(one, idf, ranges=ranges, samples=samples, forms=forms)
             for one, idf in zip(measured, frequencies, strict=True)
         ],
     }
     return Stats(report, [pair for one in measured for drawn in one.reading.drawn for pair in drawn[:sheet]])
 
 
-def _check_scores(corpus: Corpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
+def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
     if not wanted:
         return
     if not reading.scored:
@@ -161,16 +161,16 @@ class _Measured:
         tops: the tops of trees, counted.
     """
 
-    corpus: Corpus
+    corpus: DescribedCorpus
     reading: Reading
     sampled: int
-    sides: list[tuple[dict[str, Any], Sentences]]
+    sides: list[tuple[dict[str, Any], MeasuredSentences]]
     shared: Values | None
     scores: Values | None
     tops: Counter[str]
 
 
-def _measure(corpus: Corpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> _Measured:
+def _measure(corpus: DescribedCorpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> _Measured:
     """Take the figures of a sample, and let go of it."""
     sample, reading.sample = reading.sample, []
     languages = corpus.languages or ("", "")
@@ -178,7 +178,7 @@ def _measure(corpus: Corpus, reading: Reading, segmenters: Mapping[str, Segmente
     tokens = [tokens_of(some, segmenters.get(language)) for some, language in zip(texts, languages, strict=False)]
     sides = []
     for some, words in zip(texts, tokens, strict=True):
-        sentences = Sentences(words)
+        sentences = MeasuredSentences(words)
         sides.append((side(some, sentences), sentences))
     return _Measured(
         corpus=corpus,
@@ -228,7 +228,7 @@ def _described(
     *,
     ranges: Sequence[float],
     samples: int,
-    sheets: Sequence[Sheet],
+    forms: Sequence[AnnotationForm],
 ) -> dict[str, Any]:
     """What the report says of one corpus."""
     corpus, reading = one.corpus, one.reading
@@ -267,7 +267,7 @@ def _described(
         else {"file": corpus.parses.name, "types": len(one.tops), "entropy": entropy(list(one.tops.values()))},
         "histogram": None if one.scores is None else _histogram(reading, ranges, one.scores, one.shared, samples),
         "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if one.scores is None else [],
-        "labels": _labels(reading, ranges, sheets) if sheets else None,
+        "labels": _labels(reading, ranges, forms) if forms else None,
         "missing": {figure: why for figure, why in missing.items() if why},
     }
 
@@ -299,10 +299,10 @@ def _shown(pair: Pair) -> dict[str, Any]:
     return {"source": pair.source, "target": pair.target, **({} if pair.score is None else {"score": pair.score})}
 
 
-def _labels(reading: Reading, ends: Sequence[float], sheets: Sequence[Sheet]) -> dict[str, Any]:
+def _labels(reading: Reading, ends: Sequence[float], forms: Sequence[AnnotationForm]) -> dict[str, Any]:
     """The labels of the pairs of this corpus. Pairs with a score outside all ranges are in none."""
     if not reading.scored:
-        return counts(sheets, dict.fromkeys(reading.found, 0), 1)
+        return counts(forms, dict.fromkeys(reading.found, 0), 1)
     number = len(ends) - 1
     ranges = {one: int(range_of(ends, [pair.score or 0.0])[0]) - 1 for one, pair in reading.found.items()}
-    return counts(sheets, {one: place for one, place in ranges.items() if 0 <= place < number}, number)
+    return counts(forms, {one: place for one, place in ranges.items() if 0 <= place < number}, number)

@@ -22,7 +22,7 @@ from psp.core.errors import ConfigError
 from psp.core.files import sha256
 from psp.models.combined import ADD, CombinedModel, checked_weights
 from psp.models.files import WEIGHTS
-from psp.pairs.encoded_pairs import Pairs, Source
+from psp.pairs.encoded_pairs import Pairs, PairSource
 from psp.text.encoded import Encoded
 from psp.text.parts_tokenizer import PartsTokenizer, divided
 from psp.text.tokenizer import Tokenizer
@@ -35,7 +35,7 @@ from psp.training.settings import OF_PART, TrainSettings
 
 def joint_encoder(
     tokenizer: Tokenizer,
-    pairs: Source,
+    pairs: PairSource,
     settings: TrainSettings,
     own: Mapping[str, Any],
     device: torch.device,
@@ -143,9 +143,9 @@ class JointEncoder(torch.nn.Module):
 
 
 class _PartOf:
-    """Pairs with the ids of one part alone: :class:`psp.pairs.encoded_pairs.Source`."""
+    """Pairs with the ids of one part alone: :class:`psp.pairs.encoded_pairs.PairSource`."""
 
-    def __init__(self, pairs: Source, starts: Sequence[int], number: int) -> None:
+    def __init__(self, pairs: PairSource, starts: Sequence[int], number: int) -> None:
         self._pairs, self._range = pairs, starts[number : number + 2]
 
     def __len__(self) -> int:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import ConfigError
-from psp.training.settings import JOINT, LstmSettings
+from psp.training.lstm_settings import LstmSettings
+from psp.training.settings import JOINT
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,14 +46,16 @@ class EncoderKind:
     Attributes:
         make: as above.
         settings: its own settings, which are a block of the config; None = it has none.
+        adds_up: whether a sentence's vector is a mean of its pieces' rows, so that a row of zeros is no piece.
     """
 
     make: Make
     settings: type[LstmSettings] | None = None
+    adds_up: bool = False
 
 
 ENCODERS: dict[str, EncoderKind] = {
-    "mean": EncoderKind(_mean),
+    "mean": EncoderKind(_mean, adds_up=True),
     "lstm": EncoderKind(_lstm, LstmSettings),
     "blstm": EncoderKind(_lstm, LstmSettings),
 }

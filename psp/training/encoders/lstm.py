@@ -50,7 +50,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
     Args:
         table: the initial embedding matrix, float32 (rows, dim).
         train: the keys of the block ``train``.
-        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.settings.LstmSettings`).
+        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.lstm_settings.LstmSettings`).
     """
     if own["precision"] == BFLOAT16 and not has_bfloat16(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")
@@ -167,7 +167,7 @@ class LstmEncoder(torch.nn.Module):
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
         weights = self.state_dict()
         return StaticModel(
-            _array(weights["table"]), tokenizer, config, accelerate=False, sequence=self._in_numpy(weights)
+            _array(weights["table"]), tokenizer, config, accelerate=False, contextual=self._in_numpy(weights)
         )
 
     def save(

@@ -21,8 +21,9 @@ from psp.models.folder import save_model
 from psp.models.static import StaticModel
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
-from psp.training.hashing import mix
+from psp.training.hashing import mix, mixed
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
+from psp.training.spacing import Spacing
 
 BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
 
@@ -61,6 +62,8 @@ class MeanEncoder(torch.nn.Module):
         self.table = torch.nn.Parameter(table)
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read = before_read or (lambda table, rows: None)
+        #: Pieces of which one row stands for several.
+        self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
         self._grouping = _Grouping(len(table))
 
@@ -93,12 +96,20 @@ class MeanEncoder(torch.nn.Module):
 
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
         # New each time, and for few sentences: not worth loading compiled code.
-        return StaticModel(_only_table(self.state_dict()), tokenizer, config, accelerate=False)
+        return StaticModel(self._whole(self.state_dict()), tokenizer, config, accelerate=False)
 
     def save(
         self, folder: Path, weights: Mapping[str, Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
     ) -> None:
-        save_model(folder, _only_table(weights), tokenizer, config)
+        save_model(folder, self._whole(weights), tokenizer, config)
+
+    def _whole(self, weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
+        """The embedding table, with the rows that are not trained."""
+        table = _only_table(weights)
+        if self.spacing is not None:
+            table = table if table.flags.writeable else table.copy()
+            self.spacing.fill(table)
+        return table
 
 
 def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
@@ -161,8 +172,12 @@ def noise_keys(
     slots = np.arange(len(lengths)) if slots is None else slots
     position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     token = (np.repeat(slots, lengths).astype(np.uint64) << np.uint64(32)) + position.astype(np.uint64)
-    run = mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
-    return (mix(token + run) >> np.uint64(32)).astype(np.uint32)
+    return (mix(token + _run(seed, step)) >> np.uint64(32)).astype(np.uint32)
+
+
+def _run(seed: int, step: int) -> npt.NDArray[np.uint64]:
+    """What all tokens' noise of a step has in common, uint64, shape (1,)."""
+    return mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
 
 
 def drop_tokens(
@@ -175,15 +190,31 @@ def drop_tokens(
         dropout: the probability of leaving out a token.
         seed, step, slots: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
     """
-    # These are the upper bits of the key itself; element dropout draws from a hash of the whole key instead.
-    keep = (noise_keys(sentences.offsets, seed, step, slots) >> np.uint32(16)) >= _threshold(dropout)
-    lengths = np.diff(sentences.offsets)
-    before = np.zeros(len(keep) + 1, np.int64)
-    np.cumsum(keep, out=before[1:])
-    lost = before[sentences.offsets[1:]] == before[sentences.offsets[:-1]]
-    keep |= np.repeat(lost, lengths)
-    np.cumsum(keep, out=before[1:])
-    return Encoded(sentences.ids[keep], before[sentences.offsets])
+    ids, offsets = np.empty_like(sentences.ids), np.zeros_like(sentences.offsets)
+    slots = np.arange(len(sentences)) if slots is None else slots
+    run = _run(seed, step)[0]
+    kept = _drop(sentences.ids, sentences.offsets, slots, run, np.uint64(_threshold(dropout)), ids, offsets)
+    return Encoded(ids[:kept], offsets)
+
+
+@compiled(parallel=False)
+def _drop(ids, offsets, slots, run, threshold, kept_ids, kept_offsets):  # type: ignore[no-untyped-def]
+    """Copy the ids that are kept, and return their number."""
+    kept = 0
+    for i in range(len(offsets) - 1):
+        start, stop, first = offsets[i], offsets[i + 1], kept
+        slot = np.uint64(slots[i]) << np.uint64(32)
+        for token in range(start, stop):
+            # The upper bits of the key itself; element dropout draws from a hash of the whole key instead.
+            if mixed(slot + np.uint64(token - start) + run) >> np.uint64(48) >= threshold:
+                kept_ids[kept] = ids[token]
+                kept += 1
+        if kept == first:
+            for token in range(start, stop):
+                kept_ids[kept] = ids[token]
+                kept += 1
+        kept_offsets[i + 1] = kept
+    return kept
 
 
 def kept_elements(keys: Tensor, dim: int, dropout: float) -> Tensor:

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from psp.training.objectives import Comparison, MiniBatch, Objective, find
+from psp.training.objectives import MiniBatch, Objective, PairComparison, find
 
 #: Encodes sentences of the mega-batch by their numbers, int64 (k,); their numbers in the mini-batch, int64 (k,), choose
-#: their noise. Third, where a loss compares others too (:attr:`Comparison.further`), these. Returns vectors, shape
+#: their noise. Third, where a loss compares others too (:attr:`PairComparison.further`), these. Returns vectors, shape
 #: (k, dim).
 Encode = Callable[..., Tensor]
 
@@ -35,7 +35,7 @@ class Loss(torch.nn.Module, ABC):
     takes_negatives_of_targets: bool
 
     @abstractmethod
-    def compare(self, batch: MiniBatch) -> Comparison:
+    def compare(self, batch: MiniBatch) -> PairComparison:
         """What is compared in a mini-batch, and how."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class ObjectiveLoss(Loss):
         for name, value in objective.parameters().items():
             self.register_parameter(name, torch.nn.Parameter(value))
 
-    def compare(self, batch: MiniBatch) -> Comparison:
+    def compare(self, batch: MiniBatch) -> PairComparison:
         return self._objective.compare(batch, **dict(self.named_parameters()))
 
     def of_equal_vectors(self, pairs: int) -> float:

@@ -25,9 +25,9 @@ from psp.training.losses.base import Loss
 from psp.training.losses.infonce import _by_vectors, _products, _unit_rows
 from psp.training.losses.margin import EPSILON
 from psp.training.negatives.nearest import reduced_precision
-from psp.training.objectives import Comparison, MiniBatch
-from psp.training.teaching.lessons import TEXT, Lessons
+from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
+from psp.training.teaching.targets import TEXT, DistillationTargets
 
 #: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
 _KNOWN = 512
@@ -38,40 +38,49 @@ class TeacherLoss(Loss):
 
     Args:
         pairs: the objective's loss; None = the teacher's alone counts (``weight: 1``).
-        lessons: the teacher's vectors, and the neighbours of its sentences.
+        targets: the teacher's vectors, and the neighbours of its sentences.
         sentences: the ids of the teacher's sentences; needed for neighbourhoods alone.
         settings: the block ``teacher``.
         seed: which neighbourhoods are drawn depends on it and on the step alone.
     """
 
     def __init__(
-        self, pairs: Loss | None, lessons: Lessons, sentences: Encoded | None, settings: TeacherSettings, seed: int
+        self,
+        pairs: Loss | None,
+        targets: DistillationTargets,
+        sentences: Encoded | None,
+        settings: TeacherSettings,
+        seed: int,
     ) -> None:
         super().__init__()
         self.pairs, self._settings, self._seed = pairs, settings, seed
         self.learning_rate = 0.0 if pairs is None else pairs.learning_rate  # without pairs there are no parameters
         self.takes_negatives = pairs is not None and pairs.takes_negatives
         self.takes_negatives_of_targets = pairs is not None and pairs.takes_negatives_of_targets
-        self._vectors, self._nearest, self._sentences = lessons.vectors, lessons.nearest, sentences
+        self._vectors, self._nearest, self._sentences = (
+            targets.vectors,
+            targets.nearest,
+            sentences,
+        )
 
-    def compare(self, batch: MiniBatch) -> Comparison:
+    def compare(self, batch: MiniBatch) -> PairComparison:
         rows = batch.rows
         if self._settings.in_neighbourhoods:
-            taught, further = self.neighbourhoods(batch.step), self._sentences
+            teacher_rows, further = self.neighbourhoods(batch.step), self._sentences
             assert further is not None
-            further = further.take(taught)
-            numbers = 2 * len(batch.pairs) + np.arange(len(taught))
+            further = further.take(teacher_rows)
+            numbers = 2 * len(batch.pairs) + np.arange(len(teacher_rows))
         else:
-            (taught, numbers), further = self._of_batch(batch), None
+            (teacher_rows, numbers), further = self._of_batch(batch), None
         own = self._of_pairs(batch)
-        if own is None and len(taught) < 2:  # nothing to compare; a step all the same
-            return Comparison([rows[:1]], lambda vectors: 0 * vectors.sum())
+        if own is None and len(teacher_rows) < 2:  # nothing to compare; a step all the same
+            return PairComparison([rows[:1]], lambda vectors: 0 * vectors.sum())
         weight = self._settings.weight if own is not None else 1.0
-        if own is not None and len(taught) < 2:
+        if own is not None and len(teacher_rows) < 2:
             return own._replace(loss=lambda vectors: (1 - weight) * own.loss(vectors))
-        cosines = self._cosines(taught).to(batch.device)
+        cosines = self._cosines(teacher_rows).to(batch.device)
         if own is None:
-            return Comparison([numbers], lambda vectors: self._of_teacher(vectors, cosines), further=further)
+            return PairComparison([numbers], lambda vectors: self._of_teacher(vectors, cosines), further=further)
         # Sentences that the pairs' loss compares already are encoded once.
         there = np.concatenate(own.texts)
         known, first = np.unique(there, return_index=True)
@@ -85,11 +94,11 @@ class TeacherLoss(Loss):
         def loss(vectors: Tensor) -> Tensor:
             return (1 - weight) * own.loss(vectors[:count]) + weight * self._of_teacher(vectors[chosen], cosines)
 
-        return Comparison([*own.texts, numbers[~old]], loss, own.without_negative, further)
+        return PairComparison([*own.texts, numbers[~old]], loss, own.without_negative, further)
 
     def of_equal_vectors(self, pairs: int) -> float:
-        taught = self.neighbourhoods(0) if self._settings.in_neighbourhoods else np.arange(len(self._vectors))
-        cosines = self._cosines(taught[:_KNOWN])
+        teacher_rows = self.neighbourhoods(0) if self._settings.in_neighbourhoods else np.arange(len(self._vectors))
+        cosines = self._cosines(teacher_rows[:_KNOWN])
         value = float(self._of_teacher(torch.ones(len(cosines), 2), cosines))
         if self.pairs is None:
             return value
@@ -110,22 +119,22 @@ class TeacherLoss(Loss):
 
     def _of_batch(self, batch: MiniBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The teacher's rows of a mini-batch's sentences, each once, and the sentences' numbers in the mega-batch."""
-        assert batch.pairs.taught is not None
-        found = batch.pairs.taught[batch.rows].T.ravel().astype(np.int64)
+        assert batch.pairs.teacher_rows is not None
+        found = batch.pairs.teacher_rows[batch.rows].T.ravel().astype(np.int64)
         numbers = np.concatenate([batch.rows, batch.rows + len(batch.pairs)])[found >= 0]
-        taught, first = np.unique(found[found >= 0], return_index=True)
-        return taught, numbers[first]
+        teacher_rows, first = np.unique(found[found >= 0], return_index=True)
+        return teacher_rows, numbers[first]
 
-    def _of_pairs(self, batch: MiniBatch) -> Comparison | None:
+    def _of_pairs(self, batch: MiniBatch) -> PairComparison | None:
         """What the pairs' loss compares: sentences of a text, each a pair with itself, are no pairs."""
         if self.pairs is None:
             return None
-        assert batch.pairs.taught is not None
-        rows = batch.rows[batch.pairs.taught[batch.rows, 1] != TEXT]
+        assert batch.pairs.teacher_rows is not None
+        rows = batch.rows[batch.pairs.teacher_rows[batch.rows, 1] != TEXT]
         return self.pairs.compare(dataclasses.replace(batch, rows=rows)) if len(rows) > 1 else None
 
-    def _cosines(self, taught: npt.NDArray[np.int64]) -> Tensor:
-        vectors = torch.from_numpy(np.asarray(self._vectors[taught], dtype=np.float32))
+    def _cosines(self, teacher_rows: npt.NDArray[np.int64]) -> Tensor:
+        vectors = torch.from_numpy(np.asarray(self._vectors[teacher_rows], dtype=np.float32))
         return vectors @ vectors.T
 
     def _of_teacher(self, vectors: Tensor, cosines: Tensor) -> Tensor:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from psp.core.jit import compiled
 from psp.pairs.encoded_pairs import Pairs
-from psp.training.negatives.mining import Excluded, Negatives
+from psp.training.negatives.mining import Negatives, text_hashes
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,7 @@ class Candidates:
     @property
     def without_negative(self) -> int:
         """Anchors of the mini-batch whose every candidate but their own is masked: they have no loss."""
-        pairs = len(self.masked)
-        own, of_source, of_target = np.split(self.masked, [pairs, pairs + len(self.source)], axis=1)
-        return sum(
-            int(((side.sum(axis=1) == pairs - 1) & extra.all(axis=1)).sum())
-            for side, extra in ((own, of_source), (own.T, of_target))
-        )
+        return int(_without_negative(self.masked, len(self.source)))
 
 
 def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives | None, mask_equal: bool) -> Candidates:
@@ -62,12 +58,59 @@ def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives |
         of_target = _distinct(negatives.target[rows], rows)
     numbers = np.concatenate([rows, of_source % len(pairs), of_target % len(pairs)])
     kinds = pairs.paraphrase[numbers]
-    masked = (kinds[: len(rows), None] != kinds) | (rows[:, None] == numbers)
+    masked = np.zeros((len(rows), len(numbers)), np.bool_)
+    if kinds.any() and not kinds.all():
+        np.not_equal(kinds[: len(rows), None], kinds, out=masked)
+    masked[:, len(rows) :] |= rows[:, None] == numbers[len(rows) :]
     if mask_equal:
-        chosen = pairs.take(numbers)
-        masked[Excluded(chosen.source, chosen.target, mask_equal=True).places(np.arange(len(rows)))] = True
+        whole = len(numbers) == len(pairs) and bool((numbers == np.arange(len(pairs))).all())
+        chosen = pairs if whole else pairs.take(numbers)
+        keys = np.concatenate([text_hashes(chosen.source), text_hashes(chosen.target)])
+        _mask_equal(keys, np.argsort(keys), masked)
     np.fill_diagonal(masked, False)
     return Candidates(of_source, of_target, masked)
+
+
+@compiled(parallel=False)
+def _without_negative(masked, sources):  # type: ignore[no-untyped-def]
+    pairs, columns = masked.shape
+    count = 0
+    for i in range(pairs):  # most have a candidate that is not masked among the first
+        alone = True
+        for j in range(pairs + sources):
+            if j != i and not masked[i, j]:
+                alone = False
+                break
+        count += alone
+        alone = True
+        for j in range(pairs):
+            if j != i and not masked[j, i]:
+                alone = False
+                break
+        if alone:
+            for j in range(pairs + sources, columns):
+                if not masked[i, j]:
+                    alone = False
+                    break
+        count += alone
+    return count
+
+
+@compiled(parallel=False)
+def _mask_equal(keys, order, masked):  # type: ignore[no-untyped-def]
+    """Mask the columns of pairs that have a text of the row's; texts are the pairs' sources, then their targets."""
+    rows, columns = masked.shape
+    start = 0
+    while start < len(order):
+        stop = start + 1
+        while stop < len(order) and keys[order[stop]] == keys[order[start]]:
+            stop += 1
+        for first in range(start, stop):
+            row = order[first] % columns
+            if row < rows:
+                for second in range(start, stop):
+                    masked[row, order[second] % columns] = True
+        start = stop
 
 
 def _distinct(found: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

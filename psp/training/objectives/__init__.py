@@ -8,9 +8,9 @@ own. An objective whose gradient is written by hand has it in :mod:`psp.training
 import importlib
 import pkgutil
 
-from psp.training.objectives.base import Comparison, MiniBatch, Objective, find, mines, names, register, registered
+from psp.training.objectives.base import MiniBatch, Objective, PairComparison, find, mines, names, register, registered
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["Comparison", "MiniBatch", "Objective", "find", "mines", "names", "register", "registered"]
+__all__ = ["MiniBatch", "Objective", "PairComparison", "find", "mines", "names", "register", "registered"]

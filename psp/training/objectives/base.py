@@ -52,7 +52,7 @@ class MiniBatch:
         return slice(*((0, count) if self.group is None else self.group.share(count)))
 
 
-class Comparison(NamedTuple):
+class PairComparison(NamedTuple):
     """What a loss compares in one mini-batch.
 
     Attributes:
@@ -113,7 +113,7 @@ class Objective(ABC):
         return {}
 
     @abstractmethod
-    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
         """What is compared in a mini-batch, and how, given the parameters' present values."""
 
     @abstractmethod

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from psp.training.objectives.base import Comparison, MiniBatch, Objective, register
+from psp.training.objectives.base import MiniBatch, Objective, PairComparison, register
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,7 +36,7 @@ class InfoNCE(Objective):
     def title(cls, train: Mapping[str, Any]) -> str:
         return f"margin {train['margin']:g}, scale {train['scale']:g}"
 
-    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
         import torch
 
         from psp.training.losses.infonce import infonce_objective
@@ -53,7 +53,7 @@ class InfoNCE(Objective):
         def loss(vectors: Tensor) -> Tensor:
             return infonce_objective(vectors, margin, scale, masked, batch.group, extra=extra)
 
-        return Comparison([rows, rows + len(batch.pairs), found.source, found.target], loss, found.without_negative)
+        return PairComparison([rows, rows + len(batch.pairs), found.source, found.target], loss, found.without_negative)
 
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         return math.log1p((pairs - 1) * math.exp(self.train["scale"] * self.train["margin"]))

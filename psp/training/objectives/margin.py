@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from psp.training.objectives.base import Comparison, MiniBatch, Objective, register
+from psp.training.objectives.base import MiniBatch, Objective, PairComparison, register
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +39,7 @@ class Margin(Objective):
     def title(cls, train: Mapping[str, Any]) -> str:
         return f"margin {train['margin']:g}"
 
-    def compare(self, batch: MiniBatch, **parameters: Tensor) -> Comparison:
+    def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
         import torch
 
         from psp.training.losses.margin import margin_objective
@@ -50,7 +50,7 @@ class Margin(Objective):
         counts = [int((side >= 0).sum()) for side in negatives]
         own = batch.share(len(rows))
         valid = [torch.from_numpy(side[own] >= 0).to(batch.device) for side in negatives]
-        return Comparison(
+        return PairComparison(
             [rows, rows + len(batch.pairs), *(side.clip(min=0) for side in negatives)],
             lambda vectors: margin_objective(vectors, valid, self._margin, counts),
             sum(len(rows) - count for count in counts),

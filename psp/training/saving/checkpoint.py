@@ -330,6 +330,7 @@ class StopRequest:
     def __init__(self, one_of_many: bool = False) -> None:
         self.signal: int | None = None
         self._one_of_many = one_of_many
+        self._twice = False
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[StopRequest]:
@@ -344,11 +345,21 @@ class StopRequest:
                 for number, handler in before.items():
                     signal.signal(number, handler)
 
+    def check(self) -> None:
+        """Act on a second signal that was lost: Python ignores what is raised while an object is finalised.
+
+        Raises:
+            KeyboardInterrupt: there was one.
+        """
+        if self._twice:
+            raise KeyboardInterrupt
+
     def _received(self, number: int, frame: FrameType | None) -> None:
         if self._one_of_many:
             self.signal = number
             return
         if self.signal is not None:
+            self._twice = True
             raise KeyboardInterrupt
         self.signal = number
         log.warning(

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.core.settings import Section, choice, integer, list_of, number, text
-from psp.training.settings import _Checked, _field
+from psp.training.settings_base import CheckedSettings, declare
 
 #: The losses, and whether each compares the sentences of neighbourhoods rather than those of a mini-batch of pairs.
 LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
 
 
 @dataclass(frozen=True)
-class TeacherSettings(_Checked):
+class TeacherSettings(CheckedSettings):
     """How a model learns from a teacher; each declaration has its help.
 
     Raises:
@@ -23,26 +23,27 @@ class TeacherSettings(_Checked):
 
     BLOCK = "teacher"
 
-    encoder: str | None = _field(
+    encoder: str | None = declare(
         text(
             None,
             at_least=1,
             null=True,
-            help="the teacher: use-multilingual (extra use), minilm (extra peers), a psp model's folder, a file of "
-            "word vectors, sentence-transformers:<name or folder> or model2vec:<name or folder>; null for none",
+            help="the teacher: use-multilingual (extra use), multilingual-e5-small (extra e5), minilm (extra peers), a "
+            "psp model's folder, a file of word vectors, sentence-transformers:<name or folder> or model2vec:<name or "
+            "folder>; null for none",
         )
     )
-    languages: tuple[str, ...] | None = _field(
+    languages: tuple[str, ...] | None = declare(
         list_of(
             None,
             items={"type": "string", "pattern": "^[a-z]{2,3}$"},
             at_least=1,
             distinct=True,
             null=True,
-            help="languages that the teacher knows; null: what is known of it (use-multilingual, minilm, psp models)",
+            help="languages that the teacher knows; null: what is known of it (those by name, psp models)",
         )
     )
-    sentences: int | None = _field(
+    sentences: int | None = declare(
         integer(
             None,
             at_least=2,
@@ -50,7 +51,7 @@ class TeacherSettings(_Checked):
             help="distinct sentences that the teacher embeds, a random sample; null for all",
         )
     )
-    precision: str = _field(
+    precision: str = declare(
         choice(
             "float32",
             ["float32", "bfloat16"],
@@ -58,7 +59,7 @@ class TeacherSettings(_Checked):
             "do not change",
         )
     )
-    loss: str = _field(
+    loss: str = declare(
         choice(
             "neighbours-kl",
             [*LOSSES],
@@ -66,7 +67,7 @@ class TeacherSettings(_Checked):
             "neighbours-kl, those among neighbourhoods, likewise; neighbours-mse, those by their squared differences",
         )
     )
-    weight: float = _field(
+    weight: float = declare(
         number(
             0.5,
             above=0,
@@ -75,16 +76,16 @@ class TeacherSettings(_Checked):
             "a model of text alone needs it",
         )
     )
-    scale: float = _field(
+    scale: float = declare(
         number(
             10, above=0, help="cosines are multiplied by it before the softmax; squared differences by half its square"
         )
     )
-    centres: int = _field(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
-    neighbours: int = _field(
+    centres: int = declare(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
+    neighbours: int = declare(
         integer(15, at_least=1, help="nearest sentences, by the teacher, that come with each of them")
     )
-    among: int = _field(
+    among: int = declare(
         integer(33, at_least=1, help="how many of the nearest these are drawn from at random; at least `neighbours`")
     )
 

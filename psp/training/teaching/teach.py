@@ -30,10 +30,10 @@ from psp.core.files import atomic, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import library, nearest
 from psp.models import similarity
-from psp.models.registry import Encoder, encoder_files, load_encoder
+from psp.models.registry import TextEncoder, encoder_files, load_encoder
 from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
-from psp.training.teaching.lessons import FORMAT, KIND, NONE, TEXT
 from psp.training.teaching.settings import TeacherSettings
+from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def teach(
 
     Args:
         pairs: the mixed pair file, whose lines the store has in the same order.
-        out: what training reads (:mod:`psp.training.teaching.lessons`), whole or not at all.
+        out: what training reads (:mod:`psp.training.teaching.targets`), whole or not at all.
         report: JSON about it. The same is returned.
         cache: the folder of the blocks of all teachers, each in a folder by its hash.
         settings: the block ``teacher``, with the languages that the teacher knows.
@@ -146,7 +146,7 @@ def teach(
     return cast("TeacherReport", value)
 
 
-def identity_of(encoder: Encoder, name: str) -> str:
+def identity_of(encoder: TextEncoder, name: str) -> str:
     """A hash that changes with an encoder's weights: its own, or that of its files."""
     own = getattr(encoder, "identity", None)
     if own is not None:
@@ -160,7 +160,7 @@ def identity_of(encoder: Encoder, name: str) -> str:
 class _Blocks:
     """The teacher's vectors of blocks of sentences, unit float16, kept in a folder."""
 
-    def __init__(self, encoder: Encoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
+    def __init__(self, encoder: TextEncoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
         self._encoder, self._settings, self._folder = encoder, settings, folder
         self._key = f"{identity} {settings.precision}".encode()
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from psp.core.schemas.training import TransformerReport
     from psp.training.loop import DevelopmentSet
     from psp.training.process_group import ProcessGroup
-    from psp.training.teaching.lessons import Lessons
+    from psp.training.teaching.targets import DistillationTargets
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
     from psp.models.transformer import quiet, save_transformer
     from psp.training.process_group import ProcessGroup
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
-    from psp.training.teaching.lessons import Lessons
+    from psp.training.teaching.targets import DistillationTargets
     from psp.training.torch_state import torch_state
     from psp.training.transformer import trainer
     from psp.training.transformer.base import build, find_base
@@ -166,9 +166,9 @@ def _run(job: TransformerTraining) -> TransformerReport:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
         model = build(folder, settings, device, base)
-        lessons = None if teacher is None else Lessons(teacher)
+        targets = None if teacher is None else DistillationTargets(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
-        checkpoints = trainer.Checkpoints(
+        checkpoints = trainer.TrainerCheckpoints(
             train_dir / "checkpoints",
             {
                 "settings": settings.learned(),
@@ -186,9 +186,9 @@ def _run(job: TransformerTraining) -> TransformerReport:
             },
         )
         known: dict[str, Any] = {}
-        count = untaught = 0
+        count = without_target = 0
         if first:
-            count, untaught = write_dataset(pairs, train_dir / "pairs.arrow", lessons)
+            count, without_target = write_dataset(pairs, train_dir / "pairs.arrow", targets)
             known = checkpoints.prepare()
             checkpoints.latest()  # unfinished ones are removed before anybody looks
         if group is not None:
@@ -224,7 +224,11 @@ def _run(job: TransformerTraining) -> TransformerReport:
             "processes": 1 if group is None else group.size,
             "dim": int(model.get_embedding_dimension()),
             "pairs": count,
-            **({} if lessons is None else {"teacher": {**_about(lessons), "untaught": untaught, "sha256": of_teacher}}),
+            **(
+                {}
+                if targets is None
+                else {"teacher": {**_about(targets), "untaught": without_target, "sha256": of_teacher}}
+            ),
             "cut": known["cut"],
             "steps": found["steps"],
             "loss": found["loss"],
@@ -258,9 +262,9 @@ def _join(device: str) -> ProcessGroup:
     return ProcessGroup(place)
 
 
-def _about(lessons: Lessons) -> dict[str, Any]:
+def _about(targets: DistillationTargets) -> dict[str, Any]:
     keys = ("encoder", "identity", "languages", "precision", "dim", "sentences")
-    return {key: lessons.about[key] for key in keys}
+    return {key: targets.about[key] for key in keys}
 
 
 def _scores(found: Mapping[str, Any], key: str = "score") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress
 from psp.pairs.pair_file import blocks, columns_of, own_layout
-from psp.training.teaching.lessons import Lessons
+from psp.training.teaching.targets import DistillationTargets
 
 log = logging.getLogger(__name__)
 
@@ -23,13 +23,13 @@ SOURCE, TARGET, LABEL = "source", "target", "label"
 COUNTED = 2000
 
 
-def write_dataset(pairs: Path, out: Path, lessons: Lessons | None = None) -> tuple[int, int]:
+def write_dataset(pairs: Path, out: Path, targets: DistillationTargets | None = None) -> tuple[int, int]:
     """Write the pairs of a pair file, mixed or plain, as an Arrow stream.
 
     Args:
         pairs: the pair file.
         out: the stream.
-        lessons: what a teacher has to say of these pairs: each gets the teacher's vector of its source, or else of its
+        targets: what a teacher has to say of these pairs: each gets the teacher's vector of its source, or else of its
             target, for both sides; those of which neither has one are left out.
 
     Returns:
@@ -37,12 +37,12 @@ def write_dataset(pairs: Path, out: Path, lessons: Lessons | None = None) -> tup
 
     Raises:
         DataError: the file cannot be read, a line is malformed or has a side without text, or there are fewer than two
-            pairs: one has no negatives; or ``lessons`` are of other pairs.
+            pairs: one has no negatives; or ``targets`` are of other pairs.
     """
     layout = own_layout(pairs)
     fields = [(SOURCE, pyarrow.string()), (TARGET, pyarrow.string())]
-    if lessons is not None:
-        fields.append((LABEL, pyarrow.list_(pyarrow.float32(), lessons.vectors.shape[1])))
+    if targets is not None:
+        fields.append((LABEL, pyarrow.list_(pyarrow.float32(), targets.vectors.shape[1])))
     schema = pyarrow.schema(fields)
     count = seen = 0
     with (
@@ -53,20 +53,21 @@ def write_dataset(pairs: Path, out: Path, lessons: Lessons | None = None) -> tup
         for number, block in blocks(pairs):
             columns: list[Any] = [*columns_of(block, pairs, number, layout)[:2]]
             length = len(columns[0])
-            if lessons is not None:
-                lessons.check_text(seen, columns)
-                rows = np.asarray(lessons.rows[seen : seen + length])
+            if targets is not None:
+                targets.check_text(seen, columns)
+                rows = np.asarray(targets.rows[seen : seen + length])
                 chosen = np.where(rows[:, 0] >= 0, rows[:, 0], rows[:, 1])
-                taught = np.flatnonzero(chosen >= 0)
-                vectors = np.asarray(lessons.vectors[chosen[taught]], np.float32)
-                columns = [[side[row] for row in taught] for side in columns]
+                teacher_rows = np.flatnonzero(chosen >= 0)
+                vectors = np.asarray(targets.vectors[chosen[teacher_rows]], np.float32)
+                columns = [[side[row] for row in teacher_rows] for side in columns]
                 columns.append(pyarrow.FixedSizeListArray.from_arrays(vectors.ravel(), vectors.shape[1]))
             seen += length
             count += len(columns[0])
             stream.write_batch(pyarrow.record_batch([pyarrow.array(side) for side in columns], schema=schema))
-        if lessons is not None and seen != len(lessons.rows):
+        if targets is not None and seen != len(targets.rows):
             raise DataError(
-                f"of {len(lessons.rows):,} pairs, but {pairs} has {seen:,}; run the step teach", lessons.path
+                f"of {len(targets.rows):,} pairs, but {pairs} has {seen:,}; run the step teach",
+                targets.path,
             )
         if count < 2:
             raise DataError(f"{count} pairs; training needs two or more", pairs)

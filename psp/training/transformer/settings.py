@@ -9,14 +9,14 @@ from typing import Any
 from psp.core.errors import ConfigError
 from psp.core.settings import Section, choice, integer, number, text
 from psp.models.files import TRANSFORMER
-from psp.training.settings import _Checked, _field
+from psp.training.settings_base import CheckedSettings, declare
 
 #: Poolings of sentence-transformers, and psp's own.
 LIBRARY_POOLINGS, LSTM_POOLINGS = ("mean", "cls", "max"), ("lstm", "bilstm")
 
 
 @dataclass(frozen=True)
-class TransformerSettings(_Checked):
+class TransformerSettings(CheckedSettings):
     """How a transformer is trained on pairs; each declaration has its help.
 
     Raises:
@@ -25,7 +25,7 @@ class TransformerSettings(_Checked):
 
     BLOCK = "transformer"
 
-    pooling: str = _field(
+    pooling: str = declare(
         choice(
             "mean",
             (*LIBRARY_POOLINGS, *LSTM_POOLINGS),
@@ -34,7 +34,7 @@ class TransformerSettings(_Checked):
             "(max); or the last state of an LSTM that reads them, one way (lstm) or both (bilstm)",
         )
     )
-    dim: int = _field(
+    dim: int = declare(
         integer(
             2048,
             at_least=1,
@@ -42,7 +42,7 @@ class TransformerSettings(_Checked):
             help="dimensions with lstm or bilstm pooling; with the others it is the base's width",
         )
     )
-    batch_size: int = _field(
+    batch_size: int = declare(
         integer(
             64,
             at_least=2,
@@ -50,8 +50,8 @@ class TransformerSettings(_Checked):
             help="pairs per mini-batch, of all processes together; no text stands in one twice",
         )
     )
-    epochs: int = _field(integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
-    learning_rate: float = _field(
+    epochs: int = declare(integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
+    learning_rate: float = declare(
         number(
             2e-5,
             above=0,
@@ -60,10 +60,10 @@ class TransformerSettings(_Checked):
             help="AdamW's peak learning rate; it then falls to 0 linearly",
         )
     )
-    warmup: float = _field(
+    warmup: float = declare(
         number(0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training during which it rises from 0")
     )
-    scale: float = _field(
+    scale: float = declare(
         number(
             20,
             above=0,
@@ -72,7 +72,7 @@ class TransformerSettings(_Checked):
             help="cosines are multiplied by this before the softmax",
         )
     )
-    directions: str = _field(
+    directions: str = declare(
         choice(
             "both",
             ["both", "source"],
@@ -81,14 +81,14 @@ class TransformerSettings(_Checked):
             "averaged",
         )
     )
-    distance: str = _field(
+    distance: str = declare(
         choice(
             "cosine",
             ["cosine", "mse", "l2"],
             help="with a `teacher`: the loss instead of ranking, how far a text's vector is from the teacher's",
         )
     )
-    max_length: int = _field(
+    max_length: int = declare(
         integer(
             64,
             at_least=4,
@@ -97,7 +97,7 @@ class TransformerSettings(_Checked):
             help="tokens of a text that are read, at most as many as the base can; the rest is cut",
         )
     )
-    cached: int | None = _field(
+    cached: int | None = declare(
         integer(
             None,
             at_least=1,
@@ -106,7 +106,7 @@ class TransformerSettings(_Checked):
             "(the library's CachedMultipleNegativesRankingLoss); null: a whole batch",
         )
     )
-    precision: str = _field(
+    precision: str = declare(
         choice(
             "float32",
             ["float32", "bfloat16"],
@@ -115,7 +115,7 @@ class TransformerSettings(_Checked):
             "float32",
         )
     )
-    device: str = _field(
+    device: str = declare(
         text(
             "auto",
             pattern="^(auto|cpu|cuda)$",
@@ -124,8 +124,8 @@ class TransformerSettings(_Checked):
             help="auto uses GPUs if there are any",
         )
     )
-    log_every: int = _field(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
-    checkpoint_steps: int | None = _field(
+    log_every: int = declare(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
+    checkpoint_steps: int | None = declare(
         integer(
             500,
             at_least=1,
@@ -150,13 +150,13 @@ class TransformerSettings(_Checked):
         return {key: value for key, value in self.as_dict().items() if not declared[key].inert}
 
 
-def check_shared(batch_size: int, processes: int, taught: bool, where: str) -> None:
+def check_shared(batch_size: int, processes: int, distilled: bool, where: str) -> None:
     """Make sure that processes can share a mini-batch.
 
     Raises:
         ConfigError: its pairs cannot be divided among them evenly, or there is a teacher.
     """
-    if processes > 1 and taught:
+    if processes > 1 and distilled:
         raise ConfigError(f"{where}: learning from a teacher is for one process; write `processes: 1` and `gpus: 0`")
     if batch_size % processes:
         raise ConfigError(

@@ -55,7 +55,7 @@ PROJECTION = "projection.safetensors"
 _COLUMNS = ("step", "epoch", "loss", "learning_rate", "grad_norm", "dev", "pearson", "error")
 
 
-class Checkpoints:
+class TrainerCheckpoints:
     """The folder of the library's checkpoints, of one training run.
 
     Args:
@@ -105,7 +105,7 @@ class Checkpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Embedder:
+class EmbedderInTraining:
     """A model that is being trained, for the development score.
 
     Args:
@@ -130,7 +130,7 @@ def score(model: SentenceTransformer, settings: TransformerSettings, development
     model.eval()
     bfloat16 = settings.precision == "bfloat16"
     with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        found = development.score(EmbeddingScorer(Embedder(model, settings.batch_size)))
+        found = development.score(EmbeddingScorer(EmbedderInTraining(model, settings.batch_size)))
     model.train(training)
     log.info("development score %.2f", found["score"])
     return dict(found)
@@ -208,7 +208,7 @@ def run(
     model: SentenceTransformer,
     dataset: Any,
     settings: TransformerSettings,
-    checkpoints: Checkpoints,
+    checkpoints: TrainerCheckpoints,
     train_dir: Path,
     development: DevelopmentSet | None,
     stop: StopRequest,
@@ -242,9 +242,9 @@ def run(
     if group is not None:
         how["gather_across_devices"] = True  # negatives are those of the whole mini-batch
     loss: Any
-    taught = dataset[:1].get(LABEL)
-    if taught is not None:
-        width = len(taught[0])
+    targets = dataset[:1].get(LABEL)
+    if targets is not None:
+        width = len(targets[0])
         projected = None if width == model.get_embedding_dimension() else width
         loss = EmbedDistillLoss(model, distance_metric=settings.distance, projection_dim=projected)
     elif settings.cached is None:
@@ -266,7 +266,7 @@ def run(
         warmup_steps=settings.warmup,  # below 1: a share of all steps
         lr_scheduler_type="linear",
         # A text that stands twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
-        batch_sampler=BatchSamplers.NO_DUPLICATES if taught is None else BatchSamplers.BATCH_SAMPLER,
+        batch_sampler=BatchSamplers.NO_DUPLICATES if targets is None else BatchSamplers.BATCH_SAMPLER,
         bf16=settings.precision == "bfloat16",
         use_cpu=cpu,
         dataloader_pin_memory=not cpu,

@@ -79,8 +79,8 @@ def train_translator(
     from psp.training.torch_state import torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs
-    from psp.training.translator.model import Sizes, Transformer
-    from psp.training.translator.trainer import Trainer
+    from psp.training.translator.model import Sizes, TranslatorModel
+    from psp.training.translator.trainer import TranslatorTrainer
 
     if settings.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("translator.device: 'cuda', but torch sees no GPU. Write `device: auto`")
@@ -120,9 +120,9 @@ def train_translator(
                 for key in ("encoder_layers", "decoder_layers", "dim", "heads", "feed_forward", "share_vectors")
             },
         )
-        network = Transformer(sizes, settings.dropout)
+        network = TranslatorModel(sizes, settings.dropout)
         network.initialise(torch.Generator().manual_seed(seed))
-        trainer = Trainer(
+        trainer = TranslatorTrainer(
             network.to(device),
             encoded,
             processor,

@@ -42,7 +42,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class TranslationPairs:
     """Encoded pairs.
 
     Attributes:
@@ -69,7 +69,7 @@ def encode_pairs(
     denoise: bool = False,
     seed: int = 1,
     threads: int = 1,
-) -> Pairs:
+) -> TranslationPairs:
     """Encode a pair file, mixed or plain, into files in ``folder``.
 
     A side is cut after ``max_tokens`` subwords; a target that was cut has no end: nothing teaches to stop there. A
@@ -132,7 +132,7 @@ def encode_pairs(
     for side, parts in lengths.items():
         offsets = np.concatenate([[0], np.cumsum(np.concatenate(parts))]).astype(np.int64)
         sides[side] = Side(np.memmap(folder / f"{side}.ids", np.uint16, "r"), offsets)
-    return Pairs(sides["source"], sides["target"], counts)
+    return TranslationPairs(sides["source"], sides["target"], counts)
 
 
 class Batches:
@@ -148,7 +148,7 @@ class Batches:
         seed: of the order.
     """
 
-    def __init__(self, pairs: Pairs, tokens: int, seed: int) -> None:
+    def __init__(self, pairs: TranslationPairs, tokens: int, seed: int) -> None:
         self._pairs, self._seed = pairs, seed
         # The decoder reads all of a target but its last id.
         source, target = pairs.source.lengths, pairs.target.lengths - 1
@@ -188,8 +188,8 @@ class Batches:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """A batch for the network, see :class:`psp.training.translator.model.Transformer`.
+class TokenBatch:
+    """A batch for the network, see :class:`psp.training.translator.model.TranslatorModel`.
 
     Attributes:
         source, mask, target: its arguments; padding has id 0.
@@ -214,7 +214,7 @@ def padded(rows: list[npt.NDArray[Any]]) -> tuple[Tensor, Tensor | None]:
     return torch.from_numpy(ids), None if there.all() else torch.from_numpy(there)
 
 
-def make_batch(pairs: Pairs, chosen: npt.NDArray[np.int64], device: torch.device) -> Batch:
+def make_batch(pairs: TranslationPairs, chosen: npt.NDArray[np.int64], device: torch.device) -> TokenBatch:
     """The batch of these pairs."""
     sides = [
         [side.ids[side.offsets[row] : side.offsets[row + 1]] for row in chosen] for side in (pairs.source, pairs.target)
@@ -225,6 +225,6 @@ def make_batch(pairs: Pairs, chosen: npt.NDArray[np.int64], device: torch.device
     places = None if real is None else real.reshape(-1).nonzero()[:, 0]
     flat = wanted.reshape(-1) if places is None else wanted.reshape(-1)[places]
     mask = None if there is None else there[:, None, None, :].to(device)
-    return Batch(
+    return TokenBatch(
         source.to(device), mask, target.to(device), flat.to(device), None if places is None else places.to(device)
     )

@@ -18,7 +18,7 @@ from torch import nn
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, write_json
 from psp.pairs.pair_file import folder_beside
-from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, Transformer
+from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, TranslatorModel
 from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
 
 FORMAT = 1
@@ -39,7 +39,7 @@ def library() -> Any:
 
 
 def save(
-    out: Path, network: Transformer, sentencepiece: Path, config: Mapping[str, Any], languages: Sequence[str]
+    out: Path, network: TranslatorModel, sentencepiece: Path, config: Mapping[str, Any], languages: Sequence[str]
 ) -> None:
     """Write a translator's folder; config.json last, so that a folder with one is whole.
 
@@ -81,13 +81,13 @@ def save(
             raise DataError(f"cannot be written: {error.strerror}; choose another folder", out) from error
 
 
-def _write_weights(network: Transformer, path: Path) -> None:
+def _write_weights(network: TranslatorModel, path: Path) -> None:
     from safetensors.torch import save_file
 
     save_file({name: tensor.clone() for name, tensor in network.state_dict().items()}, path)
 
 
-def load(folder: Path) -> tuple[Transformer, dict[str, Any]]:
+def load(folder: Path) -> tuple[TranslatorModel, dict[str, Any]]:
     """The network of a translator's folder, and its config.json.
 
     Raises:
@@ -99,7 +99,7 @@ def load(folder: Path) -> tuple[Transformer, dict[str, Any]]:
     config = read_json(folder / CONFIG)
     if config.get("kind") != "translator" or config.get("format") != FORMAT:
         raise DataError(f"is not a translator's, of format {FORMAT}; name the folder of one", folder / CONFIG)
-    network = Transformer(Sizes(**{field.name: config[field.name] for field in dataclasses.fields(Sizes)}))
+    network = TranslatorModel(Sizes(**{field.name: config[field.name] for field in dataclasses.fields(Sizes)}))
     try:
         network.load_state_dict(load_file(folder / WEIGHTS))
     except (OSError, SafetensorError, RuntimeError) as error:
@@ -107,7 +107,7 @@ def load(folder: Path) -> tuple[Transformer, dict[str, Any]]:
     return network.eval(), config
 
 
-def _write_ctranslate2(network: Transformer, processor: Any, folder: Path) -> None:
+def _write_ctranslate2(network: TranslatorModel, processor: Any, folder: Path) -> None:
     specs = library().specs
     sizes = network.sizes
     spec = specs.TransformerSpec.from_config((sizes.encoder_layers, sizes.decoder_layers), sizes.heads, pre_norm=True)

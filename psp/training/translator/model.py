@@ -142,7 +142,7 @@ class DecoderLayer(nn.Module):
         self.feed_forward = FeedForward(sizes.dim, sizes.feed_forward)
 
 
-class Transformer(nn.Module):
+class TranslatorModel(nn.Module):
     """The network: ids of pieces in, vectors out whose products with ``output_weight`` are the logits.
 
     Args:

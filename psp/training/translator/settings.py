@@ -8,7 +8,7 @@ from typing import Any
 
 from psp.core.settings import NAME, Section, Setting, boolean, choice, integer, number, table, text
 from psp.pairs.translator_heldout import REST
-from psp.training.settings import _Checked, _field
+from psp.training.settings_base import CheckedSettings, declare
 
 CONFIG, WEIGHTS, SENTENCEPIECE, CTRANSLATE2 = "config.json", "model.safetensors", "sentencepiece.model", "ctranslate2"
 #: The files of a translator's folder.
@@ -19,11 +19,11 @@ FILES = (
 
 
 @dataclass(frozen=True)
-class TranslatorSettings(_Checked):
+class TranslatorSettings(CheckedSettings):
     """How a translator is trained; each declaration has its help.
 
     The defaults of sizes and batches are for two cores and an hour: there many small steps count for more than few
-    large ones (docs/experiments.md).
+    large ones (docs/measurements.md).
 
     Raises:
         ConfigError: a value is not allowed.
@@ -31,19 +31,19 @@ class TranslatorSettings(_Checked):
 
     BLOCK = "translator"
 
-    encoder_layers: int = _field(integer(2, at_least=1, help="layers of the encoder"))
-    decoder_layers: int = _field(integer(2, at_least=1, help="layers of the decoder"))
-    dim: int = _field(integer(256, at_least=4, help="width of the vectors; a multiple of twice `heads`"))
-    heads: int = _field(integer(4, at_least=1, help="attention heads"))
-    feed_forward: int = _field(integer(1024, at_least=1, help="width inside the feed-forward sublayers"))
-    share_vectors: bool = _field(
+    encoder_layers: int = declare(integer(2, at_least=1, help="layers of the encoder"))
+    decoder_layers: int = declare(integer(2, at_least=1, help="layers of the decoder"))
+    dim: int = declare(integer(256, at_least=4, help="width of the vectors; a multiple of twice `heads`"))
+    heads: int = declare(integer(4, at_least=1, help="attention heads"))
+    feed_forward: int = declare(integer(1024, at_least=1, help="width inside the feed-forward sublayers"))
+    share_vectors: bool = declare(
         boolean(True, help="one embedding matrix for source, target and output; false: one for each")
     )
-    dropout: float = _field(number(0.1, at_least=0, below=1, help="share of values left out in training"))
-    label_smoothing: float = _field(
+    dropout: float = declare(number(0.1, at_least=0, below=1, help="share of values left out in training"))
+    label_smoothing: float = declare(
         number(0.1, at_least=0, below=1, help="share of a target's probability that all pieces have in equal parts")
     )
-    precision: str = _field(
+    precision: str = declare(
         choice(
             "bfloat16",
             ["bfloat16", "float32"],
@@ -51,7 +51,7 @@ class TranslatorSettings(_Checked):
             "float32. Processors without that (avx512_bf16 or amx_bf16 in /proc/cpuinfo) are faster with float32",
         )
     )
-    max_tokens: int = _field(
+    max_tokens: int = declare(
         integer(
             128,
             at_least=4,
@@ -59,7 +59,7 @@ class TranslatorSettings(_Checked):
             help="subwords of a sentence that are read, in training and for scores; the rest is cut off, and counted",
         )
     )
-    errors: float = _field(
+    errors: float = declare(
         number(
             0.0,
             at_least=0,
@@ -68,7 +68,7 @@ class TranslatorSettings(_Checked):
             "language into itself it is the target with errors, so that a canonicaliser learns to take them out",
         )
     )
-    batch_tokens: int = _field(
+    batch_tokens: int = declare(
         integer(
             1024,
             at_least=16,
@@ -76,10 +76,10 @@ class TranslatorSettings(_Checked):
             "together",
         )
     )
-    accumulate: int = _field(integer(1, at_least=1, help="batches whose gradients are added up for one step"))
-    epochs: int | None = _field(integer(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
-    steps: int | None = _field(integer(None, at_least=1, null=True, help="steps at most; null for no limit"))
-    minutes: float | None = _field(
+    accumulate: int = declare(integer(1, at_least=1, help="batches whose gradients are added up for one step"))
+    epochs: int | None = declare(integer(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
+    steps: int | None = declare(integer(None, at_least=1, null=True, help="steps at most; null for no limit"))
+    minutes: float | None = declare(
         number(
             None,
             above=0,
@@ -88,8 +88,8 @@ class TranslatorSettings(_Checked):
             "ends elsewhere. Null for no limit",
         )
     )
-    learning_rate: float = _field(number(2e-3, above=0, help="Adam's peak learning rate"))
-    schedule: str = _field(
+    learning_rate: float = declare(number(2e-3, above=0, help="Adam's peak learning rate"))
+    schedule: str = declare(
         choice(
             "inverse_sqrt",
             ["inverse_sqrt", "linear"],
@@ -97,9 +97,9 @@ class TranslatorSettings(_Checked):
             "the end by `steps` or `epochs`",
         )
     )
-    warmup: int = _field(integer(500, at_least=0, help="steps during which the learning rate rises from 0"))
-    clip: float | None = _field(number(1.0, above=0, null=True, help="largest norm of a gradient; null for no limit"))
-    average: float = _field(
+    warmup: int = declare(integer(500, at_least=0, help="steps during which the learning rate rises from 0"))
+    clip: float | None = declare(number(1.0, above=0, null=True, help="largest norm of a gradient; null for no limit"))
+    average: float = declare(
         number(
             0.999,
             at_least=0,
@@ -108,16 +108,16 @@ class TranslatorSettings(_Checked):
             "at each step; 0 for training's own",
         )
     )
-    evaluate_every: int = _field(
+    evaluate_every: int = declare(
         integer(
             500, at_least=1, help="steps between two BLEU scores on the development pairs; the best weights are kept"
         )
     )
-    patience: int | None = _field(
+    patience: int | None = declare(
         integer(None, at_least=1, null=True, help="end after so many scores without a new best; null: do not")
     )
-    beam: int = _field(integer(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
-    device: str = _field(
+    beam: int = declare(integer(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
+    device: str = declare(
         text(
             "auto",
             pattern="^(auto|cpu|cuda)$",
@@ -126,11 +126,11 @@ class TranslatorSettings(_Checked):
             help="auto uses a GPU if there is one",
         )
     )
-    log_every: int = _field(integer(50, at_least=1, inert=True, help="steps per row of metrics.csv"))
-    checkpoint_minutes: float | None = _field(
+    log_every: int = declare(integer(50, at_least=1, inert=True, help="steps per row of metrics.csv"))
+    checkpoint_minutes: float | None = declare(
         number(5, above=0, null=True, inert=True, help="minutes between two checkpoints; null for none by time")
     )
-    checkpoint_steps: int | None = _field(
+    checkpoint_steps: int | None = declare(
         integer(None, at_least=1, null=True, inert=True, help="steps between two checkpoints; null for none by steps")
     )
 

@@ -26,9 +26,9 @@ from psp.inference.translation.base import limit
 from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest
 from psp.training.saving.csv_log import CsvLog
-from psp.training.translator.data import Batches, Pairs, make_batch, padded
+from psp.training.translator.data import Batches, TranslationPairs, make_batch, padded
 from psp.training.translator.loss import smoothed_cross_entropy
-from psp.training.translator.model import Flat, Transformer
+from psp.training.translator.model import Flat, TranslatorModel
 from psp.training.translator.score import bleu
 from psp.training.translator.settings import TranslatorSettings
 
@@ -65,7 +65,7 @@ def learning_rate(step: int, settings: TranslatorSettings, total: int | None) ->
     return highest * (total + 1 - step) / max(1, total + 1 - warmup)
 
 
-class Trainer:
+class TranslatorTrainer:
     """A run of training.
 
     Args:
@@ -82,8 +82,8 @@ class Trainer:
 
     def __init__(
         self,
-        network: Transformer,
-        pairs: Pairs,
+        network: TranslatorModel,
+        pairs: TranslationPairs,
         processor: Any,
         development: Sequence[tuple[str, str]],
         settings: TranslatorSettings,
@@ -293,7 +293,7 @@ class Trainer:
         return found.files(tuple(_TABLES))
 
 
-def translate_greedily(network: Transformer, processor: Any, texts: Sequence[str], max_tokens: int) -> list[str]:
+def translate_greedily(network: TranslatorModel, processor: Any, texts: Sequence[str], max_tokens: int) -> list[str]:
     """Translate by taking the likeliest subword each time, in float32, at most twice as many as the source has, and 10.
 
     Args:

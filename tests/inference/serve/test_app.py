@@ -28,7 +28,7 @@ pytest.importorskip("starlette", reason="the page's server needs pip install 'pa
 from starlette.testclient import TestClient
 
 from psp.core.errors import DataError
-from psp.inference.serve import Limits
+from psp.inference.serve import ServeLimits
 from psp.inference.serve.app import application
 from psp.inference.serve.pieces import explain
 from psp.inference.serve.server import listen, serve
@@ -38,7 +38,7 @@ from psp.text.sentencepiece import load_sentencepiece
 
 DIM = 12
 HERE = "http://127.0.0.1:8000"
-LIMITS = Limits(body_bytes=20_000, texts=100, text_bytes=2_000)
+LIMITS = ServeLimits(body_bytes=20_000, texts=100, text_bytes=2_000)
 texts = st.lists(odd_text, max_size=12)
 
 
@@ -133,12 +133,12 @@ def test_half_a_surrogate_pair_cannot_be_explained(model):
 
 
 def test_pieces_that_an_imported_model_leaves_out_are_shown_as_unknown(model):
-    left_out = sorted(set(model.sentencepiece.encode("bread")))
-    assert model.unknown_id not in left_out
-    config = {"lower_case": True, "left_out": left_out, "unknown_alone": True}
+    excluded_ids = sorted(set(model.sentencepiece.encode("bread")))
+    assert model.unknown_id not in excluded_ids
+    config = {"lower_case": True, "left_out": excluded_ids, "unknown_alone": True}
     other = TestClient(application(Model(model.weight, model.sentencepiece_model, config), "x"), base_url=HERE)
     first, second = post(other, "/api/explain", {"pair": ["bread river", "Bread"]})[1]["texts"]
-    assert [piece["unknown"] for piece in first] == [piece["id"] in left_out for piece in first]
+    assert [piece["unknown"] for piece in first] == [piece["id"] in excluded_ids for piece in first]
     assert not all(piece["unknown"] for piece in first)
     assert all(piece["share"] == 0 for piece in first if piece["unknown"])
     # A text of nothing else: the unknown piece's vector stands for it.
@@ -354,7 +354,7 @@ def test_a_busy_server_says_when_to_ask_again(folder, monkeypatch):
 
     monkeypatch.setattr(model, "embed_raw_text", slow)
     answers = []
-    with TestClient(application(model, "fr", Limits(waiting=2)), base_url=HERE) as client:
+    with TestClient(application(model, "fr", ServeLimits(waiting=2)), base_url=HERE) as client:
 
         def ask():
             answers.append(client.post("/api/embed", json={"texts": ["bread"]}))
@@ -394,7 +394,7 @@ async def ask_slowly(app, texts, go_on=None):
     return statuses[0]
 
 
-@pytest.mark.parametrize("limits", [Limits(waiting=1), Limits(answer_bytes=100)])
+@pytest.mark.parametrize("limits", [ServeLimits(waiting=1), ServeLimits(answer_bytes=100)])
 def test_an_answer_counts_until_it_is_read(model, limits):
     async def talk():
         app, go_on = application(model, "fr", limits), asyncio.Event()
@@ -609,7 +609,7 @@ def test_clients_that_make_no_progress_are_left_and_others_are_not(folder):
 def test_who_does_not_read_the_answer_is_left(model):
     listener = listen("127.0.0.1", 0)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # its connections have that too
-    served_here = (application(model, "fr", Limits(), ["127.0.0.1"]), listener, 1.0)
+    served_here = (application(model, "fr", ServeLimits(), ["127.0.0.1"]), listener, 1.0)
     threading.Thread(target=serve, args=served_here, daemon=True).start()
     body = json.dumps({"texts": ["bread"] * 10_000}).encode()
     with socket.socket() as connection:

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunker, Source, chunks, opened, texts_of
+from psp.inference.streaming.chunks import TEXT_BYTES, Chunker, ChunkSource, chunks, opened, texts_of
 from psp.text.lines import read_lines
 
 # Everything that other readers take for a line's end, and bytes that are no UTF-8.
@@ -81,7 +81,7 @@ def test_a_long_line_is_read_in_linear_time_and_few_copies(monkeypatch):
     monkeypatch.setenv("PSP_LIMITS", '{"line_bytes": 16777216}')
     line = b"x" * (8 << 20)
     tracemalloc.start()
-    made = list(chunks(Source(io.BytesIO(line + b"\nend"), "x"), 10))
+    made = list(chunks(ChunkSource(io.BytesIO(line + b"\nend"), "x"), 10))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert [chunk.rows for chunk in made] == [1, 1] and made[0].text == line
@@ -114,7 +114,7 @@ def test_what_cannot_be_read(tmp_path, monkeypatch):
     ours, _its = os.pipe()
     os.set_blocking(ours, False)
     with os.fdopen(ours, "rb", buffering=0) as stream, pytest.raises(DataError, match="temporarily unavailable"):
-        Source(stream, "x").read()
+        ChunkSource(stream, "x").read()
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(DataError, match="standard input: is closed; name a file"), opened("-"):
         pass

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from psp.core.errors import DataError, PspError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Source
+from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, ChunkSource
 from psp.inference.streaming.processes import in_order
 
 ROOM = 64 << 10
@@ -48,7 +48,7 @@ def upper(chunk: Chunk, room: memoryview):
 
 def run(data: bytes, jobs: int, rows: int = 10, stream=None) -> bytes:
     out = io.BytesIO()
-    with in_order(Source(stream or io.BytesIO(data), "x"), upper, jobs=jobs, rows=rows, room=ROOM) as done:
+    with in_order(ChunkSource(stream or io.BytesIO(data), "x"), upper, jobs=jobs, rows=rows, room=ROOM) as done:
         try:
             for chunk, result in done:
                 assert result.nbytes >= chunk.rows or b"!bad" in chunk.text
@@ -111,7 +111,7 @@ def test_a_process_that_is_killed_while_nothing_is_to_be_read_is_noticed():
     ours, its = os.pipe()
     with os.fdopen(ours, "rb", buffering=0) as stream, os.fdopen(its, "wb", buffering=0) as writer:
         writer.write(b"a\n")
-        with in_order(Source(stream, "x"), upper, jobs=2, rows=1, room=ROOM) as done:
+        with in_order(ChunkSource(stream, "x"), upper, jobs=2, rows=1, room=ROOM) as done:
             (first, _) = multiprocessing.active_children()
             os.kill(first.pid, signal.SIGKILL)
             with pytest.raises(PspError, match="was killed by SIGKILL"):
@@ -121,7 +121,7 @@ def test_a_process_that_is_killed_while_nothing_is_to_be_read_is_noticed():
 def test_what_ends_the_block_ends_the_processes(tmp_path):
     with (
         pytest.raises(OSError, match="full"),
-        in_order(Source(io.BytesIO(lines(9000)), "x"), upper, jobs=2, rows=10, room=ROOM) as done,
+        in_order(ChunkSource(io.BytesIO(lines(9000)), "x"), upper, jobs=2, rows=10, room=ROOM) as done,
     ):
         next(done)
         raise OSError("full")
@@ -132,7 +132,7 @@ def test_too_many_processes():
     code = """
 import io, resource
 from psp.core.errors import PspError
-from psp.inference.streaming.chunks import Source
+from psp.inference.streaming.chunks import ChunkSource
 from psp.inference.streaming.processes import in_order
 import os
 real, started = os.fork, []
@@ -143,7 +143,7 @@ def fork():  # what a full process table does, where a limit of the system's own
     return started[-1]
 os.fork = fork
 try:
-    with in_order(Source(io.BytesIO(b"a"), "x"), None, jobs=4, rows=1, room=100):
+    with in_order(ChunkSource(io.BytesIO(b"a"), "x"), None, jobs=4, rows=1, room=100):
         pass
 except PspError as error:
     print(error)
@@ -163,13 +163,13 @@ def alive(pid: int) -> bool:
 def test_the_processes_end_by_themselves_when_the_first_one_is_killed(tmp_path):
     code = """
 import io, os, sys, time
-from psp.inference.streaming.chunks import Source
+from psp.inference.streaming.chunks import ChunkSource
 from psp.inference.streaming.processes import in_order
 def work(chunk, room):
     os.write(1, b"%d\\n" % os.getpid())  # in one piece
     time.sleep(0.2)
     return 0, None
-with in_order(Source(io.BytesIO(b"line\\n" * 100_000), "x"), work, jobs=3, rows=1, room=100) as done:
+with in_order(ChunkSource(io.BytesIO(b"line\\n" * 100_000), "x"), work, jobs=3, rows=1, room=100) as done:
     for _ in done:
         pass
 """

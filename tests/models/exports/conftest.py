@@ -60,11 +60,11 @@ def kinds(make):
         "words left out": Model(table(len(letters), 12), letters, CONFIG | {"left_out": [3, 4]}),
         "words by spaces": Model(table(len(spaces), 12), spaces, CONFIG),
         "trigrams": Model(table(len(trigram), 7), trigram, CONFIG),
-        "lstm": Model(table(len(letters), 6), letters, CONFIG, sequence=lstm(6, 5, "lstm", "average", "mean")),
+        "lstm": Model(table(len(letters), 6), letters, CONFIG, contextual=lstm(6, 5, "lstm", "average", "mean")),
     }
     for combine, pooling in itertools.product(("average", "concat"), ("mean", "max")):
         found[f"blstm {combine} {pooling}"] = Model(
-            make().table, make().tokenizer, CONFIG, sequence=lstm(12, 5, "blstm", combine, pooling)
+            make().table, make().tokenizer, CONFIG, contextual=lstm(12, 5, "blstm", combine, pooling)
         )
     found["combination"] = Combination([make(), found["trigrams"], found["lstm"]], [1, 0.5, 2])
     found["joined as they are"] = Combination([make(), found["trigrams"]], scaled=False)

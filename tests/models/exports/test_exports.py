@@ -61,9 +61,9 @@ def same_direction(found, expected):
 
 
 @sentence_transformers
-@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
-def test_sentence_transformers_has_the_same_vectors(make, tmp_path, left_out):
-    model = make(left_out=left_out)
+@pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
+def test_sentence_transformers_has_the_same_vectors(make, tmp_path, excluded_ids):
+    model = make(left_out=excluded_ids)
     export("sentence-transformers", model, tmp_path / "out", sample())
     texts = [*TEXTS, *UNKNOWN, "日"]
     found = embed_by_sentence_transformers(tmp_path / "out", texts, trust_remote_code=True)
@@ -77,10 +77,10 @@ def test_its_readme_quotes_what_the_library_says_without_the_argument(model, tmp
 
     export("sentence-transformers", model, tmp_path / "out", sample())
     readme = (tmp_path / "out/README.md").read_text()
-    quoted = " ".join(line.removeprefix("> ") for line in readme.splitlines() if line.startswith("> "))
+    reported = " ".join(line.removeprefix("> ") for line in readme.splitlines() if line.startswith("> "))
     with pytest.raises(ValueError) as refused:
         SentenceTransformer(str(tmp_path / "out"), device="cpu")
-    assert quoted and quoted in " ".join(str(refused.value).split())
+    assert reported and reported in " ".join(str(refused.value).split())
     assert "psp export static-embedding" in readme
 
 
@@ -132,28 +132,28 @@ def test_sentence_transformers_options(model, tmp_path):
 
 
 @sentence_transformers
-@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
+@pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
 @pytest.mark.parametrize("form", ["static-embedding", "model2vec"])
-def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tmp_path, form, left_out):
-    model = make(left_out=left_out)
+def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tmp_path, form, excluded_ids):
+    model = make(left_out=excluded_ids)
     export(form, model, tmp_path / "out", sample())
     found, expected = embed_by_sentence_transformers(tmp_path / "out", TEXTS), model.embed_raw_text(TEXTS)
-    if not left_out:
+    if not excluded_ids:
         np.testing.assert_allclose(found, expected, **CLOSE)
     same_direction(found, expected)
     same_direction(embed_by_sentence_transformers(tmp_path / "out", UNKNOWN), model.embed_raw_text(UNKNOWN))
 
 
 @model2vec
-@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
-def test_model2vec_has_the_same_vectors(make, tmp_path, left_out):
+@pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
+def test_model2vec_has_the_same_vectors(make, tmp_path, excluded_ids):
     from model2vec import StaticModel
 
-    model = make(left_out=left_out)
+    model = make(left_out=excluded_ids)
     export("model2vec", model, tmp_path / "out", sample())
     loaded, texts = StaticModel.from_pretrained(tmp_path / "out"), [*TEXTS, *UNKNOWN]
     found, expected = loaded.encode(texts), model.embed_raw_text(texts)
-    if not left_out:
+    if not excluded_ids:
         np.testing.assert_allclose(found, expected, **CLOSE)
     same_direction(found, expected)
 
@@ -208,7 +208,7 @@ def test_mteb_runs_psp_itself_and_so_takes_every_kind(tmp_path):
     words = Model(rng.standard_normal((3, 4), dtype=np.float32), WordTokenizer([("a", 1), ("b", 1)]))
     shapes = (8, 4), (8, 2), (8,)
     direction = Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes))
-    reader = Model(words.weight, words.tokenizer, sequence=Lstm([direction]))
+    reader = Model(words.weight, words.tokenizer, contextual=Lstm([direction]))
     for name, model, numbers in (
         ("words", words, (12, 12)),
         ("lstm", reader, (12 + 56, 12)),
@@ -227,9 +227,9 @@ def test_mteb_runs_psp_itself_and_so_takes_every_kind(tmp_path):
 @model2vec
 @onnxruntime
 @pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding", "model2vec", "onnx"])
-@pytest.mark.parametrize("left_out", [[], LEFT_OUT])
-def test_the_code_in_its_readme_runs(make, tmp_path, form, left_out, monkeypatch):
-    model = make(left_out=left_out)
+@pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
+def test_the_code_in_its_readme_runs(make, tmp_path, form, excluded_ids, monkeypatch):
+    model = make(left_out=excluded_ids)
     said = export(form, model, tmp_path / "out", sample())
     text = (tmp_path / "out/README.md").read_text()
     assert said in text

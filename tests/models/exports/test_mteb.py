@@ -18,7 +18,7 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import sha256
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.testsets import YEARS, StsSource
-from psp.models import card
+from psp.models import card, card_file
 from psp.models.exports import export
 from psp.models.exports.mteb import _CODES, LICENCES, language
 from psp.models.folder import save_model
@@ -44,7 +44,9 @@ def folder(model, tmp_path_factory):
     """The folder of a model called fr, with a model card."""
     folder = tmp_path_factory.mktemp("results") / "fr/model"
     save_model(folder, model.weight, model.sentencepiece_model, model.config)
-    (folder / card.NAME).write_text(card.card(psp.load_model(folder).config, licence="MIT", data={"corpora": [CORPUS]}))
+    (folder / card_file.NAME).write_text(
+        card.card(psp.load_model(folder).config, licence="MIT", data={"corpora": [CORPUS]})
+    )
     return folder
 
 
@@ -117,7 +119,7 @@ def test_the_corpora_of_its_card_are_a_comment(folder, tmp_path):
 def test_what_is_unknown_is_none(sp_model, make, tmp_path, read):
     model = Model(make().weight, sp_model, {"languages": ["en", "tlh"]})
     model.save(tmp_path / "model")
-    (tmp_path / "model" / card.NAME).unlink()
+    (tmp_path / "model" / card_file.NAME).unlink()
     text = write(tmp_path / "model", tmp_path / "a.py")
     meta = read(text)["model_meta"]
     assert meta.languages is None and "languages=None,  # psp's codes: en, tlh\n" in text
@@ -141,7 +143,7 @@ def test_prompts_are_instructions_and_a_smaller_table_needs_less(folder, make, t
 def test_licences_that_mteb_has_no_name_for_are_quoted(folder, tmp_path, read, licence, named, comment):
     copy = tmp_path / "model"
     psp.load_model(folder).save(copy)
-    (copy / card.NAME).write_text(f"---\r\nlanguage: en\r\nlicense: '{licence}'\r\n---\r\n# By hand\r\n")
+    (copy / card_file.NAME).write_text(f"---\r\nlanguage: en\r\nlicense: '{licence}'\r\n---\r\n# By hand\r\n")
     text = write(copy, tmp_path / "out.py")
     assert read(text)["model_meta"].license == named and comment in text
 
@@ -150,7 +152,7 @@ def test_no_name_breaks_the_file(model, tmp_path, read):
     folder = tmp_path / 'a "quoted" \\ name\n# é' / "model"
     model.save(folder)
     corpus = CORPUS | {"corpus": 'x\r"""\0', "version": "v1"}
-    (folder / card.NAME).write_text(card.card(psp.load_model(folder).config, data={"corpora": [corpus]}))
+    (folder / card_file.NAME).write_text(card.card(psp.load_model(folder).config, data={"corpora": [corpus]}))
     text = write(folder, tmp_path / "out.py")
     names = read(text)
     assert names["FOLDER"] == str(folder) and names["model_meta"].name.endswith(folder.parent.name)

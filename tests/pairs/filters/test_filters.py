@@ -16,6 +16,7 @@ import psp.pairs.filters
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import boolean, integer
 from psp.pairs.filters import Batch, Filter, build, names
+from psp.text.language_scores import LanguageScores, _model
 from psp.text.languages import LID_LABELS, lid_label
 from psp.text.words import clean
 
@@ -288,7 +289,7 @@ def test_a_side_in_the_partners_language_is_dropped_at_a_lower_probability_than_
     probable, improbable = "Dieses Haus ist nicht sehr alt", "Das Restaurant"
 
     def judged(languages: tuple[str, str], text: str, **settings: float) -> str | None:
-        (judge,) = build({"language": {"sides": "target", **settings}}, languages, {"lid": lid})
+        (judge,) = build({"language": {"sides": "target", "identifier": "lid176", **settings}}, languages, {"lid": lid})
         return judge(batch((ENGLISH, text)))[0]
 
     (judge,) = build({"language": {}}, ("de", "fr"), {"lid": lid})
@@ -304,7 +305,7 @@ def test_a_side_in_the_partners_language_is_dropped_at_a_lower_probability_than_
 
 
 def test_a_side_of_a_language_without_a_label_is_dropped_for_the_partners_alone(lid):
-    (judge,) = build({"language": {}}, ("en", "xh"), {"lid": lid})
+    (judge,) = build({"language": {"identifier": "lid176"}}, ("en", "xh"), {"lid": lid})
     assert judge(batch((ENGLISH, ZULU), (ENGLISH, FRENCH), (ENGLISH, ENGLISH), (FRENCH, ZULU))) == [
         None,
         None,
@@ -350,6 +351,46 @@ def test_a_side_too_short_to_judge_is_kept(lid):
     assert judged(8) == [None, None]
 
 
+SWAHILI = "Kiasi cha maji kinachohitajika hutegemea ukubwa wa shamba lako."
+
+
+def test_most_lines_are_judged_without_lid176(tmp_path):
+    """Its file is not even read: py3langid has no doubt about these."""
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": tmp_path / "none.ftz"})
+    rows = [(ENGLISH, FRENCH), (ENGLISH, SWAHILI), (GERMAN, FRENCH), (ENGLISH, ENGLISH), (ENGLISH, QURAN)]
+    assert judge(batch(*rows)) == [None, "language: target", "language: source", "language: target", "language: target"]
+
+
+def test_lines_that_py3langid_leaves_open_are_for_lid176(lid):
+    unsettled = "Das Restaurant"  # of which a French text may well have the name
+    (judge,) = build({"language": {"identifier": "py3langid"}}, ("de", "fr"))
+    (suspect,) = LanguageScores().suspects([unsettled], "fr", "de", (), 2.0)
+    assert suspect.gap == suspect.partner < judge.settings["gap"] and judge(batch((GERMAN, unsettled))) == [None]
+    for own, reason in ((0.05, "language: target"), (0.0, None)):  # below `own`, lid.176 finds it improbable
+        (judge,) = build({"language": {"own": own}}, ("de", "fr"), {"lid": lid})
+        assert judge(batch((GERMAN, unsettled))) == [reason]
+    (judge,) = build({"language": {"gap": suspect.gap - 0.1, "identifier": "py3langid"}}, ("de", "fr"))
+    assert judge(batch((GERMAN, unsettled))) == ["language: target"]
+
+
+def test_a_language_that_one_of_them_lacks(lid):
+    asturian = "Nun sé qué facer cola mio vida, la verdá."
+    assert "ast" not in LanguageScores().labels and "yo" in LanguageScores().labels
+    (judge,) = build({"language": {}}, ("en", "ast"), {"lid": lid})
+    assert judge(batch((ENGLISH, asturian), (ENGLISH, ENGLISH))) == [None, "language: target"]
+    (judge,) = build({"language": {"identifier": "py3langid"}}, ("en", "ast"))
+    with pytest.raises(ConfigError, match=r"py3langid does not know 'ast'; write `identifier: both`"):
+        judge(batch((ENGLISH, asturian)))
+
+
+def test_without_py3langid_the_extra_is_named(lid, monkeypatch):
+    monkeypatch.setattr("psp.text.language_scores._model", _model.__wrapped__)
+    monkeypatch.setitem(sys.modules, "py3langid.langid", None)
+    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    with pytest.raises(PspError, match=r"py3langid.*pip install 'paraphrastic\[data\]'"):
+        judge(batch((ENGLISH, FRENCH)))
+
+
 @functools.cache
 def english_and_arabic(lid: Path) -> Filter:
     return build({"language": {}}, ("en", "ar"), {"lid": lid})[0]
@@ -381,7 +422,7 @@ def vectors(path: Path) -> None:
 
 def test_a_model_that_is_missing_or_is_not_one(tmp_path, lid):
     def load(path: Path) -> str:
-        (judge,) = build({"language": {}}, ("en", "fr"), {"lid": path})
+        (judge,) = build({"language": {"identifier": "lid176"}}, ("en", "fr"), {"lid": path})
         with pytest.raises(DataError, match="fetch") as error:
             judge(batch((ENGLISH, FRENCH)))
         return str(error.value)
@@ -397,7 +438,7 @@ def test_a_model_that_is_missing_or_is_not_one(tmp_path, lid):
 
 def test_without_fasttext_the_extra_is_named(lid, monkeypatch):
     monkeypatch.setitem(sys.modules, "fasttext", None)
-    (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
+    (judge,) = build({"language": {"identifier": "lid176"}}, ("en", "fr"), {"lid": lid})
     with pytest.raises(PspError, match=r"pip install 'paraphrastic\[data\]'"):
         judge(batch((ENGLISH, FRENCH)))
 
@@ -423,7 +464,7 @@ def test_silent_and_lazy(lid):
 import sys
 from psp.pairs.filters import Batch, build
 (judge,) = build({{"language": {{}}}}, ("en", "fr"), {{"lid": {str(lid)!r}}})
-assert "fasttext" not in sys.modules
+assert not {{"fasttext", "py3langid", "numba"}} & sys.modules.keys()
 assert judge(Batch([{ENGLISH!r}], [{FRENCH!r}], [], [])) == [None]
 """
     child = subprocess.run([sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=False)

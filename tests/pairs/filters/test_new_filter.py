@@ -100,7 +100,7 @@ def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     report = found["report"]
     assert (report["kept"], report["dropped"]) == (2, {"shouting": 1})
     assert report["filters"]["shouting"] == {"min": 5, "sides": "both", "enabled": True}
-    line = "| `min` | `5` | `7` |  |  |  | whole number ≥ 1 | characters from which on a side counts as shouted |"
+    line = "| `min` | `5` | `7` |  | whole number ≥ 1 | characters from which on a side counts as shouted |"
     assert "### `filters.shouting`\n\nText in capitals.\n" in found["page"] and line in found["page"]
     # `make settings` has written the page.
     assert (tmp_path / "docs/settings.md").read_text() == found["page"]

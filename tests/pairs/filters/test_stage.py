@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
-from psp.pairs.filters import build, filter_corpus
+from psp.pairs.filters import RowError, build, filter_corpus, gather
 from psp.text.segment import Segmenter
 from psp.text.words import clean
 
@@ -79,6 +79,50 @@ def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
     assert 0 < first[1]["kept"] < 3000
 
 
+@settings(max_examples=60)
+@given(rows=pairs, cuts=st.lists(st.integers(0, 30), max_size=6), sample=st.integers(0, 5))
+def test_shards_joined_are_the_whole(tmp_path_factory, rows, cuts, sample):
+    folder = tmp_path_factory.mktemp("filter")
+    config = {"length": {"min": 1, "max": 2}, "identical": {"enabled": True}}
+    whole = run(rows, folder, config, sample=sample)
+    ends = [*sorted(cuts), None]
+    shards = []
+    for number, rows_of_it in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        (folder / str(number)).mkdir()
+        run(rows, folder / str(number), config, sample=sample, shard=rows_of_it)
+        shards.append(tuple(folder / str(number) / f"out.{name}" for name in ("tsv", "json", "dropped.tsv")))
+    out, report, dropped = folder / "joined.tsv", folder / "joined.json", folder / "joined.dropped.tsv"
+    assert gather(shards, out, report, dropped, sample=sample) == whole[1] == json.loads(report.read_text())
+    assert (out.read_bytes(), dropped.read_bytes()) == (whole[0], whole[2])
+
+
+class Particular:
+    """A filter that cannot judge one row."""
+
+    name, settings = "particular", {}
+
+    def prepare(self):
+        pass
+
+    def __call__(self, batch):
+        if "7" in batch.source:
+            raise RowError("cannot judge", batch.source.index("7"))
+        return [None] * len(batch)
+
+
+def test_an_error_in_a_shard_names_the_row_of_the_corpus(tmp_path):
+    rows = [(str(row), "a") for row in range(10)]
+    for shard in (None, (5, None), (3, 8)):
+        with pytest.raises(DataError, match=r"^C, line 8: cannot judge$"):
+            run(rows, tmp_path, {}, filters=[Particular()], shard=shard)
+    run(rows, tmp_path, {}, filters=[Particular()], shard=(0, 7))
+
+
+def test_a_shard_behind_the_end_is_empty_and_no_warning(tmp_path, caplog):
+    out, summary, dropped = run([("a", "b")], tmp_path, {"length": {"enabled": False}}, shard=(5, 9))
+    assert (out, summary["seen"], dropped, caplog.text) == (b"", 0, b"", "")
+
+
 def test_translation_scores_are_carried_but_not_to_bitext_that_is_mined(tmp_path):
     rows = [("one two three", "un deux trois", 0.5, -1.25), ("x", "y", 1.0, -3.0), ("A b c", "d e f", 1e-05, -2.0)]
     out, _, dropped = run(rows, tmp_path, {"length": {"min": 2}}, batch=2)
@@ -89,7 +133,7 @@ def test_translation_scores_are_carried_but_not_to_bitext_that_is_mined(tmp_path
 
 
 def test_an_error_in_a_worker_reaches_the_caller_and_leaves_nothing(tmp_path):
-    filters = build({"language": {}}, ("en", "fr"), {"lid": tmp_path / "none.ftz"})
+    filters = build({"language": {"identifier": "lid176"}}, ("en", "fr"), {"lid": tmp_path / "none.ftz"})
     for processes in (1, 2):
         with pytest.raises(DataError, match=r"none\.ftz: no such file"):
             run([("a", "b")] * 100, tmp_path, {}, filters=filters, processes=processes, batch=10)

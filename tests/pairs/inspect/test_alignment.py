@@ -2,13 +2,13 @@
 
 import pytest
 
-from psp.pairs.inspect.alignment import LEAST_PAIRS, Words, pieces
+from psp.pairs.inspect.alignment import LEAST_PAIRS, AlignedWords, pieces
 from tests.pairs.inspect.conftest import looked_at, made, shifted, shuffled
 
 
 def fit(rows):
     sample = looked_at(rows)[1]
-    return Words(sample).fit(sample), sample
+    return AlignedWords(sample).fit(sample), sample
 
 
 def test_translations_fit_and_pairs_at_random_do_not():
@@ -32,15 +32,15 @@ def test_a_shift_by_one_line_is_told_by_the_line_beside():
 def test_a_corpus_is_judged_by_what_others_teach():
     rows = made(3000)
     good, bad = looked_at(rows[:2500])[1], looked_at(shuffled(rows[2500:]))[1]
-    words = Words([*good, *bad])
+    words = AlignedWords([*good, *bad])
     assert words.fit(good).doubtful < 0.1 and words.fit(bad).doubtful > 0.85
 
 
 def test_few_pairs_say_nothing():
     sample = looked_at(made(LEAST_PAIRS - 1))[1]
-    assert Words(sample).fit(sample) is None
+    assert AlignedWords(sample).fit(sample) is None
     sample = looked_at([("", "")] * LEAST_PAIRS)[1]
-    assert Words(sample).fit(sample) is None
+    assert AlignedWords(sample).fit(sample) is None
 
 
 @pytest.mark.parametrize(

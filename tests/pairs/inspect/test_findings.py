@@ -101,9 +101,10 @@ def test_a_language_without_a_label_is_named_once():
     unknown = {"label": None, "texts": 80, "own": None, "found": [{"name": "pl", "share": 0.97}]}
     report = changed(("sides.1", side("csb", labels=unknown)))
     report["corpora"].append({**copy.deepcopy(report["corpora"][0]), "label": "More.en-csb"})
+    report["corpora"].append(changed(("sides.1", side("xh", labels=unknown)))["corpora"][0])  # which py3langid knows
     (found,) = find(report)
     assert found["kind"] == "label" and found["corpus"] is None and found["value"] is None
-    assert "no label for csb (Kashubian)" in found["text"] and "It takes them for pl (Polish) (97%)" in found["text"]
+    assert "knows csb (Kashubian)" in found["text"] and "lid.176 takes them for pl (Polish) (97%)" in found["text"]
 
 
 def test_only_sets_whose_sentences_stay_are_told():

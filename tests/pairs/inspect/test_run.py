@@ -9,7 +9,7 @@ from psp.core import schemas
 from psp.core.errors import DataError
 from psp.pairs.filters import for_text, section
 from psp.pairs.inspect import reading
-from psp.pairs.inspect.run import Corpus, inspect
+from psp.pairs.inspect.run import InspectedCorpus, inspect
 from tests.conftest import write_lid, write_pair_file
 from tests.pairs.inspect.conftest import made, shifted, shuffled
 
@@ -36,7 +36,7 @@ def look(folder, classifier, languages=("xx", "yy"), tests=None, kind="local", f
         if rows is not None:
             write_pair_file(path, rows)
         label = f"{name}.{'-'.join(languages)}"
-        parts.append(Corpus(label, name, kind, languages, languages, filters or settings(), path))
+        parts.append(InspectedCorpus(label, name, kind, languages, languages, filters or settings(), path))
     report = inspect(
         "mine", parts, pairs=1200, samples=3, lid=classifier, tests=tests or {}, segmenters={}, seed=1, warn_pairs=100
     )
@@ -156,7 +156,7 @@ def test_random_lines_beside_right_ones_are_among_the_worst(tmp_path, classifier
 def test_of_the_quran_the_turkish_is_misaligned_and_the_arabic_vowelled(language, expected, psp_data):
     pair = "-".join(sorted(("en", language)))
     parts = [
-        Corpus(name, name, "opus", ("en", language), ("en", language), settings(), path)
+        InspectedCorpus(name, name, "opus", ("en", language), ("en", language), settings(), path)
         for name in ("Quran", "XNLI", "GameTexts")
         for path in sorted(psp_data.glob(f"opus/{name}/*/moses/{pair}.txt.zip"))
     ]

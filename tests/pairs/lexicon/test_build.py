@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
 from psp.pairs.lexicon import build
-from psp.pairs.lexicon.build import Found, make_lexicon
-from psp.pairs.lexicon.sentences import Source
+from psp.pairs.lexicon.build import PairCounts, make_lexicon
+from psp.pairs.lexicon.sentences import SentenceSource
 from psp.pairs.lexicon.settings import SECTION
 from tests.pairs.conftest import ODD
 from tests.pairs.lexicon.reference import plain_lexicon
@@ -36,12 +36,12 @@ rows = st.lists(st.tuples(sentence, sentence), min_size=1, max_size=12)
 def made(
     folder: Path, given: list[tuple[str, ...]], *, paraphrases: bool = True, asked: Any = (), files: int = 1,
     sizes: dict[str, int] | None = None, **settings: Any,
-) -> tuple[list[str], dict[str, Any], Found]:  # fmt: skip
+) -> tuple[list[str], dict[str, Any], PairCounts]:  # fmt: skip
     sources = []
     for number in range(files):
         path = folder / f"{number}.tsv"
         path.write_bytes("".join("\t".join(map(str, row)) + "\n" for row in given[number::files]).encode())
-        sources.append(Source(path.stem, path))
+        sources.append(SentenceSource(path.stem, path))
     out = folder / "lexicon.tsv"
     summary, found = make_lexicon(
         sources, out, paraphrases=paraphrases, settings=DEFAULTS | settings, asked=asked, **(sizes or {})

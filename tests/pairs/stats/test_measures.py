@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from psp.core.errors import DataError
 from psp.pairs.stats.measures import (
     Frequencies,
-    Sentences,
+    MeasuredSentences,
     entropy,
     frequencies_of,
     moments,
@@ -30,7 +30,7 @@ def plain_idf(tokens, total, frequency):
 
 @given(TOKENS)
 def test_figures_are_as_defined(tokens):
-    sentences = Sentences(tokens)
+    sentences = MeasuredSentences(tokens)
     held = Counter(word for one in tokens for word in one)
     total = sum(held.values())
     wanted = -sum(count / total * math.log(count / total) for count in held.values())
@@ -46,7 +46,7 @@ def test_figures_are_as_defined(tokens):
 def test_idf_of_another_text_takes_unseen_words_as_seen_once(tokens):
     known = {"a": 50, "b": 2}
     wanted = plain_idf(tokens, 100, Counter(dict.fromkeys("cdefg", 1) | known))
-    assert Sentences(tokens).idf(Frequencies(100, known)) == pytest.approx(wanted, abs=1e-9)
+    assert MeasuredSentences(tokens).idf(Frequencies(100, known)) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_frequencies_count_sentences_with_a_word_and_wanted_words_only(tmp_path):
@@ -89,6 +89,6 @@ def test_overlap_is_the_filters(source, target):
 
 
 def test_a_side():
-    found = side(["été là", "a"], Sentences([["été", "là"], ["a"]]))
+    found = side(["été là", "a"], MeasuredSentences([["été", "là"], ["a"]]))
     assert found["characters"]["mean"] == 3.5 and found["bytes"]["mean"] == 5 and found["words"]["mean"] == 1.5
     assert found["types"] == found["tokens"] == 3 and found["entropy"] == pytest.approx(math.log(3))

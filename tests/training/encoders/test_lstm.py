@@ -225,5 +225,5 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str,
     report = read_json(tmp_path / "killed/train/train.json")
     assert report["encoder"] == checked_encoder(own)
     model = psp.load_model(tmp_path / "killed/model")
-    assert model.sequence is not None and (model.dim, model.sequence.kind) == (12, "blstm")
+    assert model.contextual is not None and (model.dim, model.contextual.kind) == (12, "blstm")
     assert report["best"]["error"] < 60  # % of 200 sentences; by chance 99.5

@@ -21,7 +21,7 @@ from psp.training.losses.teacher import (
     squares_loss,
     squares_objective,
 )
-from psp.training.objectives import Comparison, MiniBatch
+from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
 
 INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "candidates": "batch", "mask_equal": True}
@@ -32,7 +32,7 @@ def encoded(count: int) -> Encoded:
     return Encoded(np.arange(count, dtype=np.int32), np.arange(count + 1, dtype=np.int64))
 
 
-def lessons(count: int, among: int = 5, seed: int = 0) -> Any:
+def targets(count: int, among: int = 5, seed: int = 0) -> Any:
     generator = np.random.default_rng(seed)
     vectors = generator.standard_normal((count, 6))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]
@@ -40,10 +40,10 @@ def lessons(count: int, among: int = 5, seed: int = 0) -> Any:
     return SimpleNamespace(vectors=vectors.astype(np.float16), nearest=order[:, :among].astype(np.int32))
 
 
-def batch(taught: list[tuple[int, int]], step: int = 0) -> MiniBatch:
-    sides = encoded(len(taught)), encoded(len(taught))
-    pairs = Pairs(*sides, np.ones(len(taught), bool), np.array(taught, np.int32))
-    return MiniBatch(pairs, np.arange(len(taught)), None, torch.device("cpu"), step=step)
+def batch(teacher_rows: list[tuple[int, int]], step: int = 0) -> MiniBatch:
+    sides = encoded(len(teacher_rows)), encoded(len(teacher_rows))
+    pairs = Pairs(*sides, np.ones(len(teacher_rows), bool), np.array(teacher_rows, np.int32))
+    return MiniBatch(pairs, np.arange(len(teacher_rows)), None, torch.device("cpu"), step=step)
 
 
 @pytest.mark.parametrize(("plain", "fast"), BOTH)
@@ -85,14 +85,14 @@ def test_small_differences_cost_the_same_by_both() -> None:
 
 def test_neighbourhoods_depend_on_the_seed_and_the_step_alone() -> None:
     settings = TeacherSettings(encoder="x", centres=4, neighbours=2, among=5, weight=1)
-    taught = lessons(60)
-    loss = TeacherLoss(None, taught, encoded(60), settings, seed=1)
-    again = TeacherLoss(None, taught, encoded(60), settings, seed=1)
+    given_targets = targets(60)
+    loss = TeacherLoss(None, given_targets, encoded(60), settings, seed=1)
+    again = TeacherLoss(None, given_targets, encoded(60), settings, seed=1)
     rows = loss.neighbourhoods(3)
     assert np.array_equal(rows, again.neighbourhoods(3)) and not np.array_equal(rows, loss.neighbourhoods(4))
     assert 4 < len(rows) <= 12 and (np.diff(rows) > 0).all()
     # Each is a centre or one of a centre's nearest: so 4 of them have two of their nearest among the rows.
-    with_two = [row for row in rows if np.isin(taught.nearest[row], rows).sum() >= 2]
+    with_two = [row for row in rows if np.isin(given_targets.nearest[row], rows).sum() >= 2]
     assert len(with_two) >= 4
     compared = loss.compare(batch([(0, 0), (1, 1)], step=3))
     assert np.array_equal(compared.further.ids, rows)
@@ -101,7 +101,7 @@ def test_neighbourhoods_depend_on_the_seed_and_the_step_alone() -> None:
 
 def test_without_pairs_the_teachers_sentences_of_a_mini_batch_are_compared_each_once() -> None:
     settings = TeacherSettings(encoder="x", loss="kl", weight=1)
-    loss = TeacherLoss(None, lessons(9), None, settings, seed=1)
+    loss = TeacherLoss(None, targets(9), None, settings, seed=1)
     compared = loss.compare(batch([(3, -2), (7, -2), (-1, -2), (3, -2), (0, -2)]))
     assert compared.further is None
     assert [list(part) for part in compared.texts] == [[4, 0, 1]]  # rows 0, 3 and 7
@@ -110,14 +110,14 @@ def test_without_pairs_the_teachers_sentences_of_a_mini_batch_are_compared_each_
 
 def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> None:
     settings = TeacherSettings(encoder="x", loss="kl", weight=0.25, scale=20)
-    taught, inner = lessons(9), make_loss(INFONCE)
+    given_targets, inner = targets(9), make_loss(INFONCE)
     given = batch([(3, 4), (5, -1), (6, -2), (1, 0)])
-    compared = TeacherLoss(inner, taught, None, settings, seed=1).compare(given)
+    compared = TeacherLoss(inner, given_targets, None, settings, seed=1).compare(given)
     assert [list(part) for part in compared.texts] == [[0, 1, 3], [4, 5, 7], [], [], [2]]
     vectors = torch.randn(7, 5)
     of_pairs = inner.compare(MiniBatch(given.pairs, np.array([0, 1, 3]), None, given.device))
     order = [5, 2, 0, 3, 1, 6]  # of the rows 0, 1, 3, 4, 5 and 6
-    cosines = torch.from_numpy(taught.vectors[[0, 1, 3, 4, 5, 6]].astype(np.float32))
+    cosines = torch.from_numpy(given_targets.vectors[[0, 1, 3, 4, 5, 6]].astype(np.float32))
     wanted = 0.75 * of_pairs.loss(vectors[:6]) + 0.25 * divergence_loss(vectors[order], cosines @ cosines.T, 20)
     assert float(compared.loss(vectors)) == pytest.approx(float(wanted), rel=1e-2)
 
@@ -126,7 +126,7 @@ def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> Non
 def test_a_mini_batch_with_nothing_to_compare_is_a_step_without_a_gradient(weight: float) -> None:
     inner = make_loss(INFONCE) if weight < 1 else None
     settings = TeacherSettings(encoder="x", loss="kl", weight=weight)
-    compared = TeacherLoss(inner, lessons(9), None, settings, seed=1).compare(batch([(2, -2), (-1, -2)]))
+    compared = TeacherLoss(inner, targets(9), None, settings, seed=1).compare(batch([(2, -2), (-1, -2)]))
     vectors = torch.randn(sum(map(len, compared.texts)), 4, requires_grad=True)
     compared.loss(vectors).backward()
     assert vectors.grad is not None and not vectors.grad.any()
@@ -136,16 +136,16 @@ def test_the_loss_of_equal_vectors_is_known() -> None:
     class Ten(Loss):
         learning_rate, takes_negatives, takes_negatives_of_targets = 1e-3, False, False
 
-        def compare(self, batch: MiniBatch) -> Comparison:
+        def compare(self, batch: MiniBatch) -> PairComparison:
             raise NotImplementedError
 
         def of_equal_vectors(self, pairs: int) -> float:
             return 10.0
 
-    taught = lessons(30)
-    vectors = torch.from_numpy(taught.vectors.astype(np.float32))
+    given_targets = targets(30)
+    vectors = torch.from_numpy(given_targets.vectors.astype(np.float32))
     equal = float(divergence_loss(torch.ones(30, 4), vectors @ vectors.T, 20))
     for weight, wanted in ((1.0, equal), (0.5, 5 + equal / 2)):
         settings = TeacherSettings(encoder="x", loss="kl", weight=weight, scale=20)
-        loss = TeacherLoss(Ten() if weight < 1 else None, taught, None, settings, seed=1)
+        loss = TeacherLoss(Ten() if weight < 1 else None, given_targets, None, settings, seed=1)
         assert loss.of_equal_vectors(30) == pytest.approx(wanted, rel=1e-2)

@@ -19,7 +19,7 @@ from psp.models.registry import load_encoder
 from psp.pairs.store import Store
 from psp.training.loop import Training
 from psp.training.teaching import teach as module
-from psp.training.teaching.lessons import NONE, TEXT, Lessons, TaughtPairs
+from psp.training.teaching.targets import NONE, TEXT, DistillationTargets, DistilledPairs
 from psp.training.teaching.teach import neighbours
 from tests.conftest import rows_of
 from tests.training.conftest import corpus
@@ -35,9 +35,9 @@ def test_each_sentence_in_the_teachers_language_has_its_vector(
     monkeypatch.setattr(module, "BLOCK", 100)
     out = taught(case, tmp_path)
     found = load_file(out)  # what other programs read
-    lessons = Lessons(out)
+    targets = DistillationTargets(out)
     lines = [line.split("\t") for line in case.pairs.read_text().splitlines()]
-    assert len(lessons) == len({source for source, _, _ in lines}) == lessons.about["sentences"]
+    assert len(targets) == len({source for source, _, _ in lines}) == targets.about["sentences"]
     assert len(list((tmp_path / "cache").rglob("*.npy"))) == 6
     known = load_encoder(str(case.teacher))
     vectors = known.embed([source for source, _, _ in lines])
@@ -49,7 +49,7 @@ def test_each_sentence_in_the_teachers_language_has_its_vector(
     best = np.sort(cosines, axis=1)[:, ::-1][:, :8]
     np.testing.assert_allclose(np.take_along_axis(cosines, found["nearest"].astype(int), 1), best, atol=1e-3)
     with Store(case.store) as store:
-        ids = TaughtPairs(store, lessons).sentences()
+        ids = DistilledPairs(store, targets).sentences()
         source = rows_of(store.read(0, len(store)).source)
     assert [rows_of(ids)[row] for row in found["rows"][:, 0]] == source
 
@@ -58,8 +58,8 @@ def test_a_part_is_the_beginning_of_the_whole_and_blocks_are_shared(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "BLOCK", 64)
-    whole = Lessons(taught(case, tmp_path / "a", loss="kl"))
-    some = Lessons(taught(case, tmp_path / "b", loss="kl", sentences=150))
+    whole = DistillationTargets(taught(case, tmp_path / "a", loss="kl"))
+    some = DistillationTargets(taught(case, tmp_path / "b", loss="kl", sentences=150))
     assert len(some) == 150 and whole.nearest is None
     np.testing.assert_array_equal(some.vectors, whole.vectors[:150])
     np.testing.assert_array_equal(np.where(whole.rows < 150, whole.rows, NONE), some.rows)
@@ -175,7 +175,7 @@ def test_a_student_comes_to_see_sentences_as_its_teacher_does(
     teacher = taught(case, tmp_path, loss=loss)
     report = learn(case, tmp_path, teacher, loss=loss, weight=weight)
     schemas.check(json.loads((tmp_path / "train/train.json").read_text()), "train")
-    assert report["teacher"]["loss"] == loss and report["teacher"]["taught"] == len(Lessons(teacher))
+    assert report["teacher"]["loss"] == loss and report["teacher"]["taught"] == len(DistillationTargets(teacher))
     assert agreement(case, tmp_path / "model") > 0.65  # untrained: 0.1
 
 

@@ -159,9 +159,9 @@ def teach_pairs(folder, pairs, dim=8):
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [32, 8])
 def test_a_teachers_vectors_of_one_side_are_learnt_for_both(base, tmp_path, dim):
-    lessons, teacher = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True), dim)
+    targets, teacher = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True), dim)
     settings = {"learning_rate": 5e-3, "epochs": 12, "checkpoint_steps": None}
-    report = train(tmp_path, base, mixed=True, teacher=lessons, **settings)
+    report = train(tmp_path, base, mixed=True, teacher=targets, **settings)
     schemas.check(read_json(tmp_path / "train/train.json"), "train")
     about = report["teacher"]
     assert (about["dim"], about["languages"], about["untaught"], report["pairs"]) == (dim, ["xx"], 0, 240)
@@ -177,13 +177,13 @@ def test_a_teachers_vectors_of_one_side_are_learnt_for_both(base, tmp_path, dim)
 
 
 def test_a_teachers_file_of_other_pairs_is_refused(base, tmp_path):
-    lessons, _ = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True))
+    targets, _ = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True))
     for pairs, said in (
         (PAIRS[:200], "of 240 pairs, but"),
         (PAIRS[1:241], "is another one now; the file is of another"),
     ):
         with pytest.raises(DataError, match=said):
-            train(tmp_path, base, pairs=pairs, mixed=True, teacher=lessons)
+            train(tmp_path, base, pairs=pairs, mixed=True, teacher=targets)
         assert not (tmp_path / "model").exists()
 
 

@@ -11,7 +11,7 @@ from psp.inference.translation.base import limit
 from psp.pairs.translator_heldout import read_heldout
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator import export
-from psp.training.translator.model import Sizes, Transformer
+from psp.training.translator.model import Sizes, TranslatorModel
 from psp.training.translator.settings import FILES, SENTENCEPIECE
 from psp.training.translator.trainer import translate_greedily
 
@@ -43,7 +43,7 @@ def test_the_export_translates_as_the_network_does(prepared, trained):
 def test_a_network_that_has_learnt_nothing_is_exported_as_it_is(prepared, tmp_path, share):
     # It never ends by itself: the limits agree, too, and more than one layer, and vectors of their own.
     processor = load_sentencepiece(prepared.sentencepiece)
-    network = Transformer(Sizes(processor.get_piece_size(), 3, 2, 32, 4, 48, share_vectors=share))
+    network = TranslatorModel(Sizes(processor.get_piece_size(), 3, 2, 32, 4, 48, share_vectors=share))
     network.initialise(torch.Generator().manual_seed(5))
     export.save(tmp_path, network, prepared.sentencepiece, {}, ("fr", "en"))
     texts = sources(prepared)[:6]

@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch import nn
 
-from psp.training.translator.model import Flat, Sizes, Transformer, attention, drop
+from psp.training.translator.model import Flat, Sizes, TranslatorModel, attention, drop
 
 SIZES = Sizes(pieces=40, encoder_layers=2, decoder_layers=2, dim=16, heads=2, feed_forward=24)
 
 
 def network(sizes=SIZES, dropout=0.0):
-    made = Transformer(sizes, dropout)
+    made = TranslatorModel(sizes, dropout)
     made.initialise(torch.Generator().manual_seed(3))
     with torch.no_grad():  # biases and norms that are not what they began as
         for weight in made.parameters():

@@ -52,7 +52,7 @@ def test_it_learns_and_the_report_says_what(trained):
 @pytest.mark.slow
 def test_a_run_that_is_cut_off_goes_on_to_the_same_bytes(prepared, trained, tmp_path, monkeypatch):
     settings = {"checkpoint_steps": 25, "checkpoint_minutes": None}
-    update = trainer.Trainer._update
+    update = trainer.TranslatorTrainer._update
 
     def cut_off(self, rows):
         update(self, rows)
@@ -60,7 +60,7 @@ def test_a_run_that_is_cut_off_goes_on_to_the_same_bytes(prepared, trained, tmp_
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(trainer.Trainer, "_update", cut_off)
+        patch.setattr(trainer.TranslatorTrainer, "_update", cut_off)
         with pytest.raises(KeyboardInterrupt):
             train(prepared, tmp_path, **settings)
     torch.manual_seed(99)

@@ -1,8 +1,9 @@
-r"""Sheets on which people judge pairs, and what their labels say.
+r"""Forms on which people judge pairs, and what their labels say.
 
-A sheet is a file of tab-separated columns ``id reference translation paraphrase fluency``, UTF-8, with quotes where a
-cell needs them (RFC 4180): spreadsheet programs read it. It does not tell the score, nor its range: annotators should
-not see what they check. Rows are in the order of their ids, which are hashes: ranges are mixed.
+A form (the sheet of `psp stats --sheet`) is a file of tab-separated columns ``id reference translation paraphrase
+fluency``, UTF-8, with quotes where a cell needs them (RFC 4180): spreadsheet programs read it. It does not tell the
+score, nor its range: annotators should not see what they check. Rows are in the order of their ids, which are hashes:
+ranges are mixed.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ LABELS = (1, 2, 3)
 _AS_WRITTEN = "fill in a copy of the sheet as `psp stats --sheet` writes it"
 
 
-def write_sheet(path: Path | str, pairs: Iterable[Pair]) -> int:
-    """Write a sheet without labels, each pair once.
+def write_form(path: Path | str, pairs: Iterable[Pair]) -> int:
+    """Write a form without labels, each pair once.
 
     Returns:
         Its rows.
@@ -57,11 +58,11 @@ def _cell(text: str) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a sheet.
+    """A row of a form.
 
     Attributes:
         line: where it begins in the file, from 1.
-        texts: reference and translation as the sheet has them; empty where it has lost them.
+        texts: reference and translation as the form has them; empty where it has lost them.
         labels: paraphrase and fluency, 1 to 3; None where nothing is filled in.
     """
 
@@ -71,8 +72,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """A sheet that an annotator has filled, wholly or in part.
+class AnnotationForm:
+    """A form that an annotator has filled, wholly or in part.
 
     Attributes:
         path: the file.
@@ -83,8 +84,8 @@ class Sheet:
     rows: Mapping[str, Row]
 
 
-def read_sheet(path: Path | str) -> Sheet:
-    """Read a filled sheet, with the quotes, line ends and byte order mark of spreadsheet programs; also as UTF-16.
+def read_form(path: Path | str) -> AnnotationForm:
+    """Read a filled form, with the quotes, line ends and byte order mark of spreadsheet programs; also as UTF-16.
 
     Columns may stand in any order, and there may be others.
 
@@ -122,7 +123,7 @@ def read_sheet(path: Path | str) -> Sheet:
         raise DataError(f"not a table with tabs ({error}); {_AS_WRITTEN}", path, reader.line_num) from None
     if not any(label is not None for row in rows.values() for label in row.labels):
         raise DataError("no row has a label; fill in paraphrase and fluency, 1 to 3, or leave the file out", path)
-    return Sheet(path, rows)
+    return AnnotationForm(path, rows)
 
 
 def _text(path: Path) -> str:
@@ -146,8 +147,8 @@ def _label(text: str, judged: str, path: Path, line: int) -> int | None:
     return int(text)
 
 
-def check_rows(sheet: Sheet, found: Mapping[str, Pair]) -> None:
-    """Check that the rows of a sheet are pairs of the corpora.
+def check_rows(form: AnnotationForm, found: Mapping[str, Pair]) -> None:
+    """Check that the rows of a form are pairs of the corpora.
 
     Args:
         found: pairs of the corpora by id.
@@ -155,12 +156,12 @@ def check_rows(sheet: Sheet, found: Mapping[str, Pair]) -> None:
     Raises:
         DataError: a row is of another corpus, or its texts are those of another row.
     """
-    for number, row in sheet.rows.items():
+    for number, row in form.rows.items():
         if (pair := found.get(number)) is None:
             raise DataError(
                 f"the id {number} is that of no pair of these corpora; name the corpus and the filters that the sheet "
                 "was drawn from",
-                sheet.path,
+                form.path,
                 row.line,
             )
         for text, own, name in zip(row.texts, pair[:2], COLUMNS[1:3], strict=True):
@@ -168,7 +169,7 @@ def check_rows(sheet: Sheet, found: Mapping[str, Pair]) -> None:
                 raise DataError(
                     f"the {name} is {text!r:.60}, but that of the id {number} is {own!r:.60}; sort whole rows only, or "
                     "empty the cell if a program has changed it",
-                    sheet.path,
+                    form.path,
                     row.line,
                 )
 
@@ -186,11 +187,11 @@ def kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
     return None if chance >= 1 else (float((one == other).mean()) - chance) / (1 - chance)
 
 
-def counts(sheets: Sequence[Sheet], ranges: Mapping[str, int], number: int) -> dict[str, Any]:
+def counts(forms: Sequence[AnnotationForm], ranges: Mapping[str, int], number: int) -> dict[str, Any]:
     """Labels by range, and agreement.
 
     Args:
-        sheets: filled ones.
+        forms: filled ones.
         ranges: for the ids of this corpus, the number of the range from 0.
         number: how many ranges there are.
 
@@ -199,11 +200,11 @@ def counts(sheets: Sequence[Sheet], ranges: Mapping[str, int], number: int) -> d
         annotator how often each label; for each two annotators the pairs that both have labelled, the share on which
         they agree, and kappa.
     """
-    stems = [sheet.path.stem for sheet in sheets]
-    names = [stem if stems.count(stem) == 1 else str(sheet.path) for stem, sheet in zip(stems, sheets, strict=True)]
-    found = np.zeros((number, len(JUDGED), len(sheets), len(LABELS)), np.int64)
-    for place, sheet in enumerate(sheets):
-        for one, row in sheet.rows.items():
+    stems = [form.path.stem for form in forms]
+    names = [stem if stems.count(stem) == 1 else str(form.path) for stem, form in zip(stems, forms, strict=True)]
+    found = np.zeros((number, len(JUDGED), len(forms), len(LABELS)), np.int64)
+    for place, form in enumerate(forms):
+        for one, row in form.rows.items():
             for judged, label in enumerate(row.labels):
                 if label is not None and one in ranges:
                     found[ranges[one], judged, place, label - 1] += 1
@@ -215,14 +216,14 @@ def counts(sheets: Sequence[Sheet], ranges: Mapping[str, int], number: int) -> d
         "agreement": [
             {
                 "annotators": [names[one], names[other]],
-                **{name: _agreement(sheets[one], sheets[other], judged, ranges) for judged, name in enumerate(JUDGED)},
+                **{name: _agreement(forms[one], forms[other], judged, ranges) for judged, name in enumerate(JUDGED)},
             }
-            for one, other in combinations(range(len(sheets)), 2)
+            for one, other in combinations(range(len(forms)), 2)
         ],
     }  # fmt: skip
 
 
-def _agreement(one: Sheet, other: Sheet, judged: int, ranges: Mapping[str, int]) -> dict[str, Any]:
+def _agreement(one: AnnotationForm, other: AnnotationForm, judged: int, ranges: Mapping[str, int]) -> dict[str, Any]:
     both = [
         (first, second)
         for number, row in one.rows.items()

@@ -4,25 +4,25 @@ import pytest
 
 from psp.core.files import read_json, write_json
 from psp.report.run import Run
-from psp.report.verdict import judged, main_scores, verdict
+from psp.report.summary import judged, main_scores, summary
 from tests.conftest import as_published
 
 MAIN = "files/graded"
 
 
 def told(folder, **difference):
-    """The verdict after the difference of word overlap to the model is set."""
+    """The summary after the difference of word overlap to the model is set."""
     found = read_json(folder / "compare.json")
     found["differences"]["word-overlap"][MAIN] = difference
     write_json(folder / "compare.json", found)
-    return verdict(Run.load(folder))
+    return summary(Run.load(folder))
 
 
 def test_three_sentences_from_the_results(results):
-    assert "its error on own set fra (French) is" in verdict(Run.load(results))[1]
+    assert "its error on own set fra (French) is" in summary(Run.load(results))[1]
     write_json(results / "eval.json", as_published(read_json(results / "eval.json")))
     run = Run.load(results)
-    what, good, careful = verdict(run)
+    what, good, careful = summary(run)
     assert what == "fr embeds English and French in 32 dimensions; it was trained on 600 pairs of 1 corpus."
     score, error = main_scores(run["eval"])
     low, high = score.interval
@@ -55,6 +55,6 @@ def test_less_is_better_of_errors():
 def test_a_model_that_is_not_evaluated(results):
     (results / "eval.json").unlink()
     (results / "compare.json").unlink()
-    what, good, careful = verdict(Run.load(results))
+    what, good, careful = summary(Run.load(results))
     assert "is to be trained on 600 pairs" in what and good == "It has not been evaluated yet."
     assert "lacks its scores" in careful

@@ -9,21 +9,21 @@ import pytest
 from psp.core.errors import DataError
 from psp.pairs.store import Store, write_store
 from psp.text.tokenizer_kinds import as_tokenizer
-from psp.training.teaching.lessons import Lessons
 from psp.training.teaching.settings import TeacherSettings
+from psp.training.teaching.targets import DistillationTargets
 from tests.training.teaching.conftest import CORPORA, Case, settings, taught
 
 
 def test_a_file_of_another_run_is_refused(case: Case, tmp_path: Path) -> None:
-    lessons = Lessons(taught(case, tmp_path))
+    targets = DistillationTargets(taught(case, tmp_path))
     tokenizer = as_tokenizer(case.sentencepiece)
     own = TeacherSettings.from_mapping(settings(case))
     with Store(case.store) as store:
-        lessons.check(store, tokenizer, own)
+        targets.check(store, tokenizer, own)
         with pytest.raises(DataError, match=r"encoder was .*, and now is minilm; the file is of another run; run"):
-            lessons.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, encoder="minilm")))
+            targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, encoder="minilm")))
         with pytest.raises(DataError, match="has 8 neighbours of each sentence, not 7"):
-            lessons.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, among=7)))
+            targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, among=7)))
     lines = case.pairs.read_text().splitlines(keepends=True)
     for name, rows, said in (
         ("fewer", lines[:-1], "of 610 pairs, but .* has 609"),
@@ -36,10 +36,10 @@ def test_a_file_of_another_run_is_refused(case: Case, tmp_path: Path) -> None:
             corpus_languages=[pair for pair, _ in CORPORA],
         )  # fmt: skip
         with Store(other) as store, pytest.raises(DataError, match=said):
-            lessons.check(store, tokenizer, own)
+            targets.check(store, tokenizer, own)
     for content, said in ((b"", "damaged, or not"), (b"\xff" * 99, "damaged, or not")):
         (tmp_path / "bad").write_bytes(content)
         with pytest.raises(DataError, match=said):
-            Lessons(tmp_path / "bad")
+            DistillationTargets(tmp_path / "bad")
     with pytest.raises(DataError, match="cannot be read"):
-        Lessons(tmp_path / "missing")
+        DistillationTargets(tmp_path / "missing")

@@ -5,7 +5,7 @@ import yaml
 
 from psp.cli.main import main
 from psp.core.errors import DataError
-from psp.report.quoted import load
+from psp.report.reported import load
 
 
 def test_ours_have_sources_dates_and_plausible_figures():

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.pairs.encoded_pairs import Source
+from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.store import encode_side
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -34,16 +34,16 @@ _READ = 65_536  # pairs of the store at a time
 
 
 class TaughtBlock(NamedTuple):
-    """A block of pairs (:class:`psp.pairs.store.Block`), and ``taught``, int32 (n, 2), their rows in ``rows``."""
+    """A block of pairs (:class:`psp.pairs.store.Block`), and ``teacher_rows``, int32 (n, 2), their rows in ``rows``."""
 
     source: Encoded
     target: Encoded
     corpus: npt.NDArray[Any]
     paraphrase: npt.NDArray[np.bool_]
-    taught: npt.NDArray[np.int32]
+    teacher_rows: npt.NDArray[np.int32]
 
 
-class Lessons:
+class DistillationTargets:
     """Reads the file of a teacher; ``len`` is the number of sentences. Vectors stay on disk until they are used.
 
     Attributes:
@@ -130,11 +130,11 @@ class Lessons:
                     )
 
 
-class TaughtPairs:
-    """Pairs (:class:`psp.pairs.encoded_pairs.Source`), each with the rows of its sentences among a teacher's."""
+class DistilledPairs:
+    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`), each with the rows of its sentences among a teacher's."""
 
-    def __init__(self, pairs: Source, lessons: Lessons) -> None:
-        self._pairs, self._lessons = pairs, lessons
+    def __init__(self, pairs: PairSource, targets: DistillationTargets) -> None:
+        self._pairs, self._targets = pairs, targets
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -142,21 +142,21 @@ class TaughtPairs:
     def read(self, start: int, stop: int) -> TaughtBlock:
         """Read pairs ``start`` to ``stop``."""
         block = self._pairs.read(start, stop)
-        return TaughtBlock(block.source, block.target, block.corpus, block.paraphrase, self._lessons.rows[start:stop])
+        return TaughtBlock(block.source, block.target, block.corpus, block.paraphrase, self._targets.rows[start:stop])
 
     def sentences(self) -> Encoded:
         """The ids of the teacher's sentences, in the order of its vectors; all in memory."""
-        seen = np.zeros(len(self._lessons), dtype=bool)
+        seen = np.zeros(len(self._targets), dtype=bool)
         rows: list[npt.NDArray[np.int32]] = []
         parts: list[Encoded] = []
         for start in range(0, len(self), _READ):
             block = self.read(start, min(start + _READ, len(self)))
             for side, sentences in enumerate((block.source, block.target)):
-                found, first = np.unique(block.taught[:, side], return_index=True)
+                found, first = np.unique(block.teacher_rows[:, side], return_index=True)
                 new = (found >= 0) & ~seen[found.clip(min=0)]
                 seen[found[new]] = True
                 rows.append(found[new])
                 parts.append(sentences.take(first[new]))
         if not seen.all():
-            raise DataError("has vectors of sentences that no pair has; make it again", self._lessons.path)
+            raise DataError("has vectors of sentences that no pair has; make it again", self._targets.path)
         return Encoded.join(parts).take(np.argsort(np.concatenate(rows)))

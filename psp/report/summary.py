@@ -23,7 +23,7 @@ class Main:
     """The score that stands for a model.
 
     Attributes:
-        key: its name, as in :func:`psp.models.scores.compared_figures`.
+        key: its name, as in :func:`psp.models.scores.compared_metrics`.
         name: as people call it.
         value, interval: the score; correlations are times 100, errors in %.
         is_error: whether less is better.
@@ -64,7 +64,7 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
     return found
 
 
-def verdict(run: Run) -> list[str]:
+def summary(run: Run) -> list[str]:
     """Three sentences, each as far as the run's files can say it."""
     return [_what(run), _how_good(run), _careful(run)]
 

@@ -1,7 +1,7 @@
 """Figures that others have published, to be shown beside ours: never measured here, and always marked as quoted.
 
 A file of quoted figures is YAML, a list of sources: each with ``source``, ``date``, a ``note`` on the protocol, and
-``systems`` (``name`` and ``figures``). Ours is quoted.yaml beside this module.
+``systems`` (``name`` and ``figures``). Ours is reported.yaml beside this module.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from psp.core.errors import DataError
 
 
 @dataclass(frozen=True)
-class Quoted:
+class ReportedScores:
     """A system's figures from one source.
 
     Attributes:
         name: what the source calls the system.
-        figures: by the names of :func:`psp.models.scores.compared_figures` where ours has the same.
+        figures: by the names of :func:`psp.models.scores.compared_metrics` where ours has the same.
         source, date: where they are from, and when that was published or computed.
         note: how they were measured.
     """
@@ -36,14 +36,14 @@ class Quoted:
     note: str
 
 
-def load(path: Path | str | None = None) -> list[Quoted]:
+def load(path: Path | str | None = None) -> list[ReportedScores]:
     """Read a file of quoted figures; None: ours.
 
     Raises:
         DataError: the file cannot be read, is no such list, or figures have no source, date or value.
     """
     if path is None:
-        path = Path(str(resources.files("psp.report").joinpath("quoted.yaml")))
+        path = Path(str(resources.files("psp.report").joinpath("reported.yaml")))
     path = Path(path)
     try:
         found = yaml.safe_load(path.read_text("utf-8"))
@@ -54,7 +54,7 @@ def load(path: Path | str | None = None) -> list[Quoted]:
     return [one for number, entry in enumerate(found, start=1) for one in _systems(path, number, entry)]
 
 
-def _systems(path: Path, number: int, entry: Any) -> Iterator[Quoted]:
+def _systems(path: Path, number: int, entry: Any) -> Iterator[ReportedScores]:
     if not isinstance(entry, dict):
         raise DataError(f"item {number} is no mapping with source, date and systems", path)
     for key, why in (("source", "quoted figures must say where they are from"), ("date", "and when they were said")):
@@ -68,7 +68,7 @@ def _systems(path: Path, number: int, entry: Any) -> Iterator[Quoted]:
         for figure, value in system["figures"].items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
                 raise DataError(f"item {number}, {system['name']}: {figure} is {value!r}, not a number", path)
-        yield Quoted(
+        yield ReportedScores(
             str(system["name"]),
             {str(figure): float(value) for figure, value in system["figures"].items()},
             str(entry["source"]),

@@ -8,8 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
+from psp.pairs.stats.annotation_form import (
+    COLUMNS,
+    LABELS,
+    AnnotationForm,
+    check_rows,
+    counts,
+    kappa,
+    read_form,
+    write_form,
+)
 from psp.pairs.stats.sample import Pair, pair_id
-from psp.pairs.stats.sheet import COLUMNS, LABELS, Sheet, check_rows, counts, kappa, read_sheet, write_sheet
 
 PAIRS = [
     Pair('"Yes," he said.', "he said yes", 0.9),
@@ -36,15 +45,15 @@ LABELLED = {pair_id(pair.source, pair.target): (n % 3 + 1, 3) for n, pair in enu
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 def test_what_a_spreadsheet_program_saves_is_read(tmp_path, encoding, quoting):
-    assert write_sheet(tmp_path / "sheet.tsv", [*PAIRS, PAIRS[0]]) == 4
+    assert write_form(tmp_path / "sheet.tsv", [*PAIRS, PAIRS[0]]) == 4
     out = filled(tmp_path / "sheet.tsv", tmp_path / "ann.tsv", LABELLED, encoding=encoding, quoting=quoting)
-    sheet = read_sheet(out)
+    sheet = read_form(out)
     assert {number: row.labels for number, row in sheet.rows.items()} == LABELLED
     check_rows(sheet, {pair_id(pair.source, pair.target): pair for pair in PAIRS})
 
 
 def test_no_cell_is_taken_for_a_formula(tmp_path):
-    write_sheet(tmp_path / "sheet.tsv", PAIRS)
+    write_form(tmp_path / "sheet.tsv", PAIRS)
     with (tmp_path / "sheet.tsv").open(newline="") as file:
         cells = {cell for row in csv.reader(file, delimiter="\t") for cell in row}
     assert {"'- a dash", "'=SUM(1)", "carriage return", "next line"} <= cells
@@ -52,7 +61,7 @@ def test_no_cell_is_taken_for_a_formula(tmp_path):
 
 def test_a_sheet_hides_the_score_and_mixes_the_ranges(tmp_path):
     pairs = [Pair(f"source {n}", f"target {n}", n / 100) for n in range(100)]
-    write_sheet(tmp_path / "sheet.tsv", pairs)
+    write_form(tmp_path / "sheet.tsv", pairs)
     with (tmp_path / "sheet.tsv").open(newline="") as file:
         rows = list(csv.reader(file, delimiter="\t"))
     assert tuple(rows[0]) == COLUMNS == ("id", "reference", "translation", "paraphrase", "fluency")
@@ -60,7 +69,7 @@ def test_a_sheet_hides_the_score_and_mixes_the_ranges(tmp_path):
     assert sorted(order) == list(range(100)) and all(row[3:] == ["", ""] for row in rows[1:])
     moved = sum(abs(place - number) for place, number in enumerate(order)) / 100
     assert 20 < moved < 45  # 33 in a random order, 0 in that of scores
-    write_sheet(tmp_path / "again.tsv", pairs[::-1])
+    write_form(tmp_path / "again.tsv", pairs[::-1])
     assert (tmp_path / "again.tsv").read_bytes() == (tmp_path / "sheet.tsv").read_bytes()
 
 
@@ -72,9 +81,9 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\
 def test_any_text_comes_back(tmp_path_factory, texts):
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     pairs = {pair_id(one, other): Pair(one, other) for one, other in texts}
-    write_sheet(path, pairs.values())
+    write_form(path, pairs.values())
     out = filled(path, path.with_name("filled.tsv"), dict.fromkeys(pairs, (1, 2)))
-    sheet = read_sheet(out)
+    sheet = read_form(out)
     assert sheet.rows.keys() == pairs.keys()
     check_rows(sheet, pairs)
 
@@ -104,7 +113,7 @@ def write(path, *rows, header="id\treference\ttranslation\tparaphrase\tfluency")
 )
 def test_bad_sheets(tmp_path, rows, message):
     with pytest.raises(DataError, match=message):
-        read_sheet(write(tmp_path / "s.tsv", *rows))
+        read_form(write(tmp_path / "s.tsv", *rows))
 
 
 def test_a_sheet_saved_in_another_format(tmp_path):
@@ -112,27 +121,27 @@ def test_a_sheet_saved_in_another_format(tmp_path):
     with pytest.raises(
         DataError, match=r"s.tsv, line 1: no column id or paraphrase or fluency; save the sheet as text"
     ):
-        read_sheet(path)
+        read_form(path)
     path.write_bytes("id\treference\ttranslation\tparaphrase\tfluency\np1\té\tb\t1\t1\n".encode("latin-1"))
     with pytest.raises(DataError, match=r"s.tsv, line 2: not UTF-8"):
-        read_sheet(path)
+        read_form(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match=r"line 1: no column"):
-        read_sheet(path)
+        read_form(path)
     with pytest.raises(DataError, match="cannot be read"):
-        read_sheet(tmp_path / "none.tsv")
+        read_form(tmp_path / "none.tsv")
 
 
 def test_rows_of_another_corpus_and_columns_sorted_apart(tmp_path):
     corpus = {pair_id(pair.source, pair.target): pair for pair in PAIRS}
     one, other = list(corpus)[:2]
     right = f"{one}\t{PAIRS[0].source.replace(chr(34), '')}\t{PAIRS[0].target}\t1\t1"
-    check_rows(read_sheet(write(tmp_path / "s.tsv", right)), corpus)
-    check_rows(read_sheet(write(tmp_path / "s.tsv", f"{one}\t\t\t1\t1")), corpus)  # lost, but the id is enough
+    check_rows(read_form(write(tmp_path / "s.tsv", right)), corpus)
+    check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t\t\t1\t1")), corpus)  # lost, but the id is enough
     with pytest.raises(DataError, match=r"s.tsv, line 3: the id p0 is that of no pair of these corpora"):
-        check_rows(read_sheet(write(tmp_path / "s.tsv", right, "p0\ta\tb\t1\t1")), corpus)
+        check_rows(read_form(write(tmp_path / "s.tsv", right, "p0\ta\tb\t1\t1")), corpus)
     with pytest.raises(DataError, match=r"s.tsv, line 2: the reference is '- a dash', but that of the id"):
-        check_rows(read_sheet(write(tmp_path / "s.tsv", f"{one}\t- a dash\thello\t1\t1")), corpus)
+        check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t- a dash\thello\t1\t1")), corpus)
     assert other
 
 
@@ -163,7 +172,7 @@ def test_labels_by_range_and_agreement(tmp_path):
     for name in ("ann", "bob", "eve"):
         rows = [f"p{n}\t\t\t{source.choice('123')}\t{'' if name == 'eve' else 3}" for n in range(30)]
         paths.append(write(tmp_path / f"{name}.tsv", *rows, "p99\t\t\t1\t1"))
-    sheets = list(map(read_sheet, paths))
+    sheets = list(map(read_form, paths))
     found = counts(sheets, ranges, 3)
     assert found["annotators"] == ["ann", "bob", "eve"]
     for number, one in enumerate(found["ranges"]):
@@ -181,5 +190,5 @@ def test_labels_by_range_and_agreement(tmp_path):
 
 
 def test_annotators_with_sheets_of_one_name_are_told_apart(tmp_path):
-    sheets = [Sheet(tmp_path / folder / "labels.tsv", {}) for folder in ("ann", "bob")]
+    sheets = [AnnotationForm(tmp_path / folder / "labels.tsv", {}) for folder in ("ann", "bob")]
     assert len(set(counts(sheets, {}, 1)["annotators"])) == 2

@@ -1,0 +1,47 @@
+"""How many jobs filter a large corpus: known when the graph is built, before anything is fetched.
+
+That number must not depend on what has been downloaded so far, so it comes from the catalogue's ``pairs``, or from the
+size of the user's own file; a corpus of which neither is known is filtered by one job.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from psp.config.corpus_entries import CorpusSpec
+from psp.config.rates import FILTER_RATE, PACKED_BYTES, SIMILARITY_RATE, TEXT_BYTES
+
+
+def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: str) -> int | None:
+    """What the catalogue says of a part; None for the user's own files, whatever their names."""
+    value = None if part.path else catalogue[part.corpus].get(key, {}).get(part.pair)
+    return None if value is None else int(value)
+
+
+def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list[tuple[int, int | None]]:
+    """The rows of each job: the first, counted from 0, and the one behind the last; None is the end of the corpus.
+
+    Args:
+        catalogue: the config's ``corpora``.
+        part: the corpus.
+    """
+    pairs = None if part.sources else _pairs(catalogue, part)
+    if not pairs:
+        return [(0, None)]
+    rate = SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
+    jobs = math.ceil(pairs / rate / (60 * part.filters["job_minutes"]))
+    size = math.ceil(pairs / jobs)
+    # The last takes what the catalogue does not know of.
+    return [(job * size, None if job == jobs - 1 else (job + 1) * size) for job in range(jobs)]
+
+
+def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int | None:
+    if part.path is None:
+        return listed(catalogue, part, "pairs")
+    path = Path(part.path)
+    if not path.is_file():
+        return None
+    return path.stat().st_size // (PACKED_BYTES if path.suffix in (".gz", ".zst", ".zip") else TEXT_BYTES)

@@ -1,0 +1,28 @@
+"""What stages take for a pair: for `psp plan`, the jobs that a corpus is split among, and time limits.
+
+Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
+dimensions, 50,000 pieces), process start-up included.
+"""
+
+from __future__ import annotations
+
+#: Pairs a second of one job, of which two ran at once.
+FILTER_RATE, DEDUPE_RATE = 43_000, 175_000
+#: Of one with the filter ``similarity``, by multilingual-e5-small (docs/encoders.md); other encoders are faster.
+SIMILARITY_RATE = 55
+#: Of a job that ran alone.
+MIX_RATE, STORE_RATE = 180_000, 125_000
+#: Of one that removes near-duplicates (30 us a pair).
+NEARDUP_RATE = 33_000
+#: Bytes of a pair: packed in an archive, and as text between the stages.
+PACKED_BYTES, TEXT_BYTES = 38, 140
+
+
+def minutes(megabytes: float, rate: float) -> int:
+    """Estimate how long a stage takes.
+
+    Args:
+        megabytes: of the text that it reads, in units of 2**20 bytes.
+        rate: pairs a second.
+    """
+    return int(megabytes * 2**20 / TEXT_BYTES / rate / 60)

@@ -1,0 +1,147 @@
+"""Scores of languages: py3langid's naive Bayes over byte n-grams, its automaton walked by a compiled loop.
+
+py3langid (BSD-3) has its model in its wheel: an automaton that finds 100,000 byte n-grams, and for each the log
+probability in each of 140 languages. Its own ``rank`` takes a line at a time; the loop here takes a batch, at 25 times
+its rate and more. Sums are float64, in the order in which a line's n-grams first occur and never fused, so that every
+machine decides alike; py3langid's own are float32, which differ from them by up to 1e-6 of a score.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.errors import PspError
+from psp.text.scripts import letters_by_script, may_be
+
+#: More of one n-gram in a text than this count as this many.
+_COUNTS = 1 << 16
+
+
+#: Languages that look like a part of another: English is not Nigerian Pidgin for its having some of its words.
+_INSIDE = {"en": ("pcm",)}
+
+
+class _Automaton(NamedTuple):
+    """``moves[rows[state] + byte]`` is the next state; ``ngrams[state]`` the n-gram that ends there, or -1."""
+
+    moves: npt.NDArray[np.uint32]
+    rows: npt.NDArray[np.int64]
+    ngrams: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.float32]  # (n-grams, columns)
+    priors: npt.NDArray[np.float64]  # (columns,)
+    factors: npt.NDArray[np.float64]  # log(1 + count), by count
+
+
+class Suspect(NamedTuple):
+    """A text that is more probable in another language than in its own.
+
+    ``row`` is its index, ``gap`` the most probable language's log score minus its own's, ``partner`` the same of a
+    language that is to be told (minus infinity if the text's letters rule it out), ``letters`` its letters by script.
+    """
+
+    row: int
+    gap: float
+    partner: float
+    letters: Mapping[str, int]
+
+
+class LanguageScores:
+    """The log scores of texts in each language that py3langid knows.
+
+    Attributes:
+        labels: its languages, ISO 639-1 or 639-3, and ``zxx``, which is no language.
+
+    Raises:
+        PspError: py3langid or numba is not installed.
+    """
+
+    def __init__(self) -> None:
+        automaton, columns = _model()
+        self._automaton = automaton
+        self.labels = list(dict.fromkeys(columns))
+        # Some languages have a column for each of their scripts; the larger score counts.
+        self._first = np.array([columns.index(label) for label in self.labels])
+        self._further = [(columns.index(name), place) for place, name in enumerate(columns) if name in columns[:place]]
+
+    def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Score texts in all languages.
+
+        Args:
+            texts: a text in capitals alone is read in lower case, and each in Unicode's form NFC, as by py3langid.
+
+        Returns:
+            float64 (texts, labels): natural logarithms; larger is better, and only differences in a row mean anything.
+            A text without any n-gram has zeros.
+        """
+        from psp.text.language_walk import walk
+
+        coded = [
+            unicodedata.normalize("NFC", text.lower() if text.isupper() else text).encode("utf-8", "surrogatepass")
+            for text in texts
+        ]
+        offsets = np.zeros(len(coded) + 1, np.int64)
+        np.cumsum([len(text) for text in coded], out=offsets[1:])
+        scores = np.zeros((len(coded), len(self._automaton.priors)))
+        walk(np.frombuffer(b"".join(coded) or b"\0", np.uint8), offsets, *self._automaton, scores)
+        for first, place in self._further:
+            np.maximum(scores[:, first], scores[:, place], out=scores[:, first])
+        return scores[:, self._first]
+
+    def suspects(
+        self, texts: Sequence[str], own: str, partner: str, alike: Collection[str], least: float = 0.0
+    ) -> Iterator[Suspect]:
+        """Yield the texts that another language explains better than their own.
+
+        Args:
+            texts: of which ``own`` should be the language.
+            own: one of :attr:`labels`.
+            partner: a label whose own gap is told too, if it is known.
+            alike: labels that do not speak against it.
+            least: gaps up to this are not reported.
+        """
+        scores = self(texts)
+        column = self.labels.index(own)
+        mine = scores[:, column].copy()
+        of_partner = scores[:, self.labels.index(partner)] - mine if partner in self.labels else None
+        silent = {own, "zxx", *alike, *(_INSIDE.get(own, ()))}
+        scores[:, [place for place, label in enumerate(self.labels) if label in silent]] = -np.inf
+        best = scores.max(axis=1) - mine
+        for row in np.flatnonzero(best > least).tolist():
+            letters = letters_by_script(texts[row])
+            # By score, until one can be written in the text's letters; mostly the first.
+            for place in np.argsort(-scores[row], kind="stable").tolist():
+                gap = float(scores[row, place] - mine[row])
+                if gap <= least:
+                    break
+                if may_be(self.labels[place], letters):
+                    beside = -np.inf
+                    if of_partner is not None and may_be(partner, letters):
+                        beside = float(of_partner[row])
+                    yield Suspect(row, gap, beside, letters)
+                    break
+
+
+@functools.cache
+def _model() -> tuple[_Automaton, list[str]]:
+    try:
+        import numba  # noqa: F401
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ModuleNotFoundError as error:
+        raise PspError(f"language evidence needs the package {error.name}: pip install 'paraphrastic[data]'") from None
+    model = LanguageIdentifier.from_model_file(MODEL_FILE)
+    automaton = _Automaton(
+        np.asarray(model.tk_nextmove, np.uint32),
+        np.asarray(model.tk_row, np.int64) << 8,
+        np.asarray(model.tk_output, np.int32),
+        np.ascontiguousarray(model.nb_ptc, np.float32),
+        np.asarray(model.nb_pc, np.float64),
+        # Rounded far above a unit in the last place, in which libraries' logarithms may differ.
+        np.round(np.log1p(np.arange(_COUNTS)) * 2**32) / 2**32,
+    )
+    return automaton, list(model.nb_classes)

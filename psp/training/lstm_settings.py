@@ -1,0 +1,76 @@
+"""The settings of LSTM and BLSTM encoders: the config's block `lstm`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psp.core.settings import choice, integer, number
+from psp.training.settings_base import CheckedSettings, declare
+
+
+@dataclass(frozen=True)
+class LstmSettings(CheckedSettings):
+    """Settings of LSTM and BLSTM encoders, beside those of training (:mod:`psp.training.encoders.lstm`).
+
+    Raises:
+        ConfigError: a value is not allowed.
+    """
+
+    BLOCK = "lstm"
+
+    width: int | None = declare(
+        integer(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
+    )
+    combine: str = declare(
+        choice(
+            "average",
+            ["average", "concat"],
+            recipes={"paranmt": "average"},
+            help="a BLSTM's two states of a position: their average, or both, in twice the dimensions",
+        )
+    )
+    pooling: str = declare(
+        choice(
+            "mean",
+            ["mean", "max"],
+            recipes={"paranmt": "mean"},
+            help="a sentence's vector: the mean of its states, or the largest of each",
+        )
+    )
+    scramble: float = declare(
+        number(
+            0.3,
+            at_least=0,
+            at_most=1,
+            recipes={"paranmt": 0.3},
+            help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the "
+            "pairs)",
+        )
+    )
+    learning_rate: float = declare(
+        number(
+            0.003,
+            above=0,
+            recipes={"paranmt": 0.001},
+            help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
+            "`train.learning_rate`",
+        )
+    )
+    clip: float | None = declare(
+        number(
+            1,
+            above=0,
+            null=True,
+            recipes={"paranmt": None},
+            unstated=["paranmt"],
+            help="clip the norm of the matrices' gradient to this value; null: never",
+        )
+    )
+    precision: str = declare(
+        choice(
+            "float32",
+            ["float32", "bfloat16"],
+            help="bfloat16: the LSTM's products are computed in it, in less time where the hardware multiplies it; its "
+            "matrices, the embeddings and the trained model stay float32",
+        )
+    )

@@ -1,0 +1,57 @@
+"""Settings of a block of the config as a dataclass, each key declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from psp.core.errors import ConfigError, closest
+from psp.core.settings import Setting
+
+
+def declare(setting: Setting) -> Any:
+    """A field of a dataclass with its declaration."""
+    default = tuple(setting.default) if isinstance(setting.default, list) else setting.default
+    return dataclasses.field(default=default, metadata={"setting": setting})
+
+
+class CheckedSettings:
+    """Settings of the config's block ``BLOCK``; wrong values are reported as for the config."""
+
+    BLOCK: ClassVar[str]
+
+    @classmethod
+    def declared(cls) -> dict[str, Setting]:
+        """The declaration of each setting, by its name."""
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # those who inherit are dataclasses
+        return {field.name: field.metadata["setting"] for field in fields}
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
+        """Settings from a block of a config; keys left out keep their defaults.
+
+        Raises:
+            ConfigError: an unknown key, or a value that is not allowed.
+        """
+        known = cls.declared()
+        if unknown := [key for key in mapping if key not in known]:
+            raise ConfigError(
+                f"{cls.BLOCK}.{unknown[0]}: no such key{closest(unknown[0], known)}; allowed are {', '.join(known)}"
+            )
+        return cls(**mapping)
+
+    def __post_init__(self) -> None:
+        for key, setting in self.declared().items():
+            value = getattr(self, key)
+            if not setting.allows(value):
+                raise self._wrong(key, setting.allowed)
+            if "number" in setting.values().get("type", ()) and value is not None:
+                object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
+
+    def _wrong(self, key: str, allowed: str) -> ConfigError:
+        return ConfigError(
+            f"{self.BLOCK}.{key}: {getattr(self, key)!r} is not allowed; allowed is {allowed}. "
+            f"Write `{key}: {json.dumps(self.declared()[key].default)}`"
+        )

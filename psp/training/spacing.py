@@ -1,0 +1,80 @@
+"""One embedding for a punctuation mark, whether or not a space stands before it.
+
+sentencepiece marks a space by U+2581, so that ``.`` and ``▁.`` are two pieces, or ``▁`` and ``.`` where the second is
+none: "ankle ." and "ankle." have two vectors, and text that was tokenised for another program loses by it. While a
+model is trained, such pieces are read as one and the lone mark is not read at all; in the model each has the row of the
+one, and the lone mark zeros, so that every program that reads the model does the same.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.pairs.encoded_pairs import PairSource
+from psp.text.encoded import Encoded
+
+_MARK = "\N{LOWER ONE EIGHTH BLOCK}"
+
+
+class Spacing:
+    """The pieces that differ by a space before a punctuation mark alone.
+
+    Args:
+        pieces: all, by their ids.
+
+    Attributes:
+        same: for each piece the one that it is read as, int32 (pieces,): mostly itself.
+        lone: the id of the mark of a space alone; None if the vocabulary has none.
+    """
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        places = {piece: row for row, piece in enumerate(pieces)}
+        self.same = np.arange(len(pieces), dtype=np.int32)
+        for piece, row in places.items():
+            bare = piece.removeprefix(_MARK)
+            if bare != piece and bare and unicodedata.category(bare[0]).startswith("P") and bare in places:
+                self.same[row] = places[bare]
+        self.lone = places.get(_MARK)
+
+    def read(self, sentences: Encoded) -> Encoded:
+        """Sentences as they are trained on; one of lone marks alone keeps them."""
+        ids = self.same[sentences.ids]
+        if self.lone is None or not (dropped := ids == self.lone).any():
+            return Encoded(ids, sentences.offsets)
+        before = np.concatenate([[0], np.cumsum(dropped)])
+        starts, ends = sentences.offsets[:-1], sentences.offsets[1:]
+        for row in np.flatnonzero(before[ends] - before[starts] == ends - starts):
+            dropped[starts[row] : ends[row]] = False
+        before = np.concatenate([[0], np.cumsum(dropped)])
+        return Encoded(ids[~dropped], (sentences.offsets - before[sentences.offsets]).astype(sentences.offsets.dtype))
+
+    def fill(self, table: npt.NDArray[np.float32]) -> None:
+        """Give the rows that no sentence reads their values, in place.
+
+        Args:
+            table: float32 (pieces, dim).
+        """
+        others = np.flatnonzero(self.same != np.arange(len(self.same)))
+        table[others] = table[self.same[others]]
+        if self.lone is not None:
+            table[self.lone] = 0
+
+
+class SpacedPairs:
+    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`) whose sentences are read so."""
+
+    def __init__(self, pairs: PairSource, spacing: Spacing) -> None:
+        self._pairs, self._spacing = pairs, spacing
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Read pairs ``start`` to ``stop``."""
+        block = self._pairs.read(start, stop)
+        return block._replace(source=self._spacing.read(block.source), target=self._spacing.read(block.target))

@@ -1,0 +1,50 @@
+"""How many jobs filter a corpus, from what is known before anything is fetched."""
+
+import itertools
+
+import pytest
+
+from psp.config.config import Config
+from psp.config.filter_shards import shards
+from psp.config.rates import FILTER_RATE, SIMILARITY_RATE, TEXT_BYTES
+
+HALF_AN_HOUR = 30 * 60
+
+
+def of(config, name="fr"):
+    (part, *_) = config.model(name).parts
+    return shards(config.corpora, part)
+
+
+def config(pairs=None, item="Europarl", **filters):
+    entry = {"version": "v8", **({} if pairs is None else {"pairs": {"en-fr": pairs}})}
+    models = {"fr": {"languages": ["en", "fr"], "corpora": [item], "filters": filters}}
+    return Config({"corpora": {"Europarl": entry}, "models": models})
+
+
+@pytest.mark.parametrize("pairs", [None, 10, HALF_AN_HOUR * FILTER_RATE])
+def test_one_job_filters_what_is_small_or_of_unknown_size(pairs):
+    assert of(config(pairs)) == [(0, None)]
+
+
+def test_a_large_corpus_is_split_into_parts_of_about_half_an_hour():
+    pairs = 1_000_000_000
+    found = of(config(pairs))
+    assert len(found) == 13
+    assert found[0][0] == 0 and found[-1][1] is None
+    assert all(one[1] == then[0] for one, then in itertools.pairwise(found))
+    assert max(stop - start for start, stop in found[:-1]) <= HALF_AN_HOUR * FILTER_RATE
+    assert found[-1][0] < pairs
+
+
+def test_the_length_of_a_job_can_be_set_and_an_encoder_counts():
+    assert len(of(config(HALF_AN_HOUR * FILTER_RATE, job_minutes=10))) == 3
+    with_encoder = {"enabled": True, "encoder": "minilm", "min": 0.5}
+    assert len(of(config(HALF_AN_HOUR * SIMILARITY_RATE * 4, similarity=with_encoder))) == 4
+
+
+def test_a_file_of_ones_own_is_judged_by_its_size(tmp_path):
+    file = tmp_path / "pairs.tsv"
+    file.write_bytes(b"one\tun\n" * 4 * TEXT_BYTES)
+    minutes = len(file.read_bytes()) / TEXT_BYTES / FILTER_RATE / 60
+    assert len(of(config(item={"path": str(file)}, job_minutes=minutes / 3))) == 3

@@ -1,0 +1,89 @@
+"""The demo's workflow through the profile cluster-generic, whose commands start processes of this machine."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+EVAL = "results/demo/eval.json"
+GROUPS = ".snakemake/groups"
+
+
+@pytest.fixture
+def cluster(project):
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="it is not installed (the extra cluster)")
+    profile = project.folder / "config/profiles/cluster-generic/config.yaml"
+    profile.write_text(profile.read_text().replace("checks: 10 ", "checks: 1 "))
+    return project
+
+
+def started(cluster, target):
+    command = cluster.command("--profile", "config/profiles/cluster-generic", "--", target)
+    cores = command.index("--cores")
+    del command[cores : cores + 2]
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return subprocess.Popen(command, cwd=cluster.folder, env=cluster.environment, **pipe)
+
+
+def test_the_demo_runs_through_the_profile(cluster):
+    run = started(cluster, EVAL)
+    output, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, output
+    assert json.loads((cluster.folder / EVAL).read_text())["model"] == "demo"
+    groups = {path.name: path.read_text() for path in (cluster.folder / GROUPS).iterdir() if path.name != "log"}
+    assert len(groups) > 9 and set(groups.values()) == {"0\n"}
+    assert cluster.planned(EVAL) == set()
+
+
+def test_a_job_that_is_killed_is_tried_again_and_one_that_is_cancelled_ends(cluster):
+    target = "results/demo/sentencepiece.model"
+    run = started(cluster, target)
+    try:
+        group = first_group(run)
+        os.killpg(group, signal.SIGKILL)  # as a scheduler does at the end of its time
+        output, _ = run.communicate(timeout=300)
+    finally:
+        run.kill()
+    assert run.returncode == 0, output
+    assert "Trying to restart job" in output
+    assert (cluster.folder / target).exists()
+
+    cluster.folder.joinpath(target).unlink()
+    run = started(cluster, target)
+    try:
+        group = first_group(run)
+        time.sleep(1)  # until Snakemake itself knows of the job
+        assert alive(group)
+        run.send_signal(signal.SIGINT)
+        output, _ = run.communicate(timeout=120)
+    finally:
+        run.kill()
+    deadline = time.monotonic() + 20
+    while alive(group):
+        assert time.monotonic() < deadline, f"the job outlives its run: {output}"
+        time.sleep(0.1)
+
+
+def first_group(run):
+    """The number of the first job's group, once it has been submitted."""
+    for line in run.stdout:
+        if match := re.search(r"external jobid '(\d+)'", line):
+            return int(match[1])
+    raise AssertionError("no job was submitted")
+
+
+def alive(group):
+    """Whether a process of the group is left that has not ended."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, number = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(number) == group and state != "Z":
+                return True
+    return False
