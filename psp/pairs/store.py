@@ -337,6 +337,11 @@ class Store:
             corpus = self._corpus[start:stop]
             return Block(source, target, corpus, self._paraphrase[corpus])
 
+    def corpus_of(self, start: int, stop: int) -> np.ndarray:
+        """Read the corpus alone of pairs ``start`` to ``stop``, exclusive: their indices into :attr:`corpora`."""
+        with self._damage():
+            return self._corpus[start:stop]
+
     def _side(self, column: h5py.Group, start: int, stop: int) -> Encoded:
         offsets = column["offsets"][start : stop + 1]
         ids = column["ids"][offsets[0] : offsets[-1]]

@@ -7,7 +7,9 @@ shuffles the next buffer while the current one is used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any
@@ -17,6 +19,7 @@ import numpy.typing as npt
 
 from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, PairSource, joined
 from psp.text.encoded import Encoded
+from psp.training.sampling import LanguageSampling
 
 BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buffers
 
@@ -24,10 +27,10 @@ BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buff
 class Epoch:
     """One epoch's pairs, in portions of any requested size.
 
-    Each pair comes exactly once. Besides the portion being assembled, two buffers of ``buffer_blocks * block_pairs``
-    pairs are in memory: the current one, and the next, which a thread reads meanwhile. A thread lives for one buffer.
-    To end it early, for example when an exception stops training, use the epoch as a context manager, or
-    :meth:`close` it.
+    Each pair comes exactly once, unless a sampling says how often. Besides the portion being assembled, two buffers of
+    ``buffer_blocks * block_pairs`` pairs are in memory: the current one, and the next, which a thread reads meanwhile.
+    A thread lives for one buffer. To end it early, for example when an exception stops training, use the epoch as a
+    context manager, or :meth:`close` it.
 
     Attributes:
         left: the number of pairs still to come.
@@ -41,16 +44,18 @@ class Epoch:
         epoch: int,
         block_pairs: int = BLOCK_PAIRS,
         buffer_blocks: int = BUFFER_BLOCKS,
+        sampling: LanguageSampling | None = None,
     ) -> None:
-        self._source = source
+        self._source, self._sampling = source, sampling
         self._generator = np.random.default_rng([seed, epoch])
+        self._take = None if sampling is None else partial(_sampled, sampling, (seed, epoch), block_pairs)
         self._block_pairs, self._buffer_blocks = block_pairs, buffer_blocks
         blocks = -(-len(source) // block_pairs)
         self._blocks: npt.NDArray[np.int64] = self._generator.permutation(blocks)  # not yet assigned to a buffer
         self._buffer: Pairs | None = None
         self._place = 0  # pairs of the buffer already handed out
         self._coming: _Buffer | None = None
-        self.left = len(source)
+        self.left = len(source) if sampling is None else len(sampling)
         self.then: Epoch | None = None
 
     def take(self, count: int) -> Pairs:
@@ -112,8 +117,10 @@ class Epoch:
             blocks, self._blocks = np.split(self._blocks, [self._buffer_blocks])
             starts = blocks * self._block_pairs
             stops = np.minimum(starts + self._block_pairs, len(self._source))
-            order = self._generator.permutation(int((stops - starts).sum()))
-            self._coming = _Buffer(self._source, list(zip(starts.tolist(), stops.tolist(), strict=True)), order)
+            sizes = stops - starts if self._sampling is None else self._sampling.sizes(blocks)
+            order = self._generator.permutation(int(sizes.sum()))
+            ranges = list(zip(starts.tolist(), stops.tolist(), strict=True))
+            self._coming = _Buffer(self._source, ranges, order, self._take)
         return self._coming
 
     def _next(self) -> Pairs:
@@ -140,15 +147,21 @@ class Epoch:
 
 
 class _Buffer:
-    """Ranges of pairs, to be read and shuffled by a thread.
+    """Ranges of pairs, of which some rows are drawn, to be read and shuffled by a thread.
 
     The thread refers to this buffer but not to the epoch, so it cannot keep alive an epoch that was never closed. It is
     a daemon, so it does not keep Python from exiting either.
     """
 
-    def __init__(self, source: PairSource, ranges: list[tuple[int, int]], order: npt.NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        source: PairSource,
+        ranges: list[tuple[int, int]],
+        order: npt.NDArray[np.int64],
+        take: Callable[[int, Any], Pairs] | None = None,
+    ) -> None:
         self.size = len(order)
-        self._source, self._ranges, self._order = source, ranges, order
+        self._source, self._ranges, self._order, self._take = source, ranges, order, take
         self._stopped = Event()
         self._result: Future[Pairs] = Future()
         self._thread: Thread | None = None
@@ -175,7 +188,9 @@ class _Buffer:
             for start, stop in self._ranges:
                 if self._stopped.is_set():
                     return
-                block = self._source.read(start, stop)
+                block: Any = self._source.read(start, stop)
+                if self._take is not None:
+                    block = self._take(start, block)
                 sources.append(block.source)
                 targets.append(block.target)
                 kinds.append(block.paraphrase)
@@ -189,6 +204,13 @@ class _Buffer:
             self._result.set_result(Pairs(source, target, np.concatenate(kinds)[self._order], rows))
         except BaseException as error:  # raised again in the caller's thread
             self._result.set_exception(error)
+
+
+def _sampled(sampling: LanguageSampling, seeds: tuple[int, int], block_pairs: int, start: int, block: Any) -> Pairs:
+    """The pairs of the block from ``start`` on that an epoch, known by its seeds, draws."""
+    number = start // block_pairs
+    rows = sampling.rows(number, block.corpus, np.random.default_rng([*seeds, number]))
+    return Pairs(block.source, block.target, block.paraphrase, getattr(block, "teacher_rows", None)).take(rows)
 
 
 def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Encoded:

@@ -32,6 +32,7 @@ from psp.training.losses.teacher import TeacherLoss
 from psp.training.objectives import find
 from psp.training.piece_vectors import encoder_of
 from psp.training.process_group import ProcessGroup
+from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
@@ -281,7 +282,10 @@ def _run(job: Training) -> TrainReport:
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
         objective = None if distilled is None else distilled.loss
         source = read if distilled is None else distilled.pairs
-        trainer = Trainer(source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective)
+        sampling = language_sampling(pairs, settings.language_sampling)
+        trainer = Trainer(
+            source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective, sampling
+        )
         if found is not None:
             trainer.resume(found)
         kept = trainer.run()
@@ -299,6 +303,7 @@ def _run(job: Training) -> TrainReport:
             "store_pairs": len(pairs),
             "steps": trainer.step,
             "pairs_seen": trainer.pairs,
+            **({} if sampling is None else {"languages": sampling.report()}),
             "epochs": settings.epochs,
             "passed_over": trainer.passed_over,
             "without_negative": trainer.without_negative,

@@ -267,6 +267,16 @@ class TrainSettings(CheckedSettings):
             "power; 1 whitens them, 0 leaves them",
         )
     )
+    language_sampling: float = declare(
+        number(
+            1,
+            at_least=0,
+            at_most=1,
+            tunable=True,
+            help="of a model of several language pairs, an epoch has of each in proportion to its number of pairs to "
+            "this power, and as many in all as there are: with 1 every pair once, with 0 as many of each",
+        )
+    )
     seed: int = declare(integer(1, at_least=0, help="seed of all random choices, in data and training"))
     device: str = declare(
         text(

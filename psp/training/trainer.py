@@ -29,6 +29,7 @@ from psp.training.negatives.mining import Negatives, mine_by_kind
 from psp.training.objectives import MiniBatch, mines
 from psp.training.optimiser import DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
 from psp.training.process_group import ProcessGroup
+from psp.training.sampling import LanguageSampling
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.saving.weights import WeightSnapshot
@@ -59,6 +60,7 @@ class Trainer:
         group: the processes that share the work.
         folder: the disk on which to keep the best weights so far and the average; None = that of temporary files.
         objective: the loss; None = that of the settings.
+        sampling: how often an epoch has the pairs of each language; None = each pair once.
 
     Attributes:
         step: mini-batches so far.
@@ -81,6 +83,7 @@ class Trainer:
         group: ProcessGroup | None = None,
         folder: Path | None = None,
         objective: Loss | None = None,
+        sampling: LanguageSampling | None = None,
     ) -> None:
         self.source, self.encoder, self.settings, self.metrics = source, encoder, settings, metrics
         self.step = self.pairs = self.passed_over = self.without_negative = 0
@@ -98,7 +101,9 @@ class Trainer:
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
         self._highest_rates = [part["lr"] for part in optimiser.param_groups]
         self._best_weights, self._average = WeightSnapshot(folder), WeightSnapshot(folder)
-        self._places = snapshot_places(settings.epochs * len(source), settings.average, settings.average_part)
+        self._sampling = sampling
+        self._total = settings.epochs * len(source if sampling is None else sampling)
+        self._places = snapshot_places(self._total, settings.average, settings.average_part)
         self._averaged = 0  # places already passed
         self._next_evaluation = settings.dev_every
         self._rested = 0  # the last step at which a checkpoint could be written
@@ -113,14 +118,13 @@ class Trainer:
             PspError: training diverged (the step is named), or no step could be taken.
             Stopped: by Ctrl-C or SIGTERM, after a checkpoint.
         """
-        epochs = [Epoch(self.source, self.settings.seed, n) for n in range(self._epoch, self.settings.epochs + 1)]
-        total = self.settings.epochs * len(self.source)
+        epochs = [self._pairs_of(number) for number in range(self._epoch, self.settings.epochs + 1)]
         with contextlib.ExitStack() as stack:
             stop = stack.enter_context(StopRequest(one_of_many=self._group is not None).listening())
             for epoch, then in zip(epochs, [*epochs[1:], None], strict=True):
                 epoch.then = then
                 stack.enter_context(epoch)
-            self._bar = stack.enter_context(Progress("training", "pairs", total, done=self.pairs))
+            self._bar = stack.enter_context(Progress("training", "pairs", self._total, done=self.pairs))
             for epoch in epochs:
                 epoch.skip(self._taken)
                 while epoch.left:
@@ -140,6 +144,9 @@ class Trainer:
         if not measurable(*self._parameters):
             raise PspError(f"training diverged by step {self.step}: a row's length is not finite; {ADVICE}")
         return self._best_weights.tensors() if self._best_weights else self.encoder.state_dict()
+
+    def _pairs_of(self, epoch: int) -> Epoch:
+        return Epoch(self.source, self.settings.seed, epoch, sampling=self._sampling)
 
     def check_learnt(self, refuse: bool = True) -> None:
         """After :meth:`run`, compare the loss of the final weights with that of the untrained ones.
@@ -276,7 +283,7 @@ class Trainer:
     def _set_learning_rate(self, pairs: int) -> float:
         """Set the learning rates for a step on so many pairs; return that of the encoder's first parameters."""
         settings = self.settings
-        done = (self.pairs + self.passed_over + pairs / 2) / (settings.epochs * len(self.source))
+        done = (self.pairs + self.passed_over + pairs / 2) / self._total
         rates = [learning_rate(rate, settings.schedule, settings.warmup, done) for rate in self._highest_rates]
         for part, rate in zip(self._optimiser.param_groups, rates, strict=True):
             part["lr"] = rate
@@ -414,7 +421,7 @@ class Trainer:
             DataError: the checkpoint is damaged.
         """
         state = checkpoint.state
-        with Epoch(self.source, self.settings.seed, 1) as epoch:  # no step has been taken yet
+        with self._pairs_of(1) as epoch:  # no step has been taken yet
             self._first_pairs = epoch.take(self._megabatch_size() * self.settings.batch_size)
         self.step = self._rested = state["step"]
         self.pairs, self.passed_over, self.without_negative = state["pairs"], state["alone"], state["lonely"]

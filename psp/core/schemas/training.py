@@ -159,6 +159,13 @@ add_keywords(
 )
 
 
+class TrainLanguage(TypedDict):
+    """A language pair of a training that draws languages in proportions of its own."""
+
+    pairs: Annotated[Count, "in the store"]
+    drawn: Annotated[Count, "in an epoch"]
+
+
 class TrainReport(TrainJson):
     """How a model was trained, without times or rates."""
 
@@ -180,6 +187,11 @@ class TrainReport(TrainJson):
     vocabulary: Annotated[Positive, "number of pieces, and of rows of the embedding matrix"]
     store_pairs: Annotated[Positive, "pairs in the store"]
     pairs_seen: Annotated[Several, "pairs in all mini-batches, each counted once per epoch"]
+    languages: NotRequired[
+        Annotated[
+            dict[str, TrainLanguage], "by language pair, where they are drawn in other proportions than their numbers"
+        ]
+    ]
     epochs: Annotated[Positive, "passes over the pairs"]
     passed_over: Annotated[Count, "pairs skipped because each was alone in its mega-batch, at most one per epoch"]
     without_negative: Annotated[

@@ -1,0 +1,92 @@
+"""How often the pairs of each language are drawn in an epoch, where many languages share one model.
+
+With all pairs once, a language of few pairs is seen rarely. Drawing languages in proportion to the power of their
+numbers of pairs, as multilingual language models do, evens that out; an epoch keeps its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from psp.core.progress import Progress
+from psp.pairs.encoded_pairs import BLOCK_PAIRS
+
+
+class LanguageSampling:
+    """The pairs that an epoch has of each language pair: ``n ** exponent`` of each, times what keeps their total.
+
+    A pair is drawn in each epoch as often as its language asks for, rounded down or up: which pairs come once more is
+    drawn anew for each block and epoch.
+
+    Attributes:
+        languages: the language pairs, such as "en-fr", in alphabetical order.
+        counts: how many pairs there are of each, int64, shape (language pairs,).
+        drawn: how many an epoch has of each, likewise.
+        block_pairs: pairs of the source in a block; the last may have fewer.
+    """
+
+    def __init__(self, pairs: Any, exponent: float, block_pairs: int = BLOCK_PAIRS) -> None:
+        """Count the pairs of each language; ``pairs`` is a store (:class:`psp.pairs.store.Store`)."""
+        names = ["-".join(sorted(languages)) for languages in pairs.corpus_languages]
+        self.languages = sorted(set(names))
+        self.block_pairs = block_pairs
+        self._of_corpus = np.array([self.languages.index(name) for name in names])
+        counts = _by_block(pairs, self._of_corpus, len(self.languages), block_pairs)
+        self.counts = counts.sum(axis=0)
+        wanted = np.where(self.counts > 0, self.counts.astype(np.float64) ** exponent, 0)
+        self._rates = wanted * self.counts.sum() / wanted.sum() / np.maximum(self.counts, 1)
+        ends = np.vstack([np.zeros_like(self.counts), np.cumsum(counts, axis=0)])
+        self._counts = np.diff(np.floor(ends * self._rates + 0.5).astype(np.int64), axis=0)
+        self.drawn = self._counts.sum(axis=0)
+
+    def __len__(self) -> int:
+        """The pairs of an epoch."""
+        return int(self.drawn.sum())
+
+    def report(self) -> dict[str, dict[str, int]]:
+        """By language pair, how many pairs there are and how many an epoch has."""
+        columns = zip(self.languages, self.counts.tolist(), self.drawn.tolist(), strict=True)
+        return {name: {"pairs": pairs, "drawn": drawn} for name, pairs, drawn in columns}
+
+    def sizes(self, blocks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """How many pairs an epoch has of each of these blocks."""
+        return self._counts[blocks].sum(axis=1)
+
+    def rows(self, block: int, corpus: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArray[np.int64]:
+        """The rows of a block that an epoch has, some of them several times or not at all, int64 (pairs,).
+
+        Args:
+            block: its number.
+            corpus: each pair's index into the corpora of the store, shape (pairs of the block,).
+            generator: decides between rounding down and up.
+        """
+        languages = self._of_corpus[corpus]
+        found = []
+        for language, wanted in enumerate(self._counts[block]):
+            own = np.flatnonzero(languages == language)
+            if len(own):
+                found += [own] * (wanted // len(own)) + [generator.permutation(own)[: wanted % len(own)]]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def language_sampling(pairs: Any, exponent: float) -> LanguageSampling | None:
+    """The sampling of a store's languages; None where each pair is drawn once, as of text, whose language is one."""
+    languages: Sequence[Sequence[str]] = getattr(pairs, "corpus_languages", ())
+    if exponent == 1 or len({frozenset(pair) for pair in languages}) < 2:
+        return None
+    return LanguageSampling(pairs, exponent)
+
+
+def _by_block(pairs: Any, of_corpus: npt.NDArray[np.int64], languages: int, size: int) -> npt.NDArray[np.int64]:
+    """The pairs of each block and language pair, int64 (blocks, languages)."""
+    found = []
+    with Progress("counting languages", "pairs", len(pairs)) as progress:
+        for start in range(0, len(pairs), size):
+            stop = min(start + size, len(pairs))
+            found.append(np.bincount(of_corpus[pairs.corpus_of(start, stop)], minlength=languages))
+            progress.add(stop - start)
+    return np.array(found, np.int64).reshape(-1, languages)
