@@ -24,6 +24,9 @@ rule subword:
     params:
         settings=setting("subword"),
         arabic=folds_arabic,
+        corpus_languages=lambda wildcards: [
+            list(part.languages) for part in model(wildcards).parts
+        ],
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.subword"),
     message:

@@ -14,6 +14,8 @@ with job(snakemake.log[0]):
         character_coverage=settings["character_coverage"],
         sample=settings["sample"],
         arabic=snakemake.params.arabic,
+        corpus_languages=snakemake.params.corpus_languages,
+        language_sampling=settings["language_sampling"],
         threads=settings["threads"],
         seed=snakemake.params.seed,
         report=Path(snakemake.output.report),

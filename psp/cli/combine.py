@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> None:
 
     models = [load_model(name, accelerate=False) for name in options.models]
     made = Combination(models, weights)
-    for said in _differences(options.models, models):
-        log.warning("%s", said)
+    for difference in _differences(options.models, models):
+        log.warning("%s", difference)
     with ending_well(), new_folder(options.out) as folder:
         made.save(folder)
     parts = ", ".join(f"{name} x {weight:g}" for name, weight in zip(options.models, weights, strict=True))
@@ -58,7 +58,7 @@ def _weights(text: str | None, models: int) -> list[float]:
     """The weights of ``--weights``."""
     if text is None:
         return [1.0] * models
-    found = []
+    weights = []
     for word in text.split(","):
         try:
             weight = float(word)
@@ -66,10 +66,10 @@ def _weights(text: str | None, models: int) -> list[float]:
             weight = math.nan
         if not 0 < weight < math.inf:
             raise ConfigError(f"--weights {text}: {word!r} is not a positive number; write --weights 1,0.5")
-        found.append(weight)
-    if len(found) != models:
-        raise ConfigError(f"--weights {text}: {len(found)} for {models} models; write one for each")
-    return found
+        weights.append(weight)
+    if len(weights) != models:
+        raise ConfigError(f"--weights {text}: {len(weights)} for {models} models; write one for each")
+    return weights
 
 
 def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterator[str]:
@@ -77,9 +77,9 @@ def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterato
     for what, of in (("lower-casing", _lower_casing), ("segmentation", _segmentation), ("prompts", _prompts)):
         ways = [of(model) for model in models]
         if len(set(ways)) > 1:
-            said = "; ".join(f"{name}: {way}" for name, way in zip(names, ways, strict=True))
+            by_model = "; ".join(f"{name}: {way}" for name, way in zip(names, ways, strict=True))
             kept = "the combination has none" if what == "prompts" else "each part keeps its own"
-            yield f"the models differ in {what} ({said}); {kept}"
+            yield f"the models differ in {what} ({by_model}); {kept}"
 
 
 def _lower_casing(model: StaticModel) -> str:
@@ -94,10 +94,10 @@ def _segmentation(model: StaticModel) -> str:
     return _of_parts(model, said)
 
 
-def _of_parts(model: StaticModel, said: Callable[[Mapping[str, Any]], str]) -> str:
+def _of_parts(model: StaticModel, describe: Callable[[Mapping[str, Any]], str]) -> str:
     from psp.models.combined import parts_of
 
-    return " and ".join(dict.fromkeys(said(part.config) for part in parts_of(model)))
+    return " and ".join(dict.fromkeys(describe(part.config) for part in parts_of(model)))
 
 
 def _prompts(model: StaticModel) -> str:

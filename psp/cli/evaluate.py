@@ -105,15 +105,15 @@ def run(options: argparse.Namespace) -> None:
         tables.append(eval_table.table(body).write(options.format))
         if options.out:
             write_json(options.out / "eval.json", body)
-    found = []
+    results = []
     for task, entry in entries.items():
         drawn: dict[str, Any] = {}
         scores = evaluate_task(scorer, entry, name=task, resampled=drawn, **about)
-        found.append({"format": FORMAT, "model": name, "name": task, **scores})
+        results.append({"format": FORMAT, "model": name, "name": task, **scores})
         if options.out:
-            write(options.out / f"tasks/{task}.json", found[-1], drawn)
-    if found:
-        tables.append(task_table.table(found).write(options.format))
+            write(options.out / f"tasks/{task}.json", results[-1], drawn)
+    if results:
+        tables.append(task_table.table(results).write(options.format))
     print("\n".join(tables), end="")
 
 
@@ -122,18 +122,18 @@ def _entries(files: Sequence[Path], only: Sequence[str] | None) -> Mapping[str, 
     from psp.config.config_file import read_yaml
     from psp.core.errors import closest
 
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for file in files:
         tasks = _below(read_yaml(file), ["evaluate", "tasks"])
         if not isinstance(tasks, Mapping) or not tasks:
             raise ConfigError(f"{file}: has no tasks; write them under `evaluate: {{tasks: ...}}`")
-        found |= tasks
+        entries |= tasks
     for name in only or ():
-        if name not in found:
+        if name not in entries:
             raise ConfigError(
-                f"--only {name}: no such task{closest(name, found)}; there are {', '.join(found) or 'none'}"
+                f"--only {name}: no such task{closest(name, entries)}; there are {', '.join(entries) or 'none'}"
             )
-    return found if only is None else {name: found[name] for name in only}
+    return entries if only is None else {name: entries[name] for name in only}
 
 
 def _below(config: Any, keys: Sequence[str]) -> Any:

@@ -35,5 +35,5 @@ def run(options: argparse.Namespace) -> None:
 
     model = load_model(options.model)
     sentences = lines(options.check) if options.check else own_texts(model)
-    said = export(options.form, model, options.out, sentences, source=options.model)
-    print(f"{options.out}: {said}")
+    summary = export(options.form, model, options.out, sentences, source=options.model)
+    print(f"{options.out}: {summary}")

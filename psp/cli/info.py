@@ -31,8 +31,8 @@ def run(options: argparse.Namespace) -> None:
         _print(_said(part))
 
 
-def _print(said: dict[str, str]) -> None:
-    for name, what in said.items():
+def _print(lines: dict[str, str]) -> None:
+    for name, what in lines.items():
         print(f"  {name:<14}{what}")
 
 

@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> None:
     print(f"{report['pairs']:,} pairs of sentences, {report['entries']:,} of words")
     for name, scores in report["scores"].items():
         for measure, parts in scores.items():
-            for part, found in parts.items():
-                print(f"{name}, {measure.replace('_', ', ')}, {part} {found['items']:,}: {_said(found['figures'])}")
+            for part, scored in parts.items():
+                print(f"{name}, {measure.replace('_', ', ')}, {part} {scored['items']:,}: {_said(scored['figures'])}")
 
 
 def _tasks(files: list[str]) -> dict[str, dict[str, str]]:

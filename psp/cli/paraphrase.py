@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(
             f"{len(references):,} lines for {len(texts):,} sentences; write one for each", options.references
         )
-    found: list[list[Paraphrase]] = []
+    paraphrases: list[list[Paraphrase]] = []
 
     def written() -> Iterator[str]:
         with Progress("paraphrasing", "sentences", len(texts)) as bar:
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> None:
                     block, translator, encoder, k=options.k, candidates=options.beam, overlap_weight=weight,
                     canonical=options.canonical,
                 )  # fmt: skip
-                found.extend(rows)
+                paraphrases.extend(rows)
                 for text, row in zip(block, rows, strict=True):
                     yield _line(text, row, options.scores)
                 bar.add(len(block))
@@ -122,13 +122,13 @@ def run(options: argparse.Namespace) -> None:
     else:
         with atomic(options.out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(written())
-    report = measured(texts, found, references)
+    report = measured(texts, paraphrases, references)
     if options.report:
         write_json(options.report, {"format": 1, **report})
     if options.out is not None:
         best = report["best"]
-        said = f", cosine {best['cosine']:.3f}, overlap {best['overlap']:.3f}" if best["paraphrases"] else ""
-        print(f"{options.out}: paraphrases of {best['paraphrases']:,} of {report['sentences']:,} sentences{said}")
+        quality = f", cosine {best['cosine']:.3f}, overlap {best['overlap']:.3f}" if best["paraphrases"] else ""
+        print(f"{options.out}: paraphrases of {best['paraphrases']:,} of {report['sentences']:,} sentences{quality}")
     if report["none"]:
         log.warning("sentences without a paraphrase, all candidates being copies: %d", report["none"])
     if translator.cut:

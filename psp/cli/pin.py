@@ -32,5 +32,5 @@ def run(options: argparse.Namespace) -> None:
             raise SystemExit(1)
         return
     out = config.raw.get("pins") or "config/pins.yaml"
-    found = pins.pin(config, options.models, downloads, options.folder / out)
-    print(f"{out}: {len(found)} files pinned")
+    pinned = pins.pin(config, options.models, downloads, options.folder / out)
+    print(f"{out}: {len(pinned)} files pinned")

@@ -134,8 +134,8 @@ def _table(query: str, hits: list[Any], unknown: float) -> str:
 
 
 def _json(query: str, hits: list[Any], unknown: float) -> str:
-    found = [
+    rows = [
         {"rank": rank, "cosine": round(hit.cosine, 6), "line": hit.line, "sentence": hit.text}
         for rank, hit in enumerate(hits, start=1)
     ]
-    return json.dumps({"query": query, "unknown": round(unknown, 4), "found": found}, ensure_ascii=False) + "\n"
+    return json.dumps({"query": query, "unknown": round(unknown, 4), "found": rows}, ensure_ascii=False) + "\n"

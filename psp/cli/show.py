@@ -54,11 +54,11 @@ def _print_records(options: argparse.Namespace) -> None:
 
     from psp.models.summary import frame, records
 
-    found = [record for folder in options.results for record in records(check_results(folder))]
+    every = [record for folder in options.results for record in records(check_results(folder))]
     if options.format == "csv":
-        print(frame(found).to_csv(index=False), end="")
+        print(frame(every).to_csv(index=False), end="")
     else:
-        print(json.dumps([dataclasses.asdict(record) for record in found], ensure_ascii=False, indent=1))
+        print(json.dumps([dataclasses.asdict(record) for record in every], ensure_ascii=False, indent=1))
 
 
 def _print_tables(results: Path, options: argparse.Namespace) -> None:
@@ -83,40 +83,40 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
         for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus", "translator")
         if (path := folder / f"{name}.json").exists()
     }
-    found = {name: read_json(path) for name, path in files.items()}
+    reports = {name: read_json(path) for name, path in files.items()}
     paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
     # One task after another, the model before the systems beside it.
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
-    if "eval" in found:  # which has those of every model
+    if "eval" in reports:  # which has those of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
-    if cited and "compare" not in found:
+    if cited and "compare" not in reports:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
-    if not tasks and not found.keys() - {"compare"}:
+    if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks/; "
             "make one with snakemake first",
             folder,
         )
     tables = []
-    if "eval" in found:
-        if said := data_warnings.page(folder, found["eval"], options.format):
-            tables.append(said)
-        tables.append(eval_table.table(found["eval"]).write(options.format))
-        if "parts" in found["eval"]:
-            tables.append(parts_table.table(found["eval"]).write(options.format))
-    if "compare" in found:
-        tables.append(compare_table.table(found["compare"], cited, found.get("eval")).write(options.format))
+    if "eval" in reports:
+        if warnings := data_warnings.page(folder, reports["eval"], options.format):
+            tables.append(warnings)
+        tables.append(eval_table.table(reports["eval"]).write(options.format))
+        if "parts" in reports["eval"]:
+            tables.append(parts_table.table(reports["eval"]).write(options.format))
+    if "compare" in reports:
+        tables.append(compare_table.table(reports["compare"], cited, reports.get("eval")).write(options.format))
     if tasks:
-        tables.append(task_table.table(tasks, found.get("compare")).write(options.format))
-    if "variants" in found:
-        tables.append(variants_table.table(found["variants"]).write(options.format))
-    if "quantized" in found:
-        tables.append(quantize_table.table(found["quantized"]).write(options.format))
-    if "tenths" in found:
-        tables.append(deciles_table.deciles(found["tenths"], options.format))
-    if "by_corpus" in found:
-        tables.append(deciles_table.by_corpus(found["by_corpus"], options.format))
-    if "translator" in found:
-        tables.append(translator_table.table(found["translator"], options.format))
+        tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
+    if "variants" in reports:
+        tables.append(variants_table.table(reports["variants"]).write(options.format))
+    if "quantized" in reports:
+        tables.append(quantize_table.table(reports["quantized"]).write(options.format))
+    if "tenths" in reports:
+        tables.append(deciles_table.deciles(reports["tenths"], options.format))
+    if "by_corpus" in reports:
+        tables.append(deciles_table.by_corpus(reports["by_corpus"], options.format))
+    if "translator" in reports:
+        tables.append(translator_table.table(reports["translator"], options.format))
     print("\n".join(tables))

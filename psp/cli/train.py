@@ -281,15 +281,15 @@ def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
 def _collected(assignments: list[str]) -> dict[str, Any]:
     from psp.pairs.vocabulary import SECTION
 
-    found = _settings("--collect", assignments)
-    for key, value in found.items():
+    settings = _settings("--collect", assignments)
+    for key, value in settings.items():
         if key not in SECTION.keys:
             raise ConfigError(
                 f"vocabulary.{key}: no such key{closest(key, SECTION.keys)}; allowed are {', '.join(SECTION.keys)}"
             )
         if not SECTION[key].allows(value):
             raise ConfigError(f"vocabulary.{key}: {value!r} is not allowed; allowed is {SECTION[key].allowed}")
-    return found
+    return settings
 
 
 def _collect(pairs: Path, tokens: str, settings: dict[str, Any], folder: Path) -> Path:

@@ -126,10 +126,10 @@ def run(options: argparse.Namespace) -> None:
         f"{report['target_tokens_per_second']:,.0f} target subwords/s; best on development pairs at step "
         f"{report['best']['step']:,}"
     )
-    for name, found in report["sets"].items():
-        exact, small = found["float32"], found["int8"]
+    for name, scores in report["sets"].items():
+        exact, small = scores["float32"], scores["int8"]
         print(
-            f"{name}: {found['pairs']:,} pairs, BLEU {small['bleu']:.1f} (float32 {exact['bleu']:.1f}, lower-cased "
+            f"{name}: {scores['pairs']:,} pairs, BLEU {small['bleu']:.1f} (float32 {exact['bleu']:.1f}, lower-cased "
             f"{small['lower_bleu']:.1f}), chrF {small['chrf']:.1f}; {small['copies']:,} copies, {small['empty']:,} "
             f"empty, {small['overlong']:,} overlong"
         )

@@ -195,8 +195,8 @@ def _together(
                 )
     dims = [vector_dim(part) for part in parts]
     if how == "add" and len(set(dims)) > 1:
-        said = ", ".join(f"{part.name} {dim}" for part, dim in zip(parts, dims, strict=True))
-        raise ConfigError(f"{where}.encoder.add: vectors of different dimensions ({said}) have no sum")
+        sizes = ", ".join(f"{part.name} {dim}" for part, dim in zip(parts, dims, strict=True))
+        raise ConfigError(f"{where}.encoder.add: vectors of different dimensions ({sizes}) have no sum")
     return {
         "kind": JOINT,
         "join": how,

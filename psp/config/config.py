@@ -268,10 +268,10 @@ class Config(Downloads, Written):
         Raises:
             ConfigError: as :meth:`translator`, or a corpus declares a licence outside ``licences.allow``, or none.
         """
-        found = self.translator(name)
-        if found.data is not None:
-            self._check_licences(found.data.parts, f"translators.{name}")
-        return found
+        translator = self.translator(name)
+        if translator.data is not None:
+            self._check_licences(translator.data.parts, f"translators.{name}")
+        return translator
 
     def cleared(self, name: str) -> ModelEntry:
         """Resolve one model that is about to be used; check its tasks, and that the licence of each corpus is allowed.

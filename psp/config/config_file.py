@@ -82,10 +82,10 @@ def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
         ValueError: an alias stands for itself, or aliases of aliases for more than a config can hold.
     """
     if id(node) in known:
-        found = known[id(node)]
-        if found is None:
+        count = known[id(node)]
+        if count is None:
             raise ValueError("an alias stands for a value that holds it")
-        return found
+        return count
     known[id(node)] = None
     inside: list[yaml.Node] = []
     if isinstance(node, yaml.SequenceNode):
@@ -108,23 +108,23 @@ def _refuse_twice(node: yaml.Node, looked_at: set[int]) -> None:
         for item in node.value:
             _refuse_twice(item, looked_at)
     elif isinstance(node, yaml.MappingNode):
-        found: dict[tuple[str, str], int] = {}
+        lines: dict[tuple[str, str], int] = {}
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode):
                 line = key.start_mark.line + 1
-                if (known := (key.tag, key.value)) in found:
-                    raise _Twice(key.value, found[known], line)
-                found[known] = line
+                if (known := (key.tag, key.value)) in lines:
+                    raise _Twice(key.value, lines[known], line)
+                lines[known] = line
             _refuse_twice(value, looked_at)
 
 
 def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in mapping:
             raise _Twice(key)
-        found[key] = value
-    return found
+        mapping[key] = value
+    return mapping
 
 
 def look(files: Sequence[Path | str]) -> list[str]:

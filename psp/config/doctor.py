@@ -129,14 +129,14 @@ def _requirements() -> dict[str, dict[str, str | None]]:
                     break
 
     def resolved(extra: str) -> dict[str, str | None]:
-        found: dict[str, str | None] = {}
+        problems: dict[str, str | None] = {}
         for requirement in stated[extra]:
             if requirement.name == PACKAGE:
                 for other in sorted(requirement.extras):
-                    found |= resolved(other)
+                    problems |= resolved(other)
             else:
-                found[requirement.name] = _problem(requirement.name, requirement.specifier)
-        return found
+                problems[requirement.name] = _problem(requirement.name, requirement.specifier)
+        return problems
 
     return {extra: resolved(extra) for extra in extras}
 
@@ -183,15 +183,15 @@ def _cpu_quota() -> float | None:
 
 def _memory() -> int | None:
     """Bytes that are available; None where the system does not say."""
-    found = []
+    limits = []
     with contextlib.suppress(OSError, ValueError):
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines())
-        found.append(1024 * int(lines["MemAvailable"].split()[0]))
+        limits.append(1024 * int(lines["MemAvailable"].split()[0]))
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
         limit, used = ((group / f"memory.{name}").read_text(encoding="utf-8") for name in ("max", "current"))
-        found.append(int(limit) - int(used))
-    return min(found, default=None)
+        limits.append(int(limit) - int(used))
+    return min(limits, default=None)
 
 
 def disk(folder: Path) -> Iterator[Finding]:
@@ -267,13 +267,13 @@ def slurm() -> Iterator[Finding]:
         return
     try:
         asked = subprocess.run(["sinfo", "--noheader", "--format=%P %a"], capture_output=True, text=True, timeout=20)
-        said, failed = (asked.stderr or asked.stdout).strip(), asked.returncode != 0
+        answer, failed = (asked.stderr or asked.stdout).strip(), asked.returncode != 0
     except (OSError, subprocess.TimeoutExpired) as error:
-        said, failed = str(error), True
+        answer, failed = str(error), True
     if failed:
-        yield Finding("Slurm", f"does not answer: {said[:200]}", "ask whoever runs it; without it, runs are local")
+        yield Finding("Slurm", f"does not answer: {answer[:200]}", "ask whoever runs it; without it, runs are local")
     else:
-        yield Finding("Slurm", f"answers: {', '.join(said.splitlines())[:200]}")
+        yield Finding("Slurm", f"answers: {', '.join(answer.splitlines())[:200]}")
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
         yield Finding("Slurm", "Snakemake cannot submit to it", f"run `pip install '{PACKAGE}[slurm]'`")
 

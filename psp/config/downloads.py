@@ -53,11 +53,11 @@ class Downloads:
             version, file = rest.split("/")
             mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
         elif kind == "vectors":
-            found = [entry for key, entry in self.vectors.items() if self._vectors_file(key) == name]
-            if not found:
+            entries = [entry for key, entry in self.vectors.items() if self._vectors_file(key) == name]
+            if not entries:
                 raise ConfigError(f"{name} is not a download of this config")
-            mirrors, fields, licence = found[0]["mirrors"], {}, found[0].get("licence")
-            required, where = found[0]["sha256"], "vectors"
+            mirrors, fields, licence = entries[0]["mirrors"], {}, entries[0].get("licence")
+            required, where = entries[0]["sha256"], "vectors"
         elif kind in ("lid", "sts"):
             mirrors, fields = self.sources[kind]["mirrors"], {"file": rest}
         else:
@@ -79,16 +79,16 @@ class Downloads:
     ) -> tuple[list[str], str | None]:
         """An archive's mirrors and declared licence; ``name`` is its download's."""
         mirrors = self.sources[kind.kind]["mirrors"]
-        said = {
+        declared = {
             key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
             for key, entry in self.entries(kind, corpus).items()
             # An archive that has no pair in its name holds one.
             if of_pair(entry, "version", pair) == version and pair in ("", *(entry.get("pairs") or [pair]))
         }
-        first = next(iter(said.values()), (mirrors, None))
-        if any(other != first for other in said.values()):
+        first = next(iter(declared.values()), (mirrors, None))
+        if any(other != first for other in declared.values()):
             raise ConfigError(
-                f"corpora: {' and '.join(said)} are the same archive, {name}, but differ in licence or mirrors; "
+                f"corpora: {' and '.join(declared)} are the same archive, {name}, but differ in licence or mirrors; "
                 "write the same for both"
             )
         return first

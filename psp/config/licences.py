@@ -38,11 +38,11 @@ def may_be_adapted(expression: str) -> bool:
 
 def union(licences: Iterable[str | None]) -> str | None:
     """The licence of what comes from several corpora, an SPDX expression; None if one of them declares none."""
-    found = list(dict.fromkeys(licences))
-    if not found or None in found:
+    distinct = list(dict.fromkeys(licences))
+    if not distinct or None in distinct:
         return None
     # What is itself a union is taken apart.
-    parts = (str(one).split(" AND ") if not re.search(r"[()]| OR ", str(one)) else [str(one)] for one in found)
+    parts = (str(one).split(" AND ") if not re.search(r"[()]| OR ", str(one)) else [str(one)] for one in distinct)
     known = sorted({part for several in parts for part in several})
     bracketed = [f"({one})" if " " in one and len(known) > 1 else one for one in known]
     return " AND ".join(bracketed)

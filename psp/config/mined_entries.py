@@ -87,32 +87,32 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         raise ConfigError(f"{where}: an item is either mined or pivoted; write two items")
     kind = "mined" if "mined" in item else "pivoted"
     wanted = [item["mined"]] if kind == "mined" else list(item["pivoted"])
-    said = f"{where}: {kind} {' and '.join(wanted)}"
+    place = f"{where}: {kind} {' and '.join(wanted)}"
     for key in ("through", "from"):
         if key not in item:
             example = "[OpenSubtitles]" if key == "from" else "en"
-            raise ConfigError(f"{said}: has no `{key}`; write e.g. `{key}: {example}`")
+            raise ConfigError(f"{place}: has no `{key}`; write e.g. `{key}: {example}`")
     if strange := [key for key in item if key not in (kind, *_KEYS)]:
-        raise ConfigError(f"{said}: {strange[0]} is not for mined pairs; leave it out")
+        raise ConfigError(f"{place}: {strange[0]} is not for mined pairs; leave it out")
     through = item["through"]
     if through in wanted:
-        raise ConfigError(f"{said}: through {through}, the same language; name the one that their translations are in")
+        raise ConfigError(f"{place}: through {through}, the same language; name the one that their translations are in")
     if stranger := next((language for language in wanted if language not in languages), None):
-        raise ConfigError(f"{said}: {stranger} is not in {where.removesuffix('corpora')}languages; add it")
-    sources = tuple(bitext(item["from"], wanted, through, asking, said))
+        raise ConfigError(f"{place}: {stranger} is not in {where.removesuffix('corpora')}languages; add it")
+    sources = tuple(bitext(item["from"], wanted, through, asking, place))
     for language in wanted:
         if not any(language in source.languages for source in sources):
             raise ConfigError(
-                f"{said}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
+                f"{place}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
                 "language for `through`"
             )
-    check_distinct(sources, said)
+    check_distinct(sources, place)
     both = (wanted[0], wanted[-1])
     own = {key: item[key] for key in ("pairs", "max_group") if key in item}
     mining = {**settings["pivot"], **own}
     if mining["min_cosine"] is not None and mining["encoder"] is None:
         raise ConfigError(
-            f"{said}: pivot.min_cosine is {mining['min_cosine']}, but pivot.encoder names none; write e.g. "
+            f"{place}: pivot.min_cosine is {mining['min_cosine']}, but pivot.encoder names none; write e.g. "
             "`pivot: {encoder: use-multilingual, min_cosine: 0.7}`"
         )
     part = CorpusSpec(
@@ -137,13 +137,13 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
     for key, encoder in used.items():
         if encoder is not None and asking.circular(encoder):
             raise ConfigError(
-                f"{said}: {key} is {encoder}, which is trained on these very pairs, a circle; name another, such as "
+                f"{place}: {key} is {encoder}, which is trained on these very pairs, a circle; name another, such as "
                 "use-multilingual (ar de en es fr it ja ko nl pl pt ru th tr zh)"
             )
     return part
 
 
-def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: str) -> Iterable[CorpusSpec]:
+def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: str) -> Iterable[CorpusSpec]:
     """Resolve ``from``: each of its corpora in each of the languages ``wanted`` that it has with ``through``.
 
     Raises:
@@ -152,7 +152,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: st
     fitting = [{language, through} for language in wanted]
     if isinstance(given, Mapping):
         if given["model"] == asking.model:
-            raise ConfigError(f"{said}: from {asking.model}, whose corpora these are to be; break the cycle")
+            raise ConfigError(f"{place}: from {asking.model}, whose corpora these are to be; break the cycle")
         yield from (
             part for part in asking.parts_of(given["model"]) if set(part.languages) in fitting and not part.sources
         )
@@ -160,15 +160,15 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: st
     for entry in given:
         one = {"name": entry} if isinstance(entry, str) else dict(entry)
         if made_as(one) or "model" in one:
-            raise ConfigError(f"{said}: `from` lists bitext, or is `{{model: name}}`; name corpora")
+            raise ConfigError(f"{place}: `from` lists bitext, or is `{{model: name}}`; name corpora")
         if "rank" in one:
             raise ConfigError(
-                f"{said}: bitext of `from` is used whole, but has `rank`; set it for the pairs it becomes"
+                f"{place}: bitext of `from` is used whole, but has `rank`; set it for the pairs it becomes"
             )
         if (given_file := of_item(one)) and "languages" not in one:
             key = next(iter(given_file[0].item))
             raise ConfigError(
-                f"{said}: does not say which languages the columns of {one[key]} are in; write "
+                f"{place}: does not say which languages the columns of {one[key]} are in; write "
                 f"`- {{{key}: {one[key]}, languages: [{through}, {wanted[0]}]}}`"
             )
         pairs = [one["languages"]] if "languages" in one else [[through, language] for language in wanted]
@@ -178,7 +178,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: st
                 continue  # of two languages, one may be missing
             if set(pair) not in fitting:
                 raise ConfigError(
-                    f"{said}: {one.get('name') or next(iter(one.values()))} is in {' and '.join(pair)}; leave it out"
+                    f"{place}: {one.get('name') or next(iter(one.values()))} is in {' and '.join(pair)}; leave it out"
                 )
             yield resolve(
                 {**one, "languages": list(pair)},
@@ -186,11 +186,11 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, said: st
                 catalogue=asking.catalogue,
                 filters=asking.settings["filters"],
                 recipe=asking.recipe,
-                where=said,
+                where=place,
             )
 
 
-def check_distinct(sources: Iterable[CorpusSpec], said: str) -> None:
+def check_distinct(sources: Iterable[CorpusSpec], place: str) -> None:
     """Check that no corpus is in ``from`` twice.
 
     Raises:
@@ -198,7 +198,7 @@ def check_distinct(sources: Iterable[CorpusSpec], said: str) -> None:
     """
     labels = [source.label for source in sources]
     if repeated := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(f"{said}: {repeated} is in `from` twice; leave one out")
+        raise ConfigError(f"{place}: {repeated} is in `from` twice; leave one out")
 
 
 def check_publishable(part: CorpusSpec, where: str) -> None:
@@ -211,9 +211,9 @@ def check_publishable(part: CorpusSpec, where: str) -> None:
     Raises:
         ConfigError: they were not mined, or a corpus that they come from has a licence that forbids it, or none.
     """
-    said = f"{where}.corpora: {part.corpus}"
+    place = f"{where}.corpora: {part.corpus}"
     if part.of is not Mined:
-        raise ConfigError(f"{said} is not mined; what can be published is mined pairs")
+        raise ConfigError(f"{place} is not mined; what can be published is mined pairs")
     for source in part.sources:
         if source.licence is None:
             problem = f"{source.corpus} declares no licence"
@@ -225,6 +225,6 @@ def check_publishable(part: CorpusSpec, where: str) -> None:
             except ValueError as error:
                 problem = f"the licence of {source.corpus}: {error}"
         raise ConfigError(
-            f"{said} cannot be published: {problem}; leave it out of `from`, or declare the licence that you know it "
+            f"{place} cannot be published: {problem}; leave it out of `from`, or declare the licence that you know it "
             f"has: `corpora: {{{source.corpus}: {{licence: ...}}}}`"
         )

@@ -35,9 +35,9 @@ def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
         return [with_new_names(below, (*path, "")) for below in node]
     if not isinstance(node, Mapping):
         return node
-    found = {key: with_new_names(below, (*path, str(key))) for key, below in node.items()}
+    renewed = {key: with_new_names(below, (*path, str(key))) for key, below in node.items()}
     renamed = RENAMED.get("" if not path or path[:-1] == ("models",) else path[-1], {})
-    for old in renamed.keys() & found.keys():
+    for old in renamed.keys() & renewed.keys():
         log.warning("%s: is called %s now; the old name still works", ".".join((*path, old)), renamed[old])
-        found[renamed[old]] = found.pop(old)
-    return found
+        renewed[renamed[old]] = renewed.pop(old)
+    return renewed

@@ -110,8 +110,8 @@ def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for key, node in nodes.items():
         recipes = [_of_recipe(node, one) for one in others]
         default = _code(node["default"]) if "default" in node else ""
-        said = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
-        cells = [f"`{key}`", default, *recipes, _allowed(node), said]
+        help_text = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
+        cells = [f"`{key}`", default, *recipes, _allowed(node), help_text]
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -157,14 +157,14 @@ def _allowed(node: Mapping[str, Any]) -> str:
     return ", ".join([" ".join([first, *limits[:1]]), *limits[1:], *rest])
 
 
-def _sentence(said: str) -> str:
-    first = said.partition(" ")[0]
-    return f"{first.capitalize() if first.islower() else first}{_prose(said[len(first) :])}." if said else ""
+def _sentence(text: str) -> str:
+    first = text.partition(" ")[0]
+    return f"{first.capitalize() if first.islower() else first}{_prose(text[len(first) :])}." if text else ""
 
 
-def _prose(said: str) -> str:
+def _prose(text: str) -> str:
     """Format help in Markdown: escape ``<model>`` outside code, so that it is not a tag."""
-    parts = said.split("`")
+    parts = text.split("`")
     return "`".join([part.replace("<", "\\<") if place % 2 == 0 else part for place, part in enumerate(parts)])
 
 

@@ -29,12 +29,12 @@ def pin(config: Config, models: Iterable[str], downloads: Path | str, out: Path 
         DataError: there is nothing to pin, or a file differs from its pin (remove the pin to replace it).
     """
     names = sorted({name for model in models for name in config.downloads(config.model(model))})
-    found = [name for name in names if (Path(downloads) / name).is_file()]
-    if not found:
+    downloaded = [name for name in names if (Path(downloads) / name).is_file()]
+    if not downloaded:
         raise DataError("none of these models' downloads has been fetched yet; run the workflow first", downloads)
-    check(config, found, downloads)
+    check(config, downloaded, downloads)
     pins = read_yaml(out) if Path(out).exists() else {}
-    for name in found:
+    for name in downloaded:
         path = Path(downloads) / name
         pins[name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}
     with atomic_text(out) as file:
@@ -42,9 +42,9 @@ def pin(config: Config, models: Iterable[str], downloads: Path | str, out: Path 
         for name in sorted(pins):
             file.write(yaml.safe_dump({name: pins[name]}, default_flow_style=None, width=10**6))
     for name in names:
-        if name not in found:
+        if name not in downloaded:
             log.warning("%s is not downloaded yet and stays unpinned", name)
-    return found
+    return downloaded
 
 
 def check(config: Config, names: Iterable[str], downloads: Path | str) -> list[str]:
@@ -69,21 +69,21 @@ def check(config: Config, names: Iterable[str], downloads: Path | str) -> list[s
 
 def problems(config: Config, names: Iterable[str], downloads: Path | str) -> dict[str, str]:
     """Say what is wrong with each file that is missing, has no pin or differs from it, by name."""
-    found: dict[str, str] = {}
+    wrong: dict[str, str] = {}
     for name in names:
         path, expected = Path(downloads) / name, config.pins.get(name)
         if not path.is_file():
-            found[name] = "is not downloaded; run the workflow"
+            wrong[name] = "is not downloaded; run the workflow"
         elif expected is None:
-            found[name] = "has no pin; write it with `psp pin`"
+            wrong[name] = "has no pin; write it with `psp pin`"
         elif difference := _difference(path, expected):
-            found[name] = f"{difference}; delete it and fetch it again"
-    return found
+            wrong[name] = f"{difference}; delete it and fetch it again"
+    return wrong
 
 
 def _difference(path: Path, expected: Mapping[str, Any]) -> str | None:
     if (size := path.stat().st_size) != expected["bytes"]:
         return f"has {size:,} bytes, but its pin says {expected['bytes']:,}"
-    if (found := sha256(path)) != expected["sha256"]:
-        return f"has SHA-256 {found}, but its pin says {expected['sha256']}"
+    if (digest := sha256(path)) != expected["sha256"]:
+        return f"has SHA-256 {digest}, but its pin says {expected['sha256']}"
     return None

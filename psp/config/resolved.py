@@ -72,15 +72,15 @@ def as_yaml(config: Config, name: str) -> str:
 def _needed(raw: Mapping[str, Any], name: str) -> Iterator[str]:
     """The models that a model's entry names, directly or not; it ends, for a config has no circles."""
     entry = raw["models"][name]
-    found = [entry.get("extends")]
+    names = [entry.get("extends")]
     for item in entry.get("corpora", []):
         if isinstance(item, Mapping):
             translator = raw.get("translators", {}).get(item.get("translator"), {})
             origins = (item, item.get("from"), translator.get("from"))
-            found += [origin.get("model") for origin in origins if isinstance(origin, Mapping)]
+            names += [origin.get("model") for origin in origins if isinstance(origin, Mapping)]
     encoder = entry.get("encoder")
     if isinstance(encoder, Mapping):
-        found += [*encoder.get("concat", []), *encoder.get("add", [])]
-    for other in filter(None, found):
+        names += [*encoder.get("concat", []), *encoder.get("add", [])]
+    for other in filter(None, names):
         yield other
         yield from _needed(raw, other)

@@ -8,11 +8,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jsonschema
 import yaml
 
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
+from psp.core.json_schema import Draft202012Validator, ValidationError, extend
 from psp.core.settings import NAME, match_whole
 
 
@@ -50,10 +50,10 @@ def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, ow
 def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
     """Dotted keys below ``key`` whose values differ from ``base``, with those values."""
     if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
-        found: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         for name in value:
-            found |= differences(base.get(name), value[name], f"{key}.{name}")
-        return found
+            changed |= differences(base.get(name), value[name], f"{key}.{name}")
+        return changed
     return {} if base == value else {key: value}
 
 
@@ -61,10 +61,10 @@ def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
 MOST = 8
 
 # JSON Schema accepts 6.0 as an integer; code that expects an int would fail hours later.
-_Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
+_Validator = extend(
+    Draft202012Validator,
     {"pattern": match_whole},
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
 )
@@ -84,13 +84,13 @@ def check(raw: Mapping[str, Any], schema: Mapping[str, Any]) -> None:
     )
     if errors:
         first, *others = [key for error in errors for key in _wrong(error)]
-        said = [key for key in dict.fromkeys(others) if key != first]
-        more = f" (and {len(said) - MOST} more)" if len(said) > MOST else ""
-        also = f"; wrong as well: {', '.join(said[:MOST])}{more}" if said else ""
+        further = [key for key in dict.fromkeys(others) if key != first]
+        more = f" (and {len(further) - MOST} more)" if len(further) > MOST else ""
+        also = f"; wrong as well: {', '.join(further[:MOST])}{more}" if further else ""
         raise ConfigError(_say(errors[0], schema) + also)
 
 
-def _wrong(error: jsonschema.ValidationError) -> list[str]:
+def _wrong(error: ValidationError) -> list[str]:
     """The dotted keys that a violation of the schema is about."""
     key = ".".join(map(str, error.absolute_path))
     if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
@@ -133,7 +133,7 @@ def _quoted(value: Any) -> str:
     return f'"{_yaml(value)}"'
 
 
-def _say(error: jsonschema.ValidationError, schema: Mapping[str, Any]) -> str:
+def _say(error: ValidationError, schema: Mapping[str, Any]) -> str:
     """Describe a schema violation in one line: the key, its value, what is allowed, what to write."""
     path = list(error.absolute_path)
     key = ".".join(map(str, path))
@@ -203,11 +203,11 @@ def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], sch
         places.setdefault(place.rpartition(".")[2], []).append(place)
     # The block may not exist although its keys do, elsewhere.
     for asked in (name, *(value if isinstance(value, Mapping) else ())):
-        if 1 <= len(found := places.get(asked, [])) <= 3:
-            return f"; {'it' if asked == name else asked} is {' or '.join(found)}"
+        if 1 <= len(paths := places.get(asked, [])) <= 3:
+            return f"; {'it' if asked == name else asked} is {' or '.join(paths)}"
     if hint := closest(name, known):
         return hint
-    (near, *_) = (*difflib.get_close_matches(name, [key for key, found in places.items() if len(found) <= 3], 1), "")
+    (near, *_) = (*difflib.get_close_matches(name, [key for key, paths in places.items() if len(paths) <= 3], 1), "")
     return f"; did you mean {' or '.join(places[near])}?" if near else ""
 
 

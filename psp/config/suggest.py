@@ -173,15 +173,15 @@ class _Suggestion:
     def _offers(self) -> list[Offer]:
         """One offer per corpus, under the names that :meth:`_rank` puts first."""
         partner, language = self.codes
-        found: dict[str, list[Offer]] = {}
+        by_corpus: dict[str, list[Offer]] = {}
         for one in self._names(partner, language):
             for other in self._names(language, one):
                 for offer in self.api.corpora((one, other)):
-                    found.setdefault(offer.corpus, []).append(offer)
-        for corpus, offers in found.items():
+                    by_corpus.setdefault(offer.corpus, []).append(offer)
+        for corpus, offers in by_corpus.items():
             offers.sort(key=self._rank)
             self.others[corpus] = offers[1:]
-        return [offers[0] for offers in found.values()]
+        return [offers[0] for offers in by_corpus.values()]
 
     def _rank(self, offer: Offer) -> tuple[Any, ...]:
         """Sort key: the config's own name first, then the language in its usual sense, then more pairs."""

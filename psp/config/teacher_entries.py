@@ -47,27 +47,27 @@ def resolve_teacher(
                 "e.g. `teacher: {encoder: use-multilingual, weight: 1}`"
             )
         return dict(block)
-    said, encoder = f"{where}.teacher", block["encoder"]
+    place, encoder = f"{where}.teacher", block["encoder"]
     TeacherSettings.from_mapping(block)
     if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
-        raise ConfigError(f"{said}.encoder: {encoder} is the model that it is to teach, a circle; name another")
+        raise ConfigError(f"{place}.encoder: {encoder} is the model that it is to teach, a circle; name another")
     known = block["languages"] or known_languages(encoder) or (languages_of(of[1]) if of else None)
     if known is None:
         raise ConfigError(
-            f"{said}: nothing says which languages {encoder} knows; write e.g. `languages: [{parts[0].languages[0]}]`"
+            f"{place}: nothing says which languages {encoder} knows; write e.g. `languages: [{parts[0].languages[0]}]`"
         )
     if stranger := next((part for part in text if part.languages[0] not in known), None):
         raise ConfigError(
-            f"{said}: {encoder} knows {' '.join(known)}, and {stranger.corpus} is text in {stranger.languages[0]}; "
+            f"{place}: {encoder} knows {' '.join(known)}, and {stranger.corpus} is text in {stranger.languages[0]}; "
             "name a teacher of that language, or, if it does know it, list that in `teacher.languages`"
         )
     if not any(language in known for part in parts for language in part.languages):
         raise ConfigError(
-            f"{said}: {encoder} knows {' '.join(known)}, none of the model's languages; name a teacher that knows one"
+            f"{place}: {encoder} knows {' '.join(known)}, none of the model's languages; name a teacher that knows one"
         )
     if block["weight"] < 1 and len(text) == len(parts):
         raise ConfigError(
-            f"{said}.weight: {block['weight']:g}, but the model has text and no pairs for the rest of the loss; write "
+            f"{place}.weight: {block['weight']:g}, but the model has text and no pairs for the rest of the loss; write "
             "`weight: 1`"
         )
     if launch.count(train) > 1:

@@ -192,31 +192,31 @@ class Trained(EntryKind, TrainedKind):
         parts: Sequence[CorpusSpec],
         tuned: Collection[str],
     ) -> dict[str, Any]:
-        found: dict[str, Any] = {} if encoder == ENCODER.default else {"encoder": encoder}
+        changed: dict[str, Any] = {} if encoder == ENCODER.default else {"encoder": encoder}
         for block in BLOCKS:
             base = cls.expected(config, block, config.defaults(block, recipe, settings[block], encoder), recipe)
             if block == "development":
                 base = chosen_on(base, languages, block)
                 if all(part.is_text for part in parts):
                     base["heldout"] = 0
-            found |= differences(base, settings[block], block)
+            changed |= differences(base, settings[block], block)
         for part in parts:
             made = making(part)
             expected = made.filters(settings) if made else settings["filters"]
             expected = for_text(expected) if part.is_text else expected
-            found |= differences(expected, part.filters, f"corpora.{part.corpus}.filters")
-            found |= differences(settings["rank"], part.rank, f"corpora.{part.corpus}.rank")
+            changed |= differences(expected, part.filters, f"corpora.{part.corpus}.filters")
+            changed |= differences(settings["rank"], part.rank, f"corpora.{part.corpus}.rank")
             if made:
-                found |= differences(settings[made.block], made.own(part), f"corpora.{part.corpus}.{made.block}")
+                changed |= differences(settings[made.block], made.own(part), f"corpora.{part.corpus}.{made.block}")
         unused = tuple(f"train.{key}" for key in tuned)  # the config's value is not used, tune.json's is
         if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
-            unused += tuple(key for key in found if key.startswith("tune."))
+            unused += tuple(key for key in changed if key.startswith("tune."))
         unused += tuple(f"corpora.{part.corpus}.{key}" for part in parts for key in _inert())
         unused += tuple(f"corpora.{part.corpus}.rank.deciles" for part in parts if not part.ranked)
         if not any(part.ranked for part in parts):
             unused += ("rank.deciles",)
         beside = (*_inert(), *cls.inert, *cls.unread(encoder, settings))
-        return {key: value for key, value in found.items() if not key.startswith(beside) and key not in unused}
+        return {key: value for key, value in changed.items() if not key.startswith(beside) and key not in unused}
 
     @classmethod
     def unread(cls, encoder: str, settings: Mapping[str, Any]) -> tuple[str, ...]:

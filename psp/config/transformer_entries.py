@@ -67,14 +67,14 @@ class TransformerEntry(Trained):
     def complete(
         cls, config: Written, name: str, settings: Mapping[str, Any], entry: Mapping[str, Any], recipe: str
     ) -> dict[str, Any]:
-        found = dict(settings)
-        for block in found:
-            found[block] = cls.expected(config, block, found[block], recipe)
+        completed = dict(settings)
+        for block in completed:
+            completed[block] = cls.expected(config, block, completed[block], recipe)
         of_entry = {key: entry["encoder"][key] for key in OF_ENCODER if key in entry["encoder"]}
-        found["transformer"] = {**settings["transformer"], **_of_encoder(recipe), **of_entry}
+        completed["transformer"] = {**settings["transformer"], **_of_encoder(recipe), **of_entry}
         own = config.raw["models"][name].get("compare", {})
-        found["compare"] = systems.without_untrained(settings["compare"], own, f"models.{name}")
-        return found
+        completed["compare"] = systems.without_untrained(settings["compare"], own, f"models.{name}")
+        return completed
 
     @classmethod
     def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:

@@ -50,42 +50,42 @@ def sentences(part: CorpusSpec, known: Mapping[str, int | None]) -> float:
 def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
     where, languages, settings = asking.where, asking.languages, asking.settings
     language = item["translated"]
-    said = f"{where}: translated {language}"
+    place = f"{where}: translated {language}"
     examples = {"through": "fr", "from": "[OpenSubtitles]", "translator": f"fr-{language}"}
     for key, example in examples.items():
         if key not in item:
-            raise ConfigError(f"{said}: has no `{key}`; write e.g. `{key}: {example}`")
+            raise ConfigError(f"{place}: has no `{key}`; write e.g. `{key}: {example}`")
     if strange := next((key for key in item if key not in (*_KEYS, *_OWN)), None):
-        raise ConfigError(f"{said}: {strange} is not for translated pairs; leave it out")
+        raise ConfigError(f"{place}: {strange} is not for translated pairs; leave it out")
     through = item["through"]
     if through == language:
-        raise ConfigError(f"{said}: through {through}, the same language; name the one that is translated from")
+        raise ConfigError(f"{place}: through {through}, the same language; name the one that is translated from")
     if language not in languages:
-        raise ConfigError(f"{said}: {language} is not in {where.removesuffix('corpora')}languages; add it")
+        raise ConfigError(f"{place}: {language} is not in {where.removesuffix('corpora')}languages; add it")
     by = asking.translator(item["translator"])
     if by.languages != (through, language):
         raise ConfigError(
-            f"{said}: {by.name} translates {by.languages[0]} to {by.languages[1]}, not {through} to {language}; name "
+            f"{place}: {by.name} translates {by.languages[0]} to {by.languages[1]}, not {through} to {language}; name "
             "another translator"
         )
-    sources = tuple(bitext(item["from"], [language], through, asking, said))
+    sources = tuple(bitext(item["from"], [language], through, asking, place))
     if not sources:
         raise ConfigError(
-            f"{said}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another language "
-            "for `through`"
+            f"{place}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
+            "language for `through`"
         )
-    check_distinct(sources, said)
+    check_distinct(sources, place)
     block = {**settings["backtranslate"], **{key: item[key] for key in _OWN if key in item}}
     if block["encoder"] is None:
         if not isinstance(item["from"], Mapping):
             raise ConfigError(
-                f"{said}: has no `encoder`, which scores each pair; name one that knows {language}, e.g. `encoder: "
+                f"{place}: has no `encoder`, which scores each pair; name one that knows {language}, e.g. `encoder: "
                 "use-multilingual`, or `results/fr/model`, a model of the config"
             )
         block["encoder"] = f"results/{item['from']['model']}/model"
     if asking.circular(block["encoder"]):
         raise ConfigError(
-            f"{said}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
+            f"{place}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
         )
     part = CorpusSpec(
         corpus=item.get("name", f"Translated-{through}"),

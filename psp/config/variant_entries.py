@@ -65,7 +65,7 @@ def resolve(
         ConfigError: a name is not usable for a folder, or is that of the model's own settings; or two variants are
             equal.
     """
-    found = {recipe: VariantEntry(recipe, recipe, tuple(seeds), train, base=True)}
+    variants = {recipe: VariantEntry(recipe, recipe, tuple(seeds), train, base=True)}
     for name, entry in entries.items():
         if entry is None:
             continue
@@ -74,7 +74,7 @@ def resolve(
                 f"{where}.variants.{name}: not a usable name (it becomes a folder under results/); "
                 "use letters, digits, '.', '_' or '-', such as no-zipf"
             )
-        if name in found:
+        if name in variants:
             raise ConfigError(
                 f"{where}.variants.{name}: this is the name of the model's own settings, which are always a variant; "
                 f"write another, or `{name}: null` if it comes from a model that this one extends"
@@ -83,9 +83,9 @@ def resolve(
         values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
         own = {key: value for key, value in entry.items() if key not in _OWN}
         block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
-        _check_distinct(name, block, found.values(), where)
-        found[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
-    return found
+        _check_distinct(name, block, variants.values(), where)
+        variants[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
+    return variants
 
 
 def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[VariantEntry], where: str) -> None:

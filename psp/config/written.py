@@ -85,10 +85,10 @@ class Written(ABC):
             own: what is written; of a table by language, only its languages are filled in.
             encoder: a model's.
         """
-        found = defaults(self.schema["$defs"][block], self.schema, recipe, own or {})
+        values = defaults(self.schema["$defs"][block], self.schema, recipe, own or {})
         if block == "train" and unspelled(encoder):
-            found |= {"init_spelling": 0, "init_encoder": None}
-        return found
+            values |= {"init_spelling": 0, "init_encoder": None}
+        return values
 
     def parts(
         self, name: str, entry: Mapping[str, Any], settings: Mapping[str, Any], filters: Mapping[str, Any], recipe: str
@@ -117,19 +117,19 @@ class Written(ABC):
             name, languages, recipe, settings, filters, self.corpora, parts_of, translator,
             functools.partial(self._circular, name), where,
         )  # fmt: skip
-        found = []
+        resolved = []
         for item in self._items(name, entry, ()):
             if made := made_as(item):
                 assert isinstance(item, Mapping)
-                found.append(made.resolve(item, asking))
+                resolved.append(made.resolve(item, asking))
                 continue
-            found.append(
+            resolved.append(
                 resolve(
                     item, languages=languages, catalogue=self.corpora, filters=settings["filters"], recipe=recipe,
                     where=where, rank=settings["rank"],
                 )
             )  # fmt: skip
-        return tuple(found)
+        return tuple(resolved)
 
     def _items(self, name: str, entry: Mapping[str, Any], below: tuple[str, ...]) -> Iterator[str | dict[str, Any]]:
         """Yield the items of an entry's corpora; an item that names a model stands for all of its corpora."""
@@ -156,18 +156,18 @@ class Written(ABC):
 
     def _circular(self, name: str, encoder: str) -> bool:
         """Whether an encoder is this model, or another model of the config that is trained on this one's pairs."""
-        found = re.fullmatch(r"results/([^/]+)/model/?", encoder)
-        return found is not None and (found[1] == name or name in self._made_from(found[1]))
+        match = re.fullmatch(r"results/([^/]+)/model/?", encoder)
+        return match is not None and (match[1] == name or name in self._made_from(match[1]))
 
     def _made_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
         """The models that the corpora of a model come from, directly or not."""
-        found: set[str] = set()
+        models: set[str] = set()
         if name in below or name not in self.raw["models"]:
-            return found
+            return models
         for item in self._entry(name, ()).get("corpora", []):
             for other in self._origins(item):
-                found |= {other} | self._made_from(other, (*below, name))
-        return found
+                models |= {other} | self._made_from(other, (*below, name))
+        return models
 
     def _origins(self, item: str | Mapping[str, Any]) -> Iterator[str]:
         """The models that an item of corpora names, and the one that its translator is trained on."""

@@ -44,8 +44,8 @@ outputs: list[str] = []
 def _made(file: str) -> list[str]:
     """The outputs that there are of the file's model."""
     name = file.removeprefix("results/").partition("/")[0]
-    found = (re.sub(r"\{model(,[^}]*)?\}", name, output) for output in outputs)
-    return sorted({output for output in found if "{" not in output})
+    files = (re.sub(r"\{model(,[^}]*)?\}", name, output) for output in outputs)
+    return sorted({output for output in files if "{" not in output})
 
 
 def tell(error: Exception) -> str:
@@ -70,9 +70,9 @@ def of_snakemake(exception: str, text: str) -> str:
         exception: its class.
         text: Snakemake's message, of any length.
     """
-    for said in reversed(_told):
-        if said in text or exception == "InputFunctionException":
-            return said
+    for message in reversed(_told):
+        if message in text or exception == "InputFunctionException":
+            return message
     if match := OURS.search(text):
         return " ".join(match[1].split())
     if exception == "LockException":
@@ -96,14 +96,14 @@ def of_snakemake(exception: str, text: str) -> str:
     return " ".join(" ".join(text.split("\n")[1:]).split())[:LONGEST] or text
 
 
-def of_job(what: str, logs: list[str], signal: str | None, said: str | None) -> str:
+def of_job(what: str, logs: list[str], signal: str | None, message: str | None) -> str:
     """Describe a failed job in one line.
 
     Args:
         what: the job, as shown to the user.
         logs: its log files, its own first.
         signal: the signal that killed it, if Snakemake knows.
-        said: what the cluster reports about it.
+        message: what the cluster reports about it.
     """
     for log in logs:
         if (error := last_error(log)) is not None:
@@ -111,7 +111,7 @@ def of_job(what: str, logs: list[str], signal: str | None, said: str | None) -> 
     for log in logs:
         if _is_full(log):  # so that the error is not in it; it stands above
             return f"{log}: cannot be written: its disk is full; free space and run the same command again"
-    how = f"was killed by {signal}" if signal else said or "failed without a message"
+    how = f"was killed by {signal}" if signal else message or "failed without a message"
     if signal == "SIGKILL":
         how += " (perhaps out of memory: on a cluster each new try of `--retries 2` asks for more)"
     there = [log for log in logs if Path(log).is_file()]

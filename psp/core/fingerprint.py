@@ -57,15 +57,15 @@ def reached(*modules: str) -> dict[str, str]:
     Raises:
         ModuleNotFoundError: a module does not exist.
     """
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     waiting = [name for wanted in modules for name in _matching(wanted)]
     while waiting:
         name = waiting.pop()
-        if name not in found and name not in INERT:
-            found[name], imports = _read(name)
+        if name not in sources and name not in INERT:
+            sources[name], imports = _read(name)
             waiting += imports
     _keep()
-    return found
+    return sources
 
 
 def _matching(wanted: str) -> list[str]:
@@ -75,7 +75,7 @@ def _matching(wanted: str) -> list[str]:
     path = _path(package)
     if path is None or path.name != "__init__.py":
         raise ModuleNotFoundError(f"no package {package}")
-    inside = (f"{package}.{found.stem}" for found in path.parent.iterdir())
+    inside = (f"{package}.{module.stem}" for module in path.parent.iterdir())
     return [package, *(name for name in sorted(inside) if not name.endswith("__init__") and _path(name))]
 
 
@@ -145,9 +145,9 @@ def _own_code() -> bytes:
 @functools.cache
 def _cached() -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads(CACHE.read_bytes())
-        if isinstance(found, dict):
-            return found
+        cached = json.loads(CACHE.read_bytes())
+        if isinstance(cached, dict):
+            return cached
     return {}
 
 
@@ -167,18 +167,18 @@ def _keep() -> None:
 
 
 def _imports(tree: ast.Module, package: str) -> set[str]:
-    found: set[str] = set()
+    imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
                 parents = package.split(".")[: len(package.split(".")) - node.level + 1]
                 base = ".".join([*parents, base] if base else parents)
-            found.add(base)
-            found |= {f"{base}.{alias.name}" for alias in node.names}  # a name may itself be a module
-    inside = {name for name in found if name.partition(".")[0] in ROOTS}
+            imported.add(base)
+            imported |= {f"{base}.{alias.name}" for alias in node.names}  # a name may itself be a module
+    inside = {name for name in imported if name.partition(".")[0] in ROOTS}
     # Importing psp.a.b runs psp.a's __init__ too; that of psp itself loads what people use.
     inside |= {".".join(name.split(".")[:depth]) for name in inside for depth in range(1, name.count(".") + 1)}
     return inside

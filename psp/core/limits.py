@@ -84,17 +84,17 @@ def as_variable(block: Mapping[str, Any]) -> str:
 def _of(text: str) -> Limits:
     try:
         given = json.loads(text)
-        found = {**given}
+        values = {**given}
     except (ValueError, TypeError, RecursionError):
         raise ConfigError(
             f"{VARIABLE} is no JSON object; write e.g. {VARIABLE}='{{\"line_bytes\": 4194304}}'"
         ) from None
-    for key, value in found.items():
+    for key, value in values.items():
         if key not in SECTION.keys:
             raise ConfigError(f"{VARIABLE}: {key} is not a limit; there are {', '.join(SECTION.keys)}")
         if not SECTION[key].allows(value):
             raise ConfigError(f"{VARIABLE}: {key} is {value!r}, but must be {SECTION[key].allowed}")
-    return Limits(**found)
+    return Limits(**values)
 
 
 class Unpacked(io.RawIOBase):

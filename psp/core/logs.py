@@ -137,8 +137,8 @@ def last_error(log_file: Path | str) -> str | None:
             records[-1][1].append(line)
     for level, lines in reversed(records):
         if level == "ERROR":
-            said = [line.strip() for line in lines if line.strip()]
-            if said[0] == BUG:
-                return f"this is a bug in psp ({said[-1]}); please report it with {log_file}"
-            return " ".join(said)
+            message_lines = [line.strip() for line in lines if line.strip()]
+            if message_lines[0] == BUG:
+                return f"this is a bug in psp ({message_lines[-1]}); please report it with {log_file}"
+            return " ".join(message_lines)
     return None

@@ -33,13 +33,13 @@ def load_averages() -> list[float] | None:
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     """Return the versions of distributions, if installed; by default, of those that speed may depend on."""
-    found = {}
+    installed = {}
     for name in packages:
         try:
-            found[name] = importlib.metadata.version(name)
+            installed[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def processor() -> str:

@@ -43,8 +43,8 @@ class ScreenRow:
         """The state of a job that is not working; None if it is."""
         if self.status is None:
             return "ending" if self.begun else "waiting or starting"
-        said = STATES.get(self.status.state())
-        return said and said.format(ago=clock(time.time() - self.status.written))
+        words = STATES.get(self.status.state())
+        return words and words.format(ago=clock(time.time() - self.status.written))
 
     @property
     def work(self) -> WorkStatus | None:

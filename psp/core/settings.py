@@ -30,7 +30,7 @@ def matches(pattern: str, text: str) -> bool:
 
 def match_whole(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
     """The keyword ``pattern`` for jsonschema's validators, by :func:`matches`."""
-    from jsonschema import ValidationError
+    from psp.core.json_schema import ValidationError
 
     if isinstance(instance, str) and not matches(pattern, instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
@@ -257,11 +257,11 @@ def _numeric(
 ) -> Setting:
     given = {key: limit for key, limit in limits.items() if limit is not None}
     words = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
-    said = [f"{words[key]} {limit}" for key, limit in given.items()]
+    bounds = [f"{words[key]} {limit}" for key, limit in given.items()]
     if given.keys() == {"minimum", "maximum"}:
-        said = ["{minimum} to {maximum}".format(**given)]
+        bounds = ["{minimum} to {maximum}".format(**given)]
     values = {"type": _type(name, null), **given}
-    return Setting(lambda: values, ", ".join([noun, *said]) + ", or null" * null, default=default, **about)
+    return Setting(lambda: values, ", ".join([noun, *bounds]) + ", or null" * null, default=default, **about)
 
 
 def _allows(node: Mapping[str, Any], value: Any) -> bool:

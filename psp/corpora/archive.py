@@ -37,8 +37,8 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     except DAMAGE as error:
-        said = str(error) or type(error).__name__
-        raise DataError(f"not a valid zip ({said}); delete it and download it again", path) from error
+        problem = str(error) or type(error).__name__
+        raise DataError(f"not a valid zip ({problem}); delete it and download it again", path) from error
 
 
 @contextlib.contextmanager
@@ -73,20 +73,20 @@ def only_text_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, 
         DataError: there is none, or more than one.
     """
     present = [name for name in archive.namelist() if not name.endswith("/")]
-    found = []
+    members = []
     for name in present:
         base = name.rsplit("/", 1)[-1].lower()
         hidden = base.startswith(".") or name.startswith("__MACOSX/")
         if base.endswith(suffixes) and not hidden and not base.startswith(_ABOUT):
-            found.append(name)
-    if len(found) != 1:
-        what = f"{len(found)} members" if found else "no member"
+            members.append(name)
+    if len(members) != 1:
+        what = f"{len(members)} members" if members else "no member"
         raise DataError(
             f"{what} ending in {' or '.join(suffixes)}, where one is expected (the zip has: {listed(present)}); "
             "replace it by an archive with one text file",
             path,
         )
-    return found[0]
+    return members[0]
 
 
 def listed(names: list[str]) -> str:

@@ -204,10 +204,10 @@ def _in_package(package: str, inside: str) -> Path:
         name = package.replace("_", "-")
         raise Failure(f"the Python package {package} is not installed; run: pip install {name}")
     places = [Path(place) / inside for place in spec.submodule_search_locations or []]
-    found = next((place for place in places if place.exists()), None)
-    if found is None:
+    place_found = next((place for place in places if place.exists()), None)
+    if place_found is None:
         raise Failure(f"the installed package {package} has no {inside}")
-    return found
+    return place_found
 
 
 def _copy(source: Path, remote: Remote, part: Partial) -> None:
@@ -294,14 +294,14 @@ def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
 def _licence(archive: zipfile.ZipFile) -> str | None:
     """Return the beginning of the LICENSE members, or if there are none of the README members."""
     for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
-        found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
+        files = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
         texts: list[str] = []
-        for name in sorted(found):
+        for name in sorted(files):
             if sum(map(len, texts)) > LICENCE_CHARACTERS:
                 break  # an archive may hold any number of them
             with archive.open(name) as member:
                 text = member.read(4 * LICENCE_CHARACTERS).decode("utf-8", errors="replace").strip()
-            texts.append(f"{name}: {text}" if len(found) > 1 else text)
+            texts.append(f"{name}: {text}" if len(files) > 1 else text)
         if any(texts):
             return "\n\n".join(texts)[:LICENCE_CHARACTERS]
     return None

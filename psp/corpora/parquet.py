@@ -87,10 +87,10 @@ def _files(path: Path) -> list[Path]:
     """The files of a table, in the order of their names."""
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.parquet")) or sorted(path.glob("data-*.arrow"))
-    if not found:
+    files = sorted(path.glob("*.parquet")) or sorted(path.glob("data-*.arrow"))
+    if not files:
         raise DataError("a folder without *.parquet files, and not one that datasets' save_to_disk has written", path)
-    return found
+    return files
 
 
 @contextlib.contextmanager
@@ -109,8 +109,8 @@ def _opened(path: Path) -> Iterator[Any]:
             with pyarrow.parquet.ParquetFile(path) as file:
                 yield file
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise DataError(f"cannot be read as a table ({said}); make it or download it again", path) from None
+        problem = " ".join(str(error).split())[:200]
+        raise DataError(f"cannot be read as a table ({problem}); make it or download it again", path) from None
 
 
 def _rows(path: Path) -> int:
@@ -140,7 +140,7 @@ def _field(schema: Any, name: str, path: Path) -> None:
 
 def _column(batch: Any, name: str) -> list[Any]:
     if name in batch.schema.names:
-        found: list[Any] = batch.column(name).to_pylist()
-        return found
+        values: list[Any] = batch.column(name).to_pylist()
+        return values
     top, _, below = name.partition(".")
     return [None if one is None else one.get(below) for one in batch.column(top).to_pylist()]

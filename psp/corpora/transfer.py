@@ -277,10 +277,10 @@ def _is_public(address: str) -> bool:
     """Whether all addresses of a server's name are on the internet, rather than of this machine or its network."""
     host = (urllib.parse.urlsplit(address).hostname or "").partition("%")[0]  # without an interface
     try:
-        found = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
+        addresses = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
     except (OSError, UnicodeError):
         return True  # asking it will say what is wrong
-    return all(ipaddress.ip_address(one).is_global for one in found)
+    return all(ipaddress.ip_address(one).is_global for one in addresses)
 
 
 def _blocks(response: requests.Response) -> Iterator[bytes]:
@@ -367,15 +367,15 @@ def _retry_after(response: requests.Response) -> float:
 
 def _said(error: BaseException) -> str:
     """Describe the innermost cause, beneath the layers of requests and urllib3."""
-    said, inner = "", error.__cause__ or error.__context__
+    problem, inner = "", error.__cause__ or error.__context__
     while inner is not None:
         if isinstance(inner, TimeoutError):
-            said = "timed out"
+            problem = "timed out"
         elif isinstance(inner, OSError) and inner.strerror:
-            said = inner.strerror
+            problem = inner.strerror
         inner = inner.__cause__ or inner.__context__
     import requests
 
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return said or "the connection broke off"
-    return said or " ".join(str(error).split())[:200]
+        return problem or "the connection broke off"
+    return problem or " ".join(str(error).split())[:200]

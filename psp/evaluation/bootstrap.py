@@ -81,8 +81,8 @@ def wilson(errors: int, n: int) -> list[float]:
     """Return the Wilson 95% interval of an error rate, in %; it also works at 0% and 100%, where others collapse."""
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
-    found = stats.binomtest(errors, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    return [round(100 * float(found.low), _DIGITS), round(100 * float(found.high), _DIGITS)]
+    proportion = stats.binomtest(errors, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
+    return [round(100 * float(proportion.low), _DIGITS), round(100 * float(proportion.high), _DIGITS)]
 
 
 def _blocks(resamples: int, pairs: int) -> Iterator[slice]:

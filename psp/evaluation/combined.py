@@ -57,16 +57,16 @@ def evaluate_combined(
     figures = compared_metrics(body)
     bodies, entries = {}, []
     for part in parts:
-        found: Evaluation = read_json(part.evaluation)
-        schemas.check(found, "eval", part.evaluation)
-        scores = compared_metrics(found)
-        if found["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
+        evaluation: Evaluation = read_json(part.evaluation)
+        schemas.check(evaluation, "eval", part.evaluation)
+        scores = compared_metrics(evaluation)
+        if evaluation["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
             raise DataError(
                 f"scored on other sets or resamples than {name}; give both models the same `evaluate` block and seed",
                 part.evaluation,
             )
-        other = resamples.read(part.resamples, found["conditions"])
-        bodies[part.name] = found
+        other = resamples.read(part.resamples, evaluation["conditions"])
+        bodies[part.name] = evaluation
         entries.append(
             {
                 "model": part.name,
@@ -89,8 +89,8 @@ def evaluate_combined(
 
 
 def _pearson(figures: Mapping[str, Any]) -> float | None:
-    found = figures["pearson"]
-    return found["value"] if isinstance(found, Mapping) else found  # a number in format 1
+    pearson = figures["pearson"]
+    return pearson["value"] if isinstance(pearson, Mapping) else pearson  # a number in format 1
 
 
 def between(bodies: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -106,21 +106,21 @@ def between(bodies: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     correlations = {
         name: {
             (year, key): value
-            for year, found in tasks_of(body).get("sts", {"parts": {}})["parts"].items()
-            for key, figures in found["further"].get("sets", {}).items()
+            for year, differences in tasks_of(body).get("sts", {"parts": {}})["parts"].items()
+            for key, figures in differences["further"].get("sets", {}).items()
             if (value := _pearson(figures)) is not None
         }
         for name, body in bodies.items()
     }
-    found = []
+    differences = []
     for one, other in itertools.combinations(correlations, 2):
         shared = correlations[one].keys() & correlations[other].keys()
         lost = [abs(correlations[one][key] - correlations[other][key]) for key in sorted(shared)]
-        found.append(
+        differences.append(
             {
                 "models": [one, other],
                 "sets": len(lost),
                 "mean_absolute_difference": round(statistics.fmean(lost), 4) if lost else None,
             }
         )
-    return found
+    return differences

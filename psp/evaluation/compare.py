@@ -84,11 +84,11 @@ def compare(
 
 
 def _body(path: Path) -> Scores:
-    found: Evaluation = read_json(path)
-    schemas.check(found, "eval", path)
-    kept = {key: value for key, value in found.items() if key in _BODY}
+    evaluation: Evaluation = read_json(path)
+    schemas.check(evaluation, "eval", path)
+    kept = {key: value for key, value in evaluation.items() if key in _BODY}
     # The tasks that a config adds are compared from files of their own.
-    tasks = {name: task for name, task in tasks_of(found).items() if is_of_every_model(task)}
+    tasks = {name: task for name, task in tasks_of(evaluation).items() if is_of_every_model(task)}
     return cast("Scores", {**kept, "tasks": tasks})
 
 
@@ -128,9 +128,9 @@ def task_differences(own: Path | str, other: Path | str) -> Differences:
                 [theirs["parts"][part]["figures"][figure]["value"]],
                 [others.get(f"{part}/{figure}")],
             )
-            for figure, score in found["figures"].items()
+            for figure, score in mine_of_part["figures"].items()
         }
-        for part, found in mine["parts"].items()
+        for part, mine_of_part in mine["parts"].items()
         if part in theirs["parts"]
     }
 

@@ -277,8 +277,8 @@ class DevelopmentFiles:
 
 def _mistaken(similarity: np.ndarray, texts: list[str]) -> npt.NDArray[np.bool_]:
     """Which queries another text than theirs is found for, bool (queries,); as :func:`count_errors` counts them."""
-    found = np.argmax(similarity, axis=1)
-    return np.array([texts[one] != texts[right] for right, one in enumerate(found)], np.bool_)
+    nearest = np.argmax(similarity, axis=1)
+    return np.array([texts[one] != texts[right] for right, one in enumerate(nearest)], np.bool_)
 
 
 def _unit(vectors: Floats | Vectors) -> Vectors:

@@ -63,9 +63,9 @@ def clear(
     dropped: Counter[str] = Counter()
     kept = []
     for row, keys in enumerate(zip(normalised_keys(data.a), normalised_keys(data.b), strict=True)):
-        found = [sets[key] for key in keys if key in sets]
-        if found:
-            dropped[found[0]] += 1
+        shared = [sets[key] for key in keys if key in sets]
+        if shared:
+            dropped[shared[0]] += 1
         else:
             kept.append(row)
     counts = ", ".join(f"{count:,} of {name}" for name, count in dropped.most_common(5))

@@ -74,8 +74,8 @@ def evaluate(
             scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn[name]
         )
     conditions = {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed}
-    found = {} if resampled is None else resampled
-    return {"conditions": conditions, **gathered(results, drawn, not_scored(sources), found)}
+    draws = {} if resampled is None else resampled
+    return {"conditions": conditions, **gathered(results, drawn, not_scored(sources), draws)}
 
 
 def not_scored(sources: Sources) -> list[dict[str, str]]:
@@ -102,13 +102,13 @@ def gathered(
     """
     tasks: dict[str, Any] = {}
     missing, sets = list[dict[str, str]](), dict[str, str]()
-    for name, found in results.items():
-        paths = Task.classes[found["task"]].paths
-        settings = {key: value for key, value in found["settings"].items() if key not in paths}
-        tasks[name] = {"settings": settings, **{key: found[key] for key in _KEPT if key in found}}
-        missing += found.get("skipped", [])
-        sets |= found.get("sets", {})
-        for part, of in found["parts"].items():
+    for name, result in results.items():
+        paths = Task.classes[result["task"]].paths
+        settings = {key: value for key, value in result["settings"].items() if key not in paths}
+        tasks[name] = {"settings": settings, **{key: result[key] for key in _KEPT if key in result}}
+        missing += result.get("skipped", [])
+        sets |= result.get("sets", {})
+        for part, of in result["parts"].items():
             for place, (metric, score) in enumerate(of["figures"].items()):
                 compared = "test" in of and not of.get("detail") and score.get("compared", True)
                 if compared and f"{part}/{metric}" in drawn[name]:
@@ -152,8 +152,8 @@ def gathered_files(
         results[task], drawn[task] = scored_task(path)
         if results[task]["conditions"] != conditions:
             raise DataError("scored by other resamples; delete it and make it again", path)
-    found: dict[str, Floats] = {}
-    return {"conditions": conditions, **gathered(results, drawn, skipped, found)}, found
+    draws: dict[str, Floats] = {}
+    return {"conditions": conditions, **gathered(results, drawn, skipped, draws)}, draws
 
 
 def evaluate_model(
@@ -219,7 +219,7 @@ def decontaminated(settings: Mapping[str, Any], reports: Sequence[Mapping[str, A
         settings: the config's block ``filters.decontaminate``.
         reports: the filter report of each corpus.
     """
-    found = (
+    counts = (
         count for report in reports for why, count in report["dropped"].items() if why.startswith("decontaminate: ")
     )
-    return {**settings, "pairs": sum(found)}
+    return {**settings, "pairs": sum(counts)}

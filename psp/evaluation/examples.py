@@ -99,15 +99,15 @@ def examples(
 def _sets(
     languages: frozenset[str], sts: Path | str | None, files: Mapping[str, Path]
 ) -> list[tuple[str, testsets.StsSet]]:
-    found = []
+    sets = []
     if sts is not None:
         with testsets.StsSource(sts) as source:
             for name, read in testsets.scored_sets(source, languages):
                 try:
-                    found.append((name, read()))
+                    sets.append((name, read()))
                 except testsets.MissingSetError:
                     continue
-    return found + [(name, testsets.read_file(path, name)) for name, path in files.items()]
+    return sets + [(name, testsets.read_file(path, name)) for name, path in files.items()]
 
 
 def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple[list[ExamplePair], dict[str, None]]:
@@ -150,10 +150,10 @@ def _retrieved(
 def _direction(
     similarity: npt.NDArray[np.float64], queries: Sequence[str], candidates: Sequence[str], count: int
 ) -> RetrievalExamples:
-    found = np.argmax(similarity, axis=1)  # as psp.evaluation.metrics: ties go to the first candidate
+    nearest = np.argmax(similarity, axis=1)  # as psp.evaluation.metrics: ties go to the first candidate
     best, own = similarity.max(axis=1), np.diagonal(similarity)
-    wrong = [row for row, at in enumerate(found) if at != row and candidates[at] != candidates[row]]
-    right = [row for row, at in enumerate(found) if at == row]
+    wrong = [row for row, at in enumerate(nearest) if at != row and candidates[at] != candidates[row]]
+    right = [row for row, at in enumerate(nearest) if at == row]
     wrong.sort(key=lambda row: (own[row] - best[row], row))
     right.sort(key=lambda row: _drawn(queries[row]))
 
@@ -162,7 +162,7 @@ def _direction(
 
     return {
         "wrong": [
-            {**told(row), "found": candidates[found[row]], "found_similarity": _rounded(best[row])}
+            {**told(row), "found": candidates[nearest[row]], "found_similarity": _rounded(best[row])}
             for row in wrong[:count]
         ],
         "right": [told(row) for row in right[:count]],
@@ -176,10 +176,10 @@ def _neighbours(scorer: Scorer, sentences: Mapping[str, None], count: int) -> li
     queries = pool[:count]
     similarity = scorer.cross(queries, pool)
     np.fill_diagonal(similarity, -np.inf)  # the queries are the first of the pool
-    found = np.argmax(similarity, axis=1)
+    nearest = np.argmax(similarity, axis=1)
     return [
         {"query": query, "found": pool[at], "similarity": _rounded(similarity[row, at])}
-        for row, (query, at) in enumerate(zip(queries, found, strict=True))
+        for row, (query, at) in enumerate(zip(queries, nearest, strict=True))
     ]
 
 

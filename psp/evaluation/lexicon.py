@@ -90,8 +90,8 @@ def write_lexicon(
             sets[name] = task
     # The files are read before hours of counting.
     asked = sorted({pair for task in sets.values() for pair in task.pairs})
-    summary, found = make_lexicon(sources, out, paraphrases=paraphrases, settings=settings, asked=asked)
-    scorers = _scorers(asked, found, settings["smoothing"]) if sets else {}
+    summary, counts = make_lexicon(sources, out, paraphrases=paraphrases, settings=settings, asked=asked)
+    scorers = _scorers(asked, counts, settings["smoothing"]) if sets else {}
     result: dict[str, Any] = {
         "format": FORMAT,
         **({} if model is None else {"model": model}),
@@ -118,10 +118,10 @@ def write_lexicon(
 
 
 def _scorers(
-    asked: Sequence[tuple[str, str]], found: PairCounts, smoothing: float
+    asked: Sequence[tuple[str, str]], counts: PairCounts, smoothing: float
 ) -> dict[str, tuple[PairScorer, tuple[str, ...]]]:
     """The lexicon's measures of a pair of words, and the parts of a set that each can be scored on."""
-    across = found.joint.across > 0
+    across = counts.joint.across > 0
     seen = {pair for pair, one in zip(asked, across.tolist(), strict=True) if one}
 
     def scorer(values: Floats) -> PairScorer:
@@ -129,8 +129,8 @@ def _scorers(
 
     every, some = (ALL, COVERED), (COVERED,)
     return {
-        "cross": (scorer(found.cross(smoothing)), every),
-        "adjusted": (scorer(found.adjusted(smoothing)), every),
-        "cross_unsmoothed": (scorer(np.where(across, found.cross(0), 0.0)), some),
-        "adjusted_unsmoothed": (scorer(np.where(across, found.adjusted(0), 0.0)), some),
+        "cross": (scorer(counts.cross(smoothing)), every),
+        "adjusted": (scorer(counts.adjusted(smoothing)), every),
+        "cross_unsmoothed": (scorer(np.where(across, counts.cross(0), 0.0)), some),
+        "adjusted_unsmoothed": (scorer(np.where(across, counts.adjusted(0), 0.0)), some),
     }

@@ -66,6 +66,6 @@ def count_errors(similarity: Floats, texts: list[str]) -> tuple[int, int, int]:
     ``similarity[i, j]`` is that of query i and candidate ``texts[j]``; candidate i is right. Ties go to the first
     candidate.
     """
-    found = np.argmax(similarity, axis=1)
-    wrong = np.flatnonzero(found != np.arange(len(texts)))
-    return len(wrong), sum(texts[found[i]] == texts[i] for i in wrong), len(texts)
+    nearest = np.argmax(similarity, axis=1)
+    wrong = np.flatnonzero(nearest != np.arange(len(texts)))
+    return len(wrong), sum(texts[nearest[i]] == texts[i] for i in wrong), len(texts)

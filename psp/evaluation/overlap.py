@@ -40,7 +40,7 @@ def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -
     """
     texts = list(dict.fromkeys(sentences))
     keys = set(_keys(tokenizer.decode(tokenizer.encode(texts)))) - {""}
-    finder, found, pairs = KeyFinder(keys), set[str](), 0
+    finder, shared, pairs = KeyFinder(keys), set[str](), 0
     with Store(store) as stored, Progress("looking for test sentences", "pairs", len(stored)) as bar:
         stored.check_vocabulary(tokenizer)
         for start in range(0, len(stored), _BLOCK):
@@ -49,11 +49,11 @@ def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -
             for side in (block.source, block.target):
                 for row, key in finder.find(_lines(tokenizer.decode(side))):
                     rows.add(row)
-                    found.add(key)
+                    shared.add(key)
             pairs += len(rows)
             bar.add(len(block.source))
-    log.info("%d of %d test sentences are in %d training pairs", len(found), len(keys), pairs)
-    return {"sentences": len(keys), "in_training": len(found), "pairs": pairs}
+    log.info("%d of %d test sentences are in %d training pairs", len(shared), len(keys), pairs)
+    return {"sentences": len(keys), "in_training": len(shared), "pairs": pairs}
 
 
 def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, int]:
@@ -63,7 +63,7 @@ def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, in
         DataError: the file cannot be read.
     """
     keys = set(_keys(list(dict.fromkeys(sentences)))) - {""}
-    finder, found, count = KeyFinder(keys), set[str](), 0
+    finder, shared, count = KeyFinder(keys), set[str](), 0
     rows = read_mixed(Path(pairs))
     with Progress("looking for test sentences", "pairs") as bar:
         while block := list(itertools.islice(rows, _BLOCK)):
@@ -71,10 +71,10 @@ def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, in
             for side in (0, 1):
                 for row, key in finder.find([line[side] for line in block]):
                     hits.add(row)
-                    found.add(key)
+                    shared.add(key)
             count += len(hits)
             bar.add(len(block))
-    return {"sentences": len(keys), "in_training": len(found), "pairs": count}
+    return {"sentences": len(keys), "in_training": len(shared), "pairs": count}
 
 
 def _keys(texts: list[str]) -> list[str]:

@@ -85,11 +85,11 @@ def soft_labels(scores: Sequence[float] | npt.NDArray[np.float64]) -> Floats32:
     """
     scores = np.asarray(scores, np.float64)
     whole = np.floor(scores).astype(int)
-    found = np.zeros((len(scores), GRADES + 2), np.float32)
+    shares = np.zeros((len(scores), GRADES + 2), np.float32)
     rows = np.arange(len(scores))
-    found[rows, whole] = whole + 1 - scores
-    found[rows, whole + 1] = scores - whole
-    return found[:, 1 : GRADES + 1]
+    shares[rows, whole] = whole + 1 - scores
+    shares[rows, whole + 1] = scores - whole
+    return shares[:, 1 : GRADES + 1]
 
 
 def pair_features(a: npt.NDArray[np.floating], b: npt.NDArray[np.floating]) -> Floats32:
@@ -158,12 +158,12 @@ def relate(
 
 def initial(torch: Any, shapes: Sequence[tuple[int, int]], generator: Any) -> Tensors:
     """Weights (outputs, inputs) and biases (outputs,) of linear layers, distributed as in torch's ``Linear``."""
-    found = []
+    tensors = []
     for inputs, outputs in shapes:
         bound = inputs**-0.5
         for shape in ((outputs, inputs), (outputs,)):
-            found.append(torch.empty(shape).uniform_(-bound, bound, generator=generator))
-    return found
+            tensors.append(torch.empty(shape).uniform_(-bound, bound, generator=generator))
+    return tensors
 
 
 class _Stop:
@@ -206,9 +206,9 @@ def _classified(torch: Any, parts: Tensors, labels: Tensors, hidden: int, schedu
                     for layer, gradient, square, strength in zip(layers, gradients, squares, decay, strict=True):
                         _rmsprop(layer, gradient.addcmul_(layer, strength), square)
             epochs += schedule.epochs
-            found = _forward(torch, layers, dev)[1].argmax(2)
+            guesses = _forward(torch, layers, dev)[1].argmax(2)
             for place, one in enumerate(going):
-                if stops[one].better(float((found[place] == labels[1]).double().mean()), epochs):
+                if stops[one].better(float((guesses[place] == labels[1]).double().mean()), epochs):
                     best[one] = [layer[place].clone() for layer in layers]
             stay = [place for place, one in enumerate(going) if not stops[one].now]
             if len(stay) < len(going):
@@ -284,9 +284,9 @@ def _probabilities(torch: Any, layers: Tensors, x: Any) -> Any:
 
 def _relatedness_gradients(torch: Any, layers: Tensors, x: Any, wanted: Any) -> Tensors:
     """Gradients of the mean squared difference between probabilities and soft labels."""
-    found = _probabilities(torch, layers, x)
-    errors = (found - wanted).mul_(2 / wanted.numel())
-    below = (errors - (errors * found).sum(1, keepdim=True)).mul_(found)
+    probabilities = _probabilities(torch, layers, x)
+    errors = (probabilities - wanted).mul_(2 / wanted.numel())
+    below = (errors - (errors * probabilities).sum(1, keepdim=True)).mul_(probabilities)
     return [below.T @ x, below.sum(0)]
 
 

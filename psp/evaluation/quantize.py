@@ -55,12 +55,12 @@ def measure(
     smaller = []
     for dtype, dim in _sizes(model, dtypes, dims):
         made = model.quantized(dtype, dim)
-        found: dict[str, Floats] = {}
-        scores = _evaluate(made, found, tests)
+        draws: dict[str, Floats] = {}
+        scores = _evaluate(made, draws, tests)
         smaller.append(
             {
                 **_described(made, scores),
-                "differences": differences(main_metrics(body), resampled, main_metrics(scores), found),
+                "differences": differences(main_metrics(body), resampled, main_metrics(scores), draws),
             }
         )
     result: dict[str, Any] = {

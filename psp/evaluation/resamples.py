@@ -41,12 +41,12 @@ def read(path: Path | str, conditions: Mapping[str, Any]) -> dict[str, Floats]:
     try:
         with safe_open(path, "numpy") as file:
             drawn = json.loads((file.metadata() or {}).get("conditions", "null"))
-            found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
+            draws = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  (no mapping)
     except (OSError, SafetensorError, json.JSONDecodeError) as error:
         raise DataError(f"cannot be read ({error}); delete it and make it again", path) from None
     if drawn != dict(conditions):
         raise DataError(f"of another bootstrap ({drawn}) than {dict(conditions)}; delete it and make it again", path)
-    return found
+    return draws
 
 
 def difference(

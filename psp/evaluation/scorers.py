@@ -66,8 +66,8 @@ class EmbeddingScorer:
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Embed texts: float64 (texts, dim), not normalised."""
-        found, rows = distinct(texts)
-        return self._embed(found)[rows]
+        unique, rows = distinct(texts)
+        return self._embed(unique)[rows]
 
     def known(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Tell which texts have a vector of their own, bool (texts,): not zero, and not of unknown tokens alone.

@@ -61,21 +61,21 @@ def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.system
     Raises:
         ConfigError: two systems have one name, or a name cannot be one of a folder.
     """
-    found: dict[str, str] = {}
+    encoders: dict[str, str] = {}
     for item in items:
         encoder = _expanded(item if isinstance(item, str) else item["encoder"])
         name = _name(encoder) if isinstance(item, str) else item["name"]
         if encoder not in BASELINES and not re.fullmatch(NAME, name):
             raise ConfigError(f"{place}: {encoder} needs a name; write {{name: ..., encoder: {encoder!r}}}")
-        if name in found:
+        if name in encoders:
             raise ConfigError(
-                f"{place}: {found[name]} and {encoder} are both called {name}; "
+                f"{place}: {encoders[name]} and {encoder} are both called {name}; "
                 f"write {{name: ..., encoder: {encoder!r}}}"
             )
         if name == TRAINED:
             raise ConfigError(f"{place}: {TRAINED} is the model itself; give {encoder} another name")
-        found[name] = encoder
-    return found
+        encoders[name] = encoder
+    return encoders
 
 
 def check(compare: Mapping[str, Any], tasks: Collection[str], where: str) -> None:

@@ -78,8 +78,8 @@ def _evaluate(scorer: Scorer, task: Task, draw: BootstrapSpec, resampled: dict[s
         shown = {key: metric.report["value"] for key, metric in part.metrics.items()}
         log.info("%s, %s: %d items, %s", draw.name, name, part.items, shown)
         if not part.own_items:
-            found = {f"{name}/{key}": metric.resampled for key, metric in part.metrics.items()}
-            resampled |= {key: drawn for key, drawn in found.items() if drawn is not None}
+            draws = {f"{name}/{key}": metric.resampled for key, metric in part.metrics.items()}
+            resampled |= {key: drawn for key, drawn in draws.items() if drawn is not None}
     if task.sums:
         result["sets"] = task.sums
     if task.missing:
@@ -118,13 +118,13 @@ def evaluate_model_task(
     """
     loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
     drawn: dict[str, Floats] = {}
-    found = _evaluate(EmbeddingScorer(loaded), task, BootstrapSpec(resamples, seed, name), drawn)
+    scores = _evaluate(EmbeddingScorer(loaded), task, BootstrapSpec(resamples, seed, name), drawn)
     if pairs is not None:
         encoded = Path(pairs).suffix == SUFFIX
-        found["overlap"] = (
+        scores["overlap"] = (
             overlap(pairs, loaded.tokenizer, task.sentences()) if encoded else overlap_of_text(pairs, task.sentences())
         )
-    result = {"format": FORMAT, "model": model, "name": name, **found}
+    result = {"format": FORMAT, "model": model, "name": name, **scores}
     write(out, result, drawn)
     return result
 
@@ -138,7 +138,7 @@ def evaluate_system_task(
         ConfigError, DataError: as :func:`evaluate_task`.
     """
     drawn: dict[str, Floats] = {}
-    found = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn)
-    result = {"format": FORMAT, "model": model, "name": name, **found}
+    scores = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn)
+    result = {"format": FORMAT, "model": model, "name": name, **scores}
     write(out, result, drawn)
     return result

@@ -58,6 +58,6 @@ def scored_task(path: Path | str) -> tuple[TaskScores, dict[str, Floats]]:
     Raises:
         DataError: a file is missing or damaged.
     """
-    found: TaskScores = read_json(path)
-    schemas.check(found, "task", path)
-    return found, resamples.read(Path(path).with_suffix(RESAMPLES), conditions(found))
+    scores: TaskScores = read_json(path)
+    schemas.check(scores, "task", path)
+    return scores, resamples.read(Path(path).with_suffix(RESAMPLES), conditions(scores))

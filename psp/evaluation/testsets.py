@@ -390,11 +390,11 @@ def scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[
 
 def benchmark(source: StsSource) -> dict[str, StsSet]:
     """The parts of the STS Benchmark that a source has."""
-    found = {}
+    sets = {}
     for part in BENCHMARK:
         with contextlib.suppress(MissingSetError):
-            found[part] = source.benchmark(part)
-    return found
+            sets[part] = source.benchmark(part)
+    return sets
 
 
 def development_track(source: StsSource) -> StsSet | None:

@@ -64,7 +64,7 @@ def gather(
         for name, seeds in runs.items()
     }
     own_metrics, own_drawn = [compared_metrics(body) for body in own], next(iter(drawn.values()))
-    found = []
+    rows = []
     for name, bodies in evaluations.items():
         scores = [compared_metrics(body) for body in bodies]
         by_seed = [
@@ -72,7 +72,7 @@ def gather(
             for one, body, folder in zip(scores, bodies, runs[name].values(), strict=True)
         ]
         used = bodies[0]["train"]["settings"]
-        found.append(
+        rows.append(
             {
                 "name": name,
                 "recipe": bodies[0]["recipe"],
@@ -98,7 +98,7 @@ def gather(
             "cores": len(usable_cores()),
             "versions": {"psp": __version__, **{k: v for k, v in versions().items() if k in _PACKAGES}},
         },
-        "variants": found,
+        "variants": rows,
         "systems": beside,
     }
     write_json(out, result)

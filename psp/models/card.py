@@ -108,8 +108,8 @@ def write_with_scores(model_dir: Path, evaluation: Path, data: Sequence[Path], o
         DataError: a file cannot be read or written.
         PspError: as :func:`card`.
     """
-    found = [read_json(path) for path in data]
-    told = found[0] if len(found) == 1 else found
+    reports = [read_json(path) for path in data]
+    told = reports[0] if len(reports) == 1 else reports
     text = card(read_json(model_dir / "config.json"), evaluation=read_json(evaluation), data=told)
     with atomic_text(out) as file:
         file.write(text)
@@ -137,8 +137,8 @@ def _front_matter(
         # Their own names, as OPUS has them; most are no data set of the Hub's, which shows them without a link.
         names = (re.sub(r"[^A-Za-z0-9._-]+", "-", corpus["corpus"]).strip("-.") for corpus in data["corpora"])
         front["datasets"] = list(dict.fromkeys(name for name in names if name))
-    if evaluation is not None and (found := list(shown(evaluation))):
-        front["metrics"] = list(dict.fromkeys(METRICS[score.metric] for score in found))
+    if evaluation is not None and (scores := list(shown(evaluation))):
+        front["metrics"] = list(dict.fromkeys(METRICS[score.metric] for score in scores))
     if base := base_model(config, release):
         front["base_model"] = base
         if config["quantized_from"]["dtype"] != config.get("dtype", "float32"):
@@ -152,8 +152,8 @@ def base_model(config: Mapping[str, Any], release: Release | None = None) -> str
     """The place on the Hub of the model that a smaller form was made of; None if it is none, or the place unknown."""
     if not (made_of := config.get("quantized_from")):
         return None
-    found: str | None = (release.base_model if release else None) or made_of.get("model")
-    return found
+    base: str | None = (release.base_model if release else None) or made_of.get("model")
+    return base
 
 
 def _name(config: Mapping[str, Any], evaluation: Mapping[str, Any], release: Release | None) -> str:
@@ -306,8 +306,10 @@ psp embed {place or "this/folder"} sentences.txt --out vectors.npy
 
 def _text(config: Mapping[str, Any], names: Sequence[str]) -> str:
     if joined := _joined(config):
-        said = "\n".join(f"- Part {_part(number, names)}: {_treatment(part)}" for number, part in enumerate(joined))
-        return f"## How text is treated\n\nEach part treats it in its own way.\n\n{said}"
+        treatments = "\n".join(
+            f"- Part {_part(number, names)}: {_treatment(part)}" for number, part in enumerate(joined)
+        )
+        return f"## How text is treated\n\nEach part treats it in its own way.\n\n{treatments}"
     return "## How text is treated\n\n" + _treatment(config)
 
 
@@ -315,29 +317,28 @@ def _treatment(config: Mapping[str, Any]) -> str:
     if is_transformer(config):
         return "As the transformer's own tokenizer does, upper and lower case included; nothing needs to be done to it."
     segmenters = {value["name"] for value in (config.get("segment") or {}).values()}
-    said = [
+    sentences = [
         f"Text with Han ideographs is split into words by {name} (`pip install 'paraphrastic[zh]'`)."
         for name in sorted(segmenters)
     ]
-    said.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
+    sentences.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
     parts = _parts(config).rpartition(" ")[2]
-    said.append(f"It is then split into {parts}; nothing else needs to be done to it.")
+    sentences.append(f"It is then split into {parts}; nothing else needs to be done to it.")
     alone = f"the vector of the unknown {parts.removesuffix('s')}" if unknown_alone(config) else "zeros"
-    said.append(f"Unknown {parts} are left out; a text of nothing else has {alone}, and an empty one has zeros.")
+    sentences.append(f"Unknown {parts} are left out; a text of nothing else has {alone}, and an empty one has zeros.")
     if left_out := config.get("left_out"):
-        said.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
-    return " ".join(said)
+        sentences.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
+    return " ".join(sentences)
 
 
 def _making(config: Mapping[str, Any], release: Release | None, jointly: bool) -> str:
-    recipe = config.get("recipe")
-    said = f"Recipe: {recipe}. " if recipe else ""
+    by = f"Recipe: {config['recipe']}. " if config.get("recipe") else ""
     if _joined(config):
         version = config.get("psp_version", __version__)
         how = "together, with one loss for the whole vector" if jointly else "apart"
         last = f"with psp {version}" if jointly else f"and joined by psp {version}"
         return (
-            f"## How it was made\n\n{said}Its parts were trained {how}, by the method of *Paraphrastic Representations "
+            f"## How it was made\n\n{by}Its parts were trained {how}, by the method of *Paraphrastic Representations "
             f"at Scale* (Wieting et al., EMNLP 2022), {last}. Joining encoders is the idea of *ParaNMT-50M* (Wieting & "
             "Gimpel, ACL 2018)."
         )
@@ -351,14 +352,14 @@ def _making(config: Mapping[str, Any], release: Release | None, jointly: bool) -
         "(`eval.json`), its speed (`speed.json`), and the source, licence and counts of its data (`data.json`)."
     )
     return (
-        f"## How it was made\n\n{said}Written by psp {config.get('psp_version', __version__)}. The method is that of "
+        f"## How it was made\n\n{by}Written by psp {config.get('psp_version', __version__)}. The method is that of "
         f"{paper}{encoder}.{where if release is None else ''}"
     )
 
 
 def _figures(evaluation: Mapping[str, Any]) -> str:
-    found = list(shown(evaluation))
-    if not found:
+    scores = list(shown(evaluation))
+    if not scores:
         return "## Scores\n\nIt was evaluated on no test set."
     body = [
         (
@@ -368,28 +369,28 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
             f"{score.value:.1f}",
             _interval(score.interval),
         )
-        for score in found
+        for score in scores
     ]
-    said = ["Correlations are times 100."]
-    if any(score.task == "sts" for score in found):
-        said.append(
+    notes = ["Correlations are times 100."]
+    if any(score.task == "sts" for score in scores):
+        notes.append(
             "STS 2012 to 2016: Pearson is the mean over a year's data sets, Spearman that of all their pairs together "
             "(2013 without SMT)."
         )
-    said.append("dev: models are chosen by this set, so it is no test.")
+    notes.append("dev: models are chosen by this set, so it is no test.")
     if domain := same_domain(evaluation):
-        said.append(domain)
+        notes.append(domain)
     table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
-    return f"## Scores\n\n{table}\n\n{' '.join(said)}{_metrics_of_parts(evaluation, found)}"
+    return f"## Scores\n\n{table}\n\n{' '.join(notes)}{_metrics_of_parts(evaluation, scores)}"
 
 
-def _metrics_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> str:
+def _metrics_of_parts(evaluation: Mapping[str, Any], scores: Sequence[Score]) -> str:
     """A combination's figures beside those of its parts; nothing for any other model."""
     if not (parts := evaluation.get("parts")):
         return ""
     body = [
         (markup.markdown(one.test), kind_of(one), f"{one.value:.1f}", *(_beside(part, one.name) for part in parts))
-        for one in found
+        for one in scores
         if one.compared and all(one.name in part["scores"] for part in parts)
     ]
     names = (markup.markdown(part["model"]) for part in parts)
@@ -402,13 +403,13 @@ def _metrics_of_parts(evaluation: Mapping[str, Any], found: Sequence[Score]) -> 
 
 def _beside(part: Mapping[str, Any], key: str) -> str:
     """A part's figure and how much it is above the whole's."""
-    value, found = part["scores"][key], part["differences"].get(key)
+    value, difference = part["scores"][key], part["differences"].get(key)
     if value is None:
         return "-"
-    if found is None or found["difference"] is None or found["interval"] is None:
+    if difference is None or difference["difference"] is None or difference["interval"] is None:
         return f"{value:.1f}"
-    low, high = found["interval"]
-    return f"{value:.1f} ({found['difference']:+.1f}: {low:+.1f} to {high:+.1f})"
+    low, high = difference["interval"]
+    return f"{value:.1f} ({difference['difference']:+.1f}: {low:+.1f} to {high:+.1f})"
 
 
 def _interval(ends: Sequence[float] | None) -> str:
@@ -416,5 +417,5 @@ def _interval(ends: Sequence[float] | None) -> str:
 
 
 def _files(release: Release) -> str:
-    said = "\n".join(f"- `{name}`: {what}" for name, what in release.files.items())
-    return f"## Beside this card\n\n{said}"
+    rows = "\n".join(f"- `{name}`: {what}" for name, what in release.files.items())
+    return f"## Beside this card\n\n{rows}"

@@ -17,8 +17,8 @@ COLUMNS = ("corpus", "languages", "release", "pairs", "licence", "source")
 def licence(text: str) -> str | None:
     """The licence in a card's front matter, which may be anybody's card; None without one."""
     front = re.match(r"---\r?\n(.*?)^---", text, re.DOTALL | re.MULTILINE)
-    found = front and re.search(r"""^license:[ \t]*["']?([^\s"'#]+)""", front[1], re.MULTILINE)
-    return found[1] if found else None
+    match = front and re.search(r"""^license:[ \t]*["']?([^\s"'#]+)""", front[1], re.MULTILINE)
+    return match[1] if match else None
 
 
 def corpora(text: str) -> list[dict[str, str]]:
@@ -47,15 +47,15 @@ def section(models: Sequence[Mapping[str, Any]], whole: Mapping[str, Any], given
     else:
         heads = (f"### {markup.markdown(data['model'])}" for data in models)
         body = "\n\n".join(f"{head}\n\n{own}" for head, own in zip(heads, tables, strict=True))
-    said = "Licences are those that the corpora declare, as far as psp's config knows them."
+    terms_text = "Licences are those that the corpora declare, as far as psp's config knows them."
     if given is None:
-        found = together(whole)
-        if found.expression:
-            said += f" Together: {markup.markdown(found.expression)}."
-        if found.undeclared:
-            names = ", ".join(map(markup.markdown, found.undeclared))
-            said += f" No licence is declared by {names}: find out what may be done with a model of such text."
-    return f"## Data\n\n{body}\n\n{said}"
+        terms = together(whole)
+        if terms.expression:
+            terms_text += f" Together: {markup.markdown(terms.expression)}."
+        if terms.undeclared:
+            names = ", ".join(map(markup.markdown, terms.undeclared))
+            terms_text += f" No licence is declared by {names}: find out what may be done with a model of such text."
+    return f"## Data\n\n{body}\n\n{terms_text}"
 
 
 def _table_of_corpora(data: Mapping[str, Any]) -> str:

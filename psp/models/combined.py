@@ -360,15 +360,15 @@ def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
     Raises:
         ValueError: they are not.
     """
-    found = list(weights)
+    given = list(weights)
     if parts < 2:
         raise ValueError(f"a combination of {parts} models; it needs two or more")
-    if len(found) != parts:
-        raise ValueError(f"{len(found)} weights for {parts} models; give one for each")
-    for weight in found:
+    if len(given) != parts:
+        raise ValueError(f"{len(given)} weights for {parts} models; give one for each")
+    for weight in given:
         if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 < float(weight) < math.inf:
             raise ValueError(f"the weight {weight!r} is not a finite number above 0")
-    return [float(weight) for weight in found]
+    return [float(weight) for weight in given]
 
 
 def _flattened(part: TextModel, weight: float) -> list[tuple[StaticModel, float]]:
@@ -391,13 +391,13 @@ def _agree(parts: Sequence[StaticModel], key: str) -> bool:
 
 def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[dict[str, np.ndarray]]:
     """The tensors of each part, by the names that they have in its own folder."""
-    found: list[dict[str, np.ndarray]] = [{} for _ in range(parts)]
+    by_part: list[dict[str, np.ndarray]] = [{} for _ in range(parts)]
     for name, tensor in tensors.items():
         prefix, number, own = [*name.split(".", 2), "", ""][:3]
         if prefix != "parts" or number not in map(str, range(parts)):
             raise DataError(f"holds {name}, which is of none of the {parts} parts; copy the model's folder again", path)
-        found[int(number)][own] = tensor
-    return found
+        by_part[int(number)][own] = tensor
+    return by_part
 
 
 def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

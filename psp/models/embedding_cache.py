@@ -96,16 +96,16 @@ class CachedEncoder:
                 "was exchanged, delete this folder",
                 self.folder,
             )
-        found = np.empty((len(keys), sizes.pop()), files[used[0]].dtype)
+        embedded = np.empty((len(keys), sizes.pop()), files[used[0]].dtype)
         for number in used:
             rows = places[:, 0] == number
-            found[rows] = files[number][places[rows, 1]]
-        if not np.isfinite(found).all():
+            embedded[rows] = files[number][places[rows, 1]]
+        if not np.isfinite(embedded).all():
             raise DataError(
                 "holds vectors with what is no number; delete this folder, and its texts are embedded again",
                 self.folder,
             )
-        return found
+        return embedded
 
     def _opened(self) -> list[np.ndarray]:
         if self._files is None:
@@ -113,10 +113,10 @@ class CachedEncoder:
             for path in sorted(self.folder.glob("*.keys.npy")):
                 vectors = path.with_name(path.name.replace(".keys.", ".vectors."))
                 try:
-                    found = np.load(vectors, mmap_mode="r")
-                    if found.offset + found.nbytes != vectors.stat().st_size:
+                    mapped = np.load(vectors, mmap_mode="r")
+                    if mapped.offset + mapped.nbytes != vectors.stat().st_size:
                         raise ValueError("more or fewer numbers than its header says")
-                    self._remember(np.load(path), found)
+                    self._remember(np.load(path), mapped)
                 except ARRAY_DAMAGE as error:
                     raise DataError(
                         f"damaged, or its .vectors.npy is ({error}); delete both, and their texts are embedded again",

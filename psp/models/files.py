@@ -47,19 +47,19 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
     if not isinstance(config, Mapping):
         raise DataError("not the config of a psp model", path)
     if config.get("format") == 1:
-        found: Any = {SENTENCEPIECE: config.get("sentencepiece_sha256")}
+        digests: Any = {SENTENCEPIECE: config.get("sentencepiece_sha256")}
     else:
         tokenizer = config.get("tokenizer")
-        found = tokenizer.get("files") if isinstance(tokenizer, Mapping) else None
-    if not isinstance(found, Mapping):
+        digests = tokenizer.get("files") if isinstance(tokenizer, Mapping) else None
+    if not isinstance(digests, Mapping):
         raise DataError("does not name its tokenizer's files; copy the model's folder again", path)
-    for name, digest in found.items():
+    for name, digest in digests.items():
         # The config is not ours to trust: a name with a slash would be read, or written, outside the folder.
         if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name) or name in (CONFIG, WEIGHTS, "README.md"):
             raise DataError(f"{name!r} is no name of a tokenizer's file; get the model again", path)
         if not isinstance(digest, str):
             raise DataError(f"has no checksum of {name}; copy the model's folder again", path)
-    return dict(found)
+    return dict(digests)
 
 
 def file_names(config: Any, path: Path | str | None = None) -> list[str]:
@@ -85,15 +85,15 @@ def transformer_files(config: Mapping[str, Any], path: Path | str | None = None)
     Raises:
         DataError: it does not list them, or lists a path that none of them can have; ``path`` is that of config.json.
     """
-    found = config["encoder"].get("files")
-    if not isinstance(found, Mapping) or TRANSFORMER_WEIGHTS not in found:
+    digests = config["encoder"].get("files")
+    if not isinstance(digests, Mapping) or TRANSFORMER_WEIGHTS not in digests:
         raise DataError("does not name its encoder's files; copy the model's folder again", path)
-    for name, digest in found.items():
+    for name, digest in digests.items():
         # As above: nothing outside the folder; and no code, which a folder of psp never holds.
         whole = isinstance(name, str) and re.fullmatch(r"(\w[\w-]*/)?\w[\w.-]*\.(json|txt|safetensors|model|bpe)", name)
         if not whole or name in (CONFIG, "README.md") or not isinstance(digest, str):
             raise DataError(f"{name!r} is no name of a transformer's file; get the model again", path)
-    return dict(found)
+    return dict(digests)
 
 
 def model_files(folder: Path | str) -> list[str]:

@@ -161,16 +161,16 @@ class SentenceEncoder(abc.ABC):
         texts = self._texts([given] if isinstance(given, str) else given)
         texts = [before + text for text in texts] if before else texts
         as_tensors = convert_to_tensor or not convert_to_numpy
-        found: Any = None
+        vectors: Any = None
         if output_value != "token_embeddings":
-            found = self._embed(texts, batch_size, dim, normalize=normalize_embeddings, shown=bool(show_progress_bar))
+            vectors = self._embed(texts, batch_size, dim, normalize=normalize_embeddings, shown=bool(show_progress_bar))
         if output_value == "sentence_embedding":
-            found = quantized(found, precision)
+            vectors = quantized(vectors, precision)
             if as_tensors:
-                found = tensor(found) if convert_to_tensor else list(tensor(found))
+                vectors = tensor(vectors) if convert_to_tensor else list(tensor(vectors))
         else:
-            found = self._by_tokens(texts, found, precision, tensor if as_tensors else np.asarray)
-        return found[0] if isinstance(given, str) else found
+            vectors = self._by_tokens(texts, vectors, precision, tensor if as_tensors else np.asarray)
+        return vectors[0] if isinstance(given, str) else vectors
 
     def encode_query(
         self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
@@ -318,10 +318,10 @@ def tensor(array: np.ndarray) -> Any:
     return torch.from_numpy(array)
 
 
-def as_given(found: np.ndarray, *given: Any) -> Any:
-    """Return ``found``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
+def as_given(vectors: np.ndarray, *given: Any) -> Any:
+    """Return ``vectors``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
     first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
-    return tensor(found) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else found
+    return tensor(vectors) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else vectors
 
 
 def _check_place(device: Any, pool: Any) -> None:

@@ -57,8 +57,8 @@ def loader(folder: Path | str, classes: dict[Any, Any] | None = None) -> Callabl
     kind = encoder_kind(read_config(Path(folder)))
     if kind in CLASSES:
         own = CLASSES[kind]
-        found: Callable[..., Any] = (classes or {}).get(own, own).load
-        return found
+        loads: Callable[..., Any] = (classes or {}).get(own, own).load
+        return loads
     if kind in _others:
         return _others[kind]
     raise DataError(

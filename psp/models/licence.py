@@ -91,8 +91,8 @@ def together(corpora: Iterable[tuple[str, str | None]]) -> Licence:
     if declared:
         combine = _library().combine_expressions
         licensing = _licensing()
-        found = combine([normalised(text) for text in declared], relation="AND", licensing=licensing)
-        expression = found.simplify().render()
+        expression_of_all = combine([normalised(text) for text in declared], relation="AND", licensing=licensing)
+        expression = expression_of_all.simplify().render()
     return Licence(expression, tuple(dict.fromkeys(name for name, text in corpora if not (text and text.strip()))))
 
 
@@ -104,12 +104,12 @@ def normalised(declared: str) -> str:
     """
     licensing, errors = _licensing(), _library()
     try:
-        found = licensing.parse(declared, validate=False, strict=False)
-        if found is None:
+        parsed = licensing.parse(declared, validate=False, strict=False)
+        if parsed is None:
             raise errors.ExpressionError("it is empty")
-        unknown = {key for key in map(str, licensing.unknown_license_keys(found)) if not _REFERENCE.fullmatch(key)}
+        unknown = {key for key in map(str, licensing.unknown_license_keys(parsed)) if not _REFERENCE.fullmatch(key)}
         if not unknown:
-            return str(found.render())
+            return str(parsed.render())
     except (errors.ExpressionError, errors.ParseError):  # not even brackets and operators
         pass
     return "LicenseRef-" + (re.sub(r"[^A-Za-z0-9.]+", "-", declared).strip("-") or "unnamed")

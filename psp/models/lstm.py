@@ -163,12 +163,12 @@ class Lstm:
         """
         lengths = np.diff(encoded.offsets)
         order = np.argsort(-lengths, kind="stable")
-        found = np.empty((len(encoded.ids), self.dim), np.float32)
+        states = np.empty((len(encoded.ids), self.dim), np.float32)
         for rows in _blocks(order[: int((lengths > 0).sum())], lengths, self._together):
             ends = np.cumsum(lengths[rows])
             places = np.arange(ends[-1]) + np.repeat(encoded.offsets[rows] - ends + lengths[rows], lengths[rows])
-            found[places] = self._joined(StateBlock(table, encoded.take(rows)))
-        return found
+            states[places] = self._joined(StateBlock(table, encoded.take(rows)))
+        return states
 
     def sha256(self) -> str:
         """SHA-256 of the matrices."""
@@ -198,12 +198,12 @@ class Lstm:
         """One direction's states of all positions, (tokens, width)."""
         return _states(self._ready[number], block, bool(number))
 
-    def _both(self, found: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        if len(found) == 1:
-            return found[0]
+    def _both(self, states: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
+        if len(states) == 1:
+            return states[0]
         if self.combine == CONCAT:
-            return np.concatenate(found, axis=1)
-        return (found[0] + found[1]) * np.float32(0.5)
+            return np.concatenate(states, axis=1)
+        return (states[0] + states[1]) * np.float32(0.5)
 
 
 def vector_dim(config: Mapping[str, Any]) -> int:
@@ -313,7 +313,7 @@ def _run(matrices: Direction, block: StateBlock, reverse: bool, pooling: str) ->
 
 def _states(matrices: Direction, block: StateBlock, reverse: bool) -> npt.NDArray[np.float32]:
     """The state of each position, (tokens, width)."""
-    found = np.empty((len(block.ids), matrices.hidden.shape[0]), np.float32)
+    ordered = np.empty((len(block.ids), matrices.hidden.shape[0]), np.float32)
     for places, states in _steps(matrices, block, reverse):
-        found[places] = states
-    return found
+        ordered[places] = states
+    return ordered

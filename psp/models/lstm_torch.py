@@ -56,10 +56,10 @@ class TorchLstm(Lstm):
     def _states(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         states, inside = self._read(number, block)
         steps = _steps(block, bool(number))
-        found = np.empty((len(block.ids), self.width), np.float32)
+        ordered = np.empty((len(block.ids), self.width), np.float32)
         inside = inside[:, :, 0]
-        found[steps[inside.numpy()]] = states[inside].float().numpy()
-        return found
+        ordered[steps[inside.numpy()]] = states[inside].float().numpy()
+        return ordered
 
     def _read(self, number: int, block: StateBlock) -> tuple[Tensor, Tensor]:
         """One direction's states of padded sentences, (longest, n, width), and which are of tokens, (longest, n, 1)."""

@@ -106,9 +106,9 @@ def read_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str) -> 
     if unused:
         log.warning("%s: %d of its embeddings have no piece in %s, and are unused", path, unused, sentencepiece_model)
     table = np.zeros((processor.get_piece_size(), weight.shape[1]), np.float32)
-    found = [(number, row) for number, row in zip(numbers, rows, strict=True) if row is not None]
-    found.append((processor.unk_id(), vocabulary[UNKNOWN]))
-    ids, of_ids = np.array(found).T
+    rows_by_id = [(number, row) for number, row in zip(numbers, rows, strict=True) if row is not None]
+    rows_by_id.append((processor.unk_id(), vocabulary[UNKNOWN]))
+    ids, of_ids = np.array(rows_by_id).T
     table[ids] = weight[of_ids]
     excluded_ids = [number for number, row in zip(numbers, rows, strict=True) if row is None]
     config = {"lower_case": lower_case, "left_out": excluded_ids, "unknown_alone": True, "imported_from": path.name}
@@ -133,9 +133,9 @@ def _unpickle(path: Path) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True, mmap=_can_be_mapped(path))
     except Exception as error:  # its class depends on where the file is truncated
         # Do not pass on PyTorch's advice to load it anyway.
-        found = re.search(r"GLOBAL (\S+)", str(error)) if isinstance(error, pickle.UnpicklingError) else None
-        if found:
-            problem = f"holds {found[1]}, which may run code; nothing was run; no published checkpoint holds it"
+        match = re.search(r"GLOBAL (\S+)", str(error)) if isinstance(error, pickle.UnpicklingError) else None
+        if match:
+            problem = f"holds {match[1]}, which may run code; nothing was run; no published checkpoint holds it"
         else:
             problem = f"not a torch pickle, or truncated or damaged ({type(error).__name__}); fetch it again"
         raise DataError(problem, path) from None

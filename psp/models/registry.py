@@ -203,8 +203,8 @@ def known_languages(name: str) -> tuple[str, ...] | None:
     file = Path(name) / CONFIG
     if not file.is_file():
         return None
-    found = read_json(file)
-    return tuple(found["languages"]) if isinstance(found, dict) and "languages" in found else None
+    config = read_json(file)
+    return tuple(config["languages"]) if isinstance(config, dict) and "languages" in config else None
 
 
 def survives_fork(name: str) -> bool:
@@ -280,11 +280,11 @@ def _model2vec(name: str) -> TextEncoder:
 
 
 def _hash(parts: Iterable[bytes]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def hash_of_files(folder: Path | str) -> str:
@@ -310,8 +310,8 @@ def package_folder(address: str) -> Path:
         pip = next((one.distribution for one in _PACKAGED.values() if one.module == module), module.replace("_", "-"))
         raise PspError(f"{address}: no such package is installed: pip install {pip}")
     root = Path(next(iter(spec.submodule_search_locations)))
-    found = [root / inner] if inner else [root, *sorted(path for path in root.iterdir() if path.is_dir())]
-    found = [path for path in found if (path / "config.json").is_file()]
-    if len(found) != 1:
-        raise DataError(f"{len(found)} folders with a config.json there; write {PACKAGE}<package>/<folder>", address)
-    return found[0]
+    folders = [root / inner] if inner else [root, *sorted(path for path in root.iterdir() if path.is_dir())]
+    folders = [path for path in folders if (path / "config.json").is_file()]
+    if len(folders) != 1:
+        raise DataError(f"{len(folders)} folders with a config.json there; write {PACKAGE}<package>/<folder>", address)
+    return folders[0]

@@ -90,8 +90,8 @@ class Score:
 
 def scores(evaluation: Mapping[str, Any]) -> Iterator[Score]:
     """The scores on the sets that every model is evaluated on, in order, undefined ones too."""
-    for task, found in tasks_of(evaluation).items():
-        for part, of in found["parts"].items():
+    for task, results in tasks_of(evaluation).items():
+        for part, of in results["parts"].items():
             if "test" not in of:  # of a task that a config adds
                 continue
             own = None if task == "files" else own_name(evaluation, name_of(task, part))
@@ -208,13 +208,13 @@ def eval_results(evaluation: Mapping[str, Any], note: str) -> dict[str, list[dic
     Args:
         note: how the scores were computed.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    files: dict[str, list[dict[str, Any]]] = {}
     for score in shown(evaluation):
         if known := score.on_the_hub:
             dataset = {"id": known.dataset, "task_id": known.task_id, "revision": known.revision}
             entry = {"dataset": dataset, "value": rounded(score.value or 0.0), "notes": note}
-            found.setdefault(f".eval_results/{known.task}.yaml", []).append(entry)
-    return found
+            files.setdefault(f".eval_results/{known.task}.yaml", []).append(entry)
+    return files
 
 
 def model_index(name: str, evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:

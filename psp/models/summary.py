@@ -69,7 +69,7 @@ def results(folder: Path | str) -> pandas.DataFrame:
     return frame(list(records(folder)))
 
 
-def frame(found: list[Record]) -> pandas.DataFrame:
+def frame(rows: list[Record]) -> pandas.DataFrame:
     """Records as a table.
 
     Raises:
@@ -80,7 +80,7 @@ def frame(found: list[Record]) -> pandas.DataFrame:
     except ModuleNotFoundError:
         raise PspError("a table of results needs pandas: pip install 'paraphrastic[workflow]'") from None
     columns = [field.name for field in dataclasses.fields(Record)]
-    table = pandas.DataFrame([dataclasses.astuple(record) for record in found], columns=columns)
+    table = pandas.DataFrame([dataclasses.astuple(record) for record in rows], columns=columns)
     types = {"seed": "Int64", "items": "Int64", "higher_is_better": "boolean", "system": "string", "variant": "string"}
     return table.astype({**types, "value": float, "low": float, "high": float})
 
@@ -128,20 +128,20 @@ def _of_model(folder: Path) -> Iterator[Record]:
 
 
 def _seed(evaluation: Mapping[str, Any]) -> int | None:
-    found = evaluation.get("train", {}).get("settings", {}).get("seed")
-    return None if found is None else int(found)
+    seed = evaluation.get("train", {}).get("settings", {}).get("seed")
+    return None if seed is None else int(seed)
 
 
 def _scored(folder: Path, model: str, system: str | None, variant: str | None, seed: int | None) -> Iterator[Record]:
     """The scores of a folder with eval.json, tasks/ or both; what eval.json has gathered comes from there."""
-    found: dict[str, Mapping[str, Any]] = {}
+    tasks: dict[str, Mapping[str, Any]] = {}
     if (folder / "eval.json").is_file():
-        found = dict(tasks_of(read_json(folder / "eval.json")))
+        tasks = dict(tasks_of(read_json(folder / "eval.json")))
     for path in sorted((folder / "tasks").glob("*.json")):
         task = read_json(path)
-        if not (found and is_of_every_model(task)):
-            found[path.stem] = task
-    for task, scores in found.items():
+        if not (tasks and is_of_every_model(task)):
+            tasks[path.stem] = task
+    for task, scores in tasks.items():
         for part, of in scores["parts"].items():
             for metric, score in of["figures"].items():
                 low, high = score["interval"] or (None, None)

@@ -191,11 +191,11 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
 
 
 def _vectors(vectors: np.ndarray) -> np.ndarray:
-    found = np.asarray(vectors, np.float32)
-    found = found[None] if found.ndim == 1 else found
-    if found.ndim != 2:
-        raise ValueError(f"vectors of shape {found.shape}, not (dim,) or (n, dim)")
-    return found
+    rows = np.asarray(vectors, np.float32)
+    rows = rows[None] if rows.ndim == 1 else rows
+    if rows.ndim != 2:
+        raise ValueError(f"vectors of shape {rows.shape}, not (dim,) or (n, dim)")
+    return rows
 
 
 @contextlib.contextmanager

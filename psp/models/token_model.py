@@ -116,20 +116,20 @@ class TokenModel(TextModel):
         """The token embeddings of each text; with ``vectors``, dicts of ids, token embeddings and vector."""
         ids, offsets = self.ids(texts)
         rows = quantized(self.token_vectors(ids, offsets), precision)
-        found = []
+        by_text = []
         for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
             tokens = form(rows[start:stop])
             if vectors is None:
-                found.append(tokens)
+                by_text.append(tokens)
             else:
-                found.append(
+                by_text.append(
                     {
                         "input_ids": form(ids[start:stop]),
                         "token_embeddings": tokens,
                         "sentence_embedding": form(vectors[number]),
                     }
                 )
-        return found
+        return by_text
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         """The name of :meth:`preprocess` before version 6."""

@@ -75,8 +75,8 @@ class TransformerTokenizer(Tokenizer):
     def unknown_id(self) -> int:
         """The id for what is not in the vocabulary; without one (bytes are pieces), that of padding."""
         tokenizer = self._module.tokenizer
-        found = tokenizer.unk_token_id
-        return int(self.padding_id if found is None else found)
+        unknown = tokenizer.unk_token_id
+        return int(self.padding_id if unknown is None else unknown)
 
     @property
     def padding_id(self) -> int:

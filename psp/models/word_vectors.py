@@ -225,9 +225,9 @@ def _odd_row(line: bytes, dim: int, path: Path, number: int) -> tuple[bytes, byt
 def _numbers(rows: list[tuple[int, bytes]], dim: int, path: Path) -> Floats:
     """Parse the rows' numbers, float32 (rows, dim): together, and if that fails one by one, to name the line."""
     try:
-        found = _parse(b" ".join(numbers for _, numbers in rows))
-        if len(found) == len(rows) * dim and np.isfinite(found).all():
-            return found.reshape(len(rows), dim)
+        numbers_of_rows = _parse(b" ".join(numbers for _, numbers in rows))
+        if len(numbers_of_rows) == len(rows) * dim and np.isfinite(numbers_of_rows).all():
+            return numbers_of_rows.reshape(len(rows), dim)
     except ValueError:
         pass
     parsed = []

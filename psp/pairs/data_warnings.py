@@ -45,12 +45,12 @@ def read_samples(path: Path, most: int) -> dict[str, list[list[str]]]:
     Raises:
         DataError: no such file, or not UTF-8.
     """
-    found: dict[str, list[list[str]]] = {}
+    samples: dict[str, list[list[str]]] = {}
     for reason, columns in read_dropped(path):
-        rows = found.setdefault(reason, [])
+        rows = samples.setdefault(reason, [])
         if len(rows) < most:
             rows.append(columns)
-    return found
+    return samples
 
 
 def dropped_much(
@@ -69,7 +69,7 @@ def dropped_much(
         For each filter ``filter``, ``keep`` (what to write in the config) and ``corpora``, the
         largest share first, each with ``label``, ``dropped``, ``read`` and ``samples``.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    by_judge: dict[str, list[dict[str, Any]]] = {}
     reasons: dict[str, Counter[str]] = {}
     for label, report in reports.items():
         by_filter: dict[str, Counter[str]] = {}
@@ -81,7 +81,7 @@ def dropped_much(
             if counts.total() > shares.get(label, SHARE) * report["seen"]:
                 rows = [(samples or {}).get(label, {}).get(reason, []) for reason, _ in counts.most_common()]
                 taken = [row for turn in itertools.zip_longest(*rows) for row in turn if row is not None]
-                found.setdefault(judge, []).append(
+                by_judge.setdefault(judge, []).append(
                     {
                         "label": label,
                         "dropped": counts.total(),
@@ -96,7 +96,7 @@ def dropped_much(
             "keep": _keep(judge, reasons[judge], reports[corpora[0]["label"]]["filters"][judge]),
             "corpora": sorted(corpora, key=_by_share),
         }
-        for judge, corpora in found.items()
+        for judge, corpora in by_judge.items()
     ]
     return sorted(entries, key=lambda entry: (-reasons[entry["filter"]].total(), entry["filter"]))
 
@@ -131,8 +131,8 @@ def so_far(model: str, pairs: Path, shares: Mapping[str, float], least: int, *, 
         "least": least,
         "filters": dropped_much({label: read_json(path) for label, path in reports.items() if path.exists()}, shares),
     }
-    for said, _ in lines(warnings, model):
-        yield f"model {model}: {said}"
+    for warning, _ in lines(warnings, model):
+        yield f"model {model}: {warning}"
 
 
 def _by_share(corpus: Mapping[str, Any]) -> tuple[float, str]:
@@ -192,8 +192,8 @@ def lines(warnings: Mapping[str, Any], model: str) -> Iterator[tuple[str, list[s
     Args:
         warnings: ``pairs`` and ``least``, and ``filters`` as :func:`dropped_much` gives them.
     """
-    if said := few(warnings["pairs"], warnings["least"]):
-        yield said, []
+    if warning := few(warnings["pairs"], warnings["least"]):
+        yield warning, []
     for entry in warnings["filters"]:
         yield (
             sentence(entry, model),
@@ -248,12 +248,12 @@ def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
 def as_text(warnings: Mapping[str, Any], model: str, form: str) -> str:
     """Format warnings for people, each with its samples; ``form`` is text or markdown. Empty without warnings."""
     parts = []
-    for said, samples in lines(warnings, model):
+    for warning, samples in lines(warnings, model):
         example = ". Dropped, for example:" if samples else ""
         if form == "markdown":
-            parts += [f"**Warning**: {said}{example}", *(["", *verbatim(samples)] if samples else []), ""]
+            parts += [f"**Warning**: {warning}{example}", *(["", *verbatim(samples)] if samples else []), ""]
         else:
-            parts += [f"warning: {said}{example}", *(f"  {line}" for line in samples), ""]
+            parts += [f"warning: {warning}{example}", *(f"  {line}" for line in samples), ""]
     return "\n".join(parts)
 
 

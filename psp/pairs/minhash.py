@@ -118,10 +118,10 @@ def divide(threshold: float) -> tuple[int, int]:
     return SLOTS, 1
 
 
-def band(found: Signatures, number: int, width: int) -> U64:
+def band(minhashes: Signatures, number: int, width: int) -> U64:
     """Extract one band of each row's signature as a number: shape (rows,)."""
-    keys = np.zeros((len(found), 8), dtype=np.uint8)
-    keys[:, :width] = found[:, number * width : (number + 1) * width]
+    keys = np.zeros((len(minhashes), 8), dtype=np.uint8)
+    keys[:, :width] = minhashes[:, number * width : (number + 1) * width]
     return keys.view("<u8").ravel().astype(np.uint64, copy=False)
 
 

@@ -180,11 +180,11 @@ class _Work:
                     some = lines[start : min(start + _HASHED_ROWS, len(lines) - 1)]
                     rows = minhash.shingles("\n".join(some) + "\n")
                     file.write(minhash.signatures(rows, self._seed).tobytes())
-                    found = np.empty(len(some), dtype=_KEY_ROW)
+                    key_rows = np.empty(len(some), dtype=_KEY_ROW)
                     digests = b"".join(map(xxhash.xxh3_128_digest, rows.keys))
-                    found["high"], found["low"] = np.frombuffer(digests, dtype=">u8").reshape(-1, 2).T
-                    found["row"] = np.arange(row, row + len(some))
-                    keys.append(found[rows.full])
+                    key_rows["high"], key_rows["low"] = np.frombuffer(digests, dtype=">u8").reshape(-1, 2).T
+                    key_rows["row"] = np.arange(row, row + len(some))
+                    keys.append(key_rows[rows.full])
                     full.append(rows.full)
                     row += len(some)
                 records = np.concatenate(keys)
@@ -200,13 +200,17 @@ class _Work:
     def same_keys(self) -> None:
         """Find the rows with the keys of an earlier row, by 128-bit hashes, which differ if keys do."""
 
-        def mark(found: Records) -> Records:
-            found = found[np.lexsort((found["low"], found["high"]))]  # stable: equal keys stay in the order of the file
-            first = _first_of_equal((found["high"][1:] == found["high"][:-1]) & (found["low"][1:] == found["low"][:-1]))
-            again = first < np.arange(len(found))
-            self.equal[found["row"][again]] = _BY_KEY
-            self.earlier[found["row"][again]] = found["row"][first[again]]
-            return found[~again]
+        def mark(records: Records) -> Records:
+            records = records[
+                np.lexsort((records["low"], records["high"]))
+            ]  # stable: equal keys stay in the order of the file
+            first = _first_of_equal(
+                (records["high"][1:] == records["high"][:-1]) & (records["low"][1:] == records["low"][:-1])
+            )
+            again = first < np.arange(len(records))
+            self.equal[records["row"][again]] = _BY_KEY
+            self.earlier[records["row"][again]] = records["row"][first[again]]
+            return records[~again]
 
         self._key_shards.each(_KEY_ROW, mark)
 
@@ -218,11 +222,11 @@ class _Work:
             table.add(keys)
         for rows, keys, signatures in self._bands(number, width):
             may = table.more_than_one(keys)
-            found = np.empty(int(may.sum()), dtype=_BAND_ROW)
-            found["band"], found["row"], found["signature"] = keys[may], rows[may], signatures[may]
-            shards.add(found, keys[may] * _ODD)
+            records = np.empty(int(may.sum()), dtype=_BAND_ROW)
+            records["band"], records["row"], records["signature"] = keys[may], rows[may], signatures[may]
+            shards.add(records, keys[may] * _ODD)
         del table
-        shards.each(_BAND_ROW, lambda found: self._compare(found, needed))
+        shards.each(_BAND_ROW, lambda records: self._compare(records, needed))
 
     def _bands(self, number: int, width: int) -> Iterator[tuple[npt.NDArray[np.int64], U64, minhash.Signatures]]:
         """Rows that are full and have a key of their own: their numbers, their band and their signature."""
@@ -234,13 +238,13 @@ class _Work:
                 signatures = signatures[rows]
                 yield rows + start, minhash.band(signatures, number, width), signatures
 
-    def _compare(self, found: Records, needed: int) -> Records:
+    def _compare(self, records: Records, needed: int) -> Records:
         """Compare each row with those before it that have the same band, the nearest first.
 
         Returns the last rows of each band, for comparison with later rows.
         """
-        order = np.argsort(found["band"], kind="stable")
-        bands, rows, signatures = (found[name][order] for name in ("band", "row", "signature"))
+        order = np.argsort(records["band"], kind="stable")
+        bands, rows, signatures = (records[name][order] for name in ("band", "row", "signature"))
         first = _first_of_equal(bands[1:] == bands[:-1])
         todo = np.flatnonzero((first < np.arange(len(rows))) & (self.equal[rows] == _KEPT))
         for back in range(1, WINDOW + 1):
@@ -256,7 +260,7 @@ class _Work:
                 left.append(part[~near])
             todo = np.concatenate(left)
         last = np.searchsorted(bands, bands, side="right")
-        return found[order[last - np.arange(len(rows)) <= WINDOW]]
+        return records[order[last - np.arange(len(rows)) <= WINDOW]]
 
     def write(self, path: Path, out: IO[bytes], dropped: IO[str], corpora: int, sample: int) -> dict[str, Counter[int]]:
         """Write the rows that stay, and a sample of the others; return counts by fate and corpus."""

@@ -175,17 +175,17 @@ def corpus_indices(
         DataError: a column is not such an index.
     """
     if corpora is None:
-        found = [int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1 for name in names]
+        indices = [int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1 for name in names]
     else:
         known: dict[str | bytes, int] = {form: index for index in range(corpora) for form in _forms(index)}
-        found = [known.get(name, -1) for name in names]
-    if -1 in found:
-        name = names[place := found.index(-1)]
-        said = name if isinstance(name, str) else name.decode(errors="replace")
+        indices = [known.get(name, -1) for name in names]
+    if -1 in indices:
+        name = names[place := indices.index(-1)]
+        text = name if isinstance(name, str) else name.decode(errors="replace")
         which = "not the index of a corpus" if corpora is None else f"not the index of one of the {corpora} corpora"
         advice = "leave it out" if layout.own else _AGAIN
-        raise DataError(f"the third column is {said!r}, {which}; {advice}", path, number + place)
-    return np.array(found, dtype=np.int64)
+        raise DataError(f"the third column is {text!r}, {which}; {advice}", path, number + place)
+    return np.array(indices, dtype=np.int64)
 
 
 def _forms(index: int) -> tuple[str, bytes]:

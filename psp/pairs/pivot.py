@@ -179,10 +179,10 @@ def mine(
                 for group in groups:
                     if not tally.counts(group):
                         continue
-                    found = list(pairs_of(group, tally.paraphrases, pairs, members, names))
-                    tally.add(found)
-                    write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in found])
-                    sampled.add(found)
+                    mined = list(pairs_of(group, tally.paraphrases, pairs, members, names))
+                    tally.add(mined)
+                    write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in mined])
+                    sampled.add(mined)
                 bar.add(rows)
     tally.keys = buckets.keys
     summary: PivotReport = {
@@ -273,7 +273,7 @@ class _Buckets:
             self.keys += len(counts)
             # A key seen once, as nearly all are, has nothing to pair.
             wanted = [row for row, key in enumerate(keys) if counts[key] > 1]
-            found: dict[str, Group] = {}
+            groups: dict[str, Group] = {}
             own = dict(zip(wanted, normalised_keys([others[row] for row in wanted]), strict=True))
             if alike is not None:
                 members: dict[str, set[tuple[int, str]]] = {}
@@ -288,13 +288,13 @@ class _Buckets:
                 own = {row: own[row] for row, keep in zip(compared, kept, strict=True) if keep}
             for row, member in own.items():
                 index = int(indices[row])
-                group = found.setdefault(keys[row], Group())
+                group = groups.setdefault(keys[row], Group())
                 if member:
                     side = sides[index]
                     group.shared[shared[row]] += 1
                     group.sides[side].setdefault(member, Counter())[others[row]] += 1
                     group.corpora.setdefault((side, member), set()).add(index)
-            yield len(lines), [found[key] for key in sorted(found, key=lambda key: (self._hash(key), key))]
+            yield len(lines), [groups[key] for key in sorted(groups, key=lambda key: (self._hash(key), key))]
 
 
 class _Alike:
@@ -316,10 +316,10 @@ class _Alike:
             for start in range(0, len(pairs), EMBEDDED):
                 rows = np.array([[place[one], place[other]] for one, other in pairs[start : start + EMBEDDED]])
                 scores += cosines(vectors[rows[:, 0]], vectors[rows[:, 1]]).tolist()
-        found = {pair: score >= self._least for pair, score in zip(pairs, scores, strict=True)}
-        self.compared += len(found)
-        self.kept += sum(found.values())
-        return [found[pair] for pair in zip(shared, others, strict=True)]
+        kept = {pair: score >= self._least for pair, score in zip(pairs, scores, strict=True)}
+        self.compared += len(kept)
+        self.kept += sum(kept.values())
+        return [kept[pair] for pair in zip(shared, others, strict=True)]
 
 
 class _Tally:

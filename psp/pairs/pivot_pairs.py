@@ -56,11 +56,11 @@ def _chosen(ordered: list[list[str]], paraphrases: bool, how: str) -> Iterator[t
     """Which sentences of a group become pairs."""
     first = ordered[0]
     if paraphrases:
-        found: Iterable[tuple[str, str]] = itertools.combinations(first, 2)
+        candidates: Iterable[tuple[str, str]] = itertools.combinations(first, 2)
         if how == COVER:
             odd = [(first[-1], first[0])] if len(first) % 2 else []
-            found = itertools.chain(zip(first[0::2], first[1::2], strict=False), odd)
-        yield from (((0, one), (0, other)) for one, other in itertools.islice(found, MOST if how == ALL else None))
+            candidates = itertools.chain(zip(first[0::2], first[1::2], strict=False), odd)
+        yield from (((0, one), (0, other)) for one, other in itertools.islice(candidates, MOST if how == ALL else None))
         return
     second = ordered[1]
     if how == ALL:

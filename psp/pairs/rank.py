@@ -125,7 +125,7 @@ def rank_corpus(
     if wrong or len(set(deciles)) < len(deciles):
         raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
     with atomic(Path(out)) as temporary, temporary.open("wb") as file:
-        found = _split(
+        bounds = _split(
             Path(in_path),
             Path(out),
             dict.fromkeys(deciles, file),
@@ -140,9 +140,9 @@ def rank_corpus(
             "corpus": corpus,
             "by": by,
             "tenths": sorted(deciles),
-            "seen": sum(decile["pairs"] for decile in found),
-            "kept": sum(decile["pairs"] for decile in found if decile["tenth"] in deciles),
-            "bounds": found,
+            "seen": sum(decile["pairs"] for decile in bounds),
+            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles),
+            "bounds": bounds,
         }
         write_json(report, summary)
     return summary
@@ -188,7 +188,7 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
     Args:
         corpora: label, kind and file of each; one whose file is not here is left out.
     """
-    found = []
+    labels = []
     for label, kind, path in corpora:
         if of_kind(kind).without_scores or not Path(path).exists():
             continue
@@ -196,8 +196,8 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
             rows = open_corpus(kind, path, "", ("", ""))
             first = next((len(row) for row in rows if not isinstance(row, BadRow)), 0)
             if first >= 2 + NEEDS[by]:
-                found.append(label)
-    return found
+                labels.append(label)
+    return labels
 
 
 def _split(
@@ -376,13 +376,13 @@ def _compare(records: Records, bound: tuple[int, int, int]) -> tuple[npt.NDArray
 
 def _records(values: Iterator[float], keys: Sequence[bytes], seed: int) -> Records:
     """The records of rows: their values, as words of the same order, and the hashes of their keys."""
-    found = np.empty((len(keys), _WORDS), np.uint64)
+    records = np.empty((len(keys), _WORDS), np.uint64)
     bits = (np.fromiter(values, np.float64, len(keys)) + 0.0).view(np.uint64)  # -0.0 is 0.0
     sign = np.uint64(1 << 63)
-    found[:, 0] = np.where(bits & sign, ~bits, bits | sign)
+    records[:, 0] = np.where(bits & sign, ~bits, bits | sign)
     hashes = b"".join(map(xxhash.xxh3_128_digest, keys, repeat(seed)))
-    found[:, 1:] = np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, 2)
-    return found
+    records[:, 1:] = np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, 2)
+    return records
 
 
 def _number(word: int) -> float:

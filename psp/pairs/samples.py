@@ -70,7 +70,7 @@ def sample_deciles(
             one.label: {decile: folder / f"{place}.{decile}" for decile in outs} for place, one in enumerate(corpora)
         }
         for one in corpora:
-            found = split_corpus(
+            bounds_of_corpus = split_corpus(
                 one.filtered,
                 split[one.label],
                 corpus=one.corpus,
@@ -79,7 +79,7 @@ def sample_deciles(
                 overlap=one.overlap,
                 others=others,
             )
-            bounds.append({"label": one.label, "bounds": found})
+            bounds.append({"label": one.label, "bounds": bounds_of_corpus})
         for decile, out in outs.items():
             files = [paths[decile] for paths in split.values()]
             samples.append({"name": f"{by}-{decile}", "pairs": _join(files, out, seed, cap)})
@@ -136,15 +136,15 @@ def first_pairs(path: Path, out: Path, count: int) -> None:
     Raises:
         DataError: there are fewer; or the file cannot be read.
     """
-    found = 0
+    taken = 0
     with out.open("wb") as file:
         for _, block in blocks(path):
-            rows = rows_of(block)[: count - found]
+            rows = rows_of(block)[: count - taken]
             write_rows(file, rows)
-            found += len(rows)
-            if found == count:
+            taken += len(rows)
+            if taken == count:
                 return
-    raise DataError(f"holds {found:,} pairs, not {count:,}; delete it and make it again", path)
+    raise DataError(f"holds {taken:,} pairs, not {count:,}; delete it and make it again", path)
 
 
 def _join(files: Sequence[Path], out: Path, seed: int, cap: int | None) -> int:

@@ -221,9 +221,9 @@ def encode_side(
     ``truncated`` (sentences). A tokenizer of parts truncates the ids of each part, and counts them all.
     """
     if isinstance(tokenizer, PartsTokenizer):
-        found = [encode_side(part, lines, max_pieces, threads) for part in tokenizer.parts]
-        return tokenizer.join([side for side, _ in found]), {
-            count: sum(counts[count] for _, counts in found) for count in found[0][1]
+        parts = [encode_side(part, lines, max_pieces, threads) for part in tokenizer.parts]
+        return tokenizer.join([side for side, _ in parts]), {
+            count: sum(counts[count] for _, counts in parts) for count in parts[0][1]
         }
     unknown = tokenizer.unknown_id
     whole = tokenizer.encode_whole(lines, threads)
@@ -376,10 +376,10 @@ class Store:
 
 
 def _strings(attribute: str) -> list[str]:
-    found = json.loads(attribute)
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise ValueError(f"{str(found)[:40]} where a list of names should be")
-    return found
+    names = json.loads(attribute)
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+        raise ValueError(f"{str(names)[:40]} where a list of names should be")
+    return names
 
 
 def _count(attribute: Any) -> int:

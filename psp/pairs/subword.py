@@ -18,16 +18,19 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
 import sentencepiece
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, number
+from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
 from psp.text.normalisation import ARABIC, as_tsv, rules_of, with_rules
 
@@ -89,6 +92,13 @@ SECTION = Section(
             "the ta marbuta are one each, and digits ASCII's, by the sentencepiece model's own rules; auto: in models "
             "with Arabic (ar)",
         ),
+        "language_sampling": number(
+            1,
+            at_least=0,
+            at_most=1,
+            help="of a model of several language pairs, each has its part of the sample in proportion to its number of "
+            "pairs to this power, as far as it has as many: with 1 by its number, with 0 as many of each",
+        ),
         "threads": integer(
             8,
             at_least=1,
@@ -106,6 +116,8 @@ def train_subword(
     character_coverage: float = SECTION["character_coverage"].default,
     sample: int = SECTION["sample"].default,
     arabic: bool = False,
+    corpus_languages: Sequence[Sequence[str]] = (),
+    language_sampling: float = 1,
     threads: int = 1,
     seed: int = 0,
     report: Path,
@@ -119,6 +131,9 @@ def train_subword(
         character_coverage: the share of the text's characters that get a piece of their own, 0.98 to 1.
         sample: sentences to train on, both sides counted. About 1.4 KB of memory each.
         arabic: whether Arabic's letters are folded (:data:`psp.text.normalisation.ARABIC`).
+        corpus_languages: the languages of each corpus's source and target.
+        language_sampling: the share of each language pair in the sample is its number of pairs to this power
+            (:func:`psp.pairs.language_shares.quotas`).
         threads: the same number gives the same bytes; another may round sums differently.
         seed: of sentencepiece's generator. Unigram training draws nothing today; this keeps it reproducible.
         report: the JSON's path: sentences, asked, vocab_size, character_coverage, sha256, skipped_long.
@@ -151,7 +166,8 @@ def train_subword(
             rules = Path(folder) / "rules.tsv"
             rules.write_text(as_tsv(with_rules(rules_of(), ARABIC)), "ascii")
             settings["normalization_rule_tsv"] = str(rules)
-        serialised = _run_trainer(settings, _sample_lines(mixed, sample, counts), mixed)
+        rows = _sampled(mixed, math.ceil(sample / 2), corpus_languages, language_sampling)
+        serialised = _run_trainer(settings, _lines(rows, sample, counts, mixed), mixed)
     if counts["skipped_long"]:
         log.warning("%d sentences longer than %d bytes were left out", counts["skipped_long"], LONGEST_LINE)
     processor = sentencepiece.SentencePieceProcessor(model_proto=serialised)
@@ -177,11 +193,34 @@ def train_subword(
     return result
 
 
-def _sample_lines(mixed: Path, sample: int, counts: dict[str, int]) -> Iterator[bytes]:
-    # The mixed file is in the order of a seeded hash of its pairs, so its head IS a sample drawn by hash: both sides
-    # of the first ceil(sample / 2) pairs.
+def _sampled(
+    mixed: Path, pairs: int, corpus_languages: Sequence[Sequence[str]], exponent: float
+) -> Iterator[tuple[str, str, str]]:
+    """The pairs to train on, with the index of their corpus.
+
+    The mixed file is in the order of a seeded hash of its pairs, so its head IS a sample drawn by hash, and so are the
+    first pairs of each language.
+    """
+    languages, of_corpus = language_pairs(corpus_languages)
+    if exponent == 1 or len(languages) < 2:
+        yield from itertools.islice(read_mixed(mixed), pairs)
+        return
+    there = Counter(index for _, _, index in read_mixed(mixed))
+    counts = np.zeros(len(languages), np.int64)
+    np.add.at(counts, of_corpus[[int(index) for index in there]], list(there.values()))
+    left = quotas(counts, exponent, pairs)
+    log.info("pairs of each language: %s", dict(zip(languages, left.tolist(), strict=True)))
+    for row in read_mixed(mixed):
+        language = of_corpus[int(row[2])]
+        if left[language]:
+            left[language] -= 1
+            yield row
+
+
+def _lines(rows: Iterable[tuple[str, str, str]], sample: int, counts: dict[str, int], mixed: Path) -> Iterator[bytes]:
+    """Both sides of the pairs, a line each; sentencepiece would leave out the longest."""
     with Progress("reading sentences for the subword model", "sentences", sample) as progress:
-        for source, target, _ in itertools.islice(read_mixed(mixed), math.ceil(sample / 2)):
+        for source, target, _ in rows:
             for line in (source.encode(), target.encode()):
                 if len(line) > LONGEST_LINE:
                     counts["skipped_long"] += 1

@@ -133,10 +133,10 @@ def read_heldout(path: Path) -> dict[str, list[tuple[str, str, int]]]:
     Raises:
         DataError: no such file, or a line is not of this format.
     """
-    found: dict[str, list[tuple[str, str, int]]] = {}
+    pairs: dict[str, list[tuple[str, str, int]]] = {}
     for source, target, name in read_mixed(path):
         one, _, index = name.rpartition("/")
         if not one or not re.fullmatch("[0-9]{1,9}", index):
             raise DataError(f"has the set {name!r}, not a name and the index of a corpus; make it again", path)
-        found.setdefault(one, []).append((source, target, int(index)))
-    return found
+        pairs.setdefault(one, []).append((source, target, int(index)))
+    return pairs

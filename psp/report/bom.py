@@ -119,7 +119,7 @@ def _model(
 
 
 def _metrics(evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    found = []
+    metrics = []
     for score in shown(evaluation):
         metric: dict[str, Any] = {
             "type": METRICS[score.metric],
@@ -129,8 +129,8 @@ def _metrics(evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:
         if score.interval is not None:
             low, high = score.interval
             metric["confidenceInterval"] = {"lowerBound": f"{low:.2f}", "upperBound": f"{high:.2f}"}
-        found.append(metric)
-    return found
+        metrics.append(metric)
+    return metrics
 
 
 def _file(name: str, digest: str) -> dict[str, Any]:

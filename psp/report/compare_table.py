@@ -31,8 +31,8 @@ def table(
     body = result["systems"][TRAINED]
     shown = list(columns(list(figures[TRAINED]), leave_out=_LEFT_OUT, means=True, body=body))
     rows: list[list[Cell]] = []
-    for name, found in figures.items():
-        rows.append([own if name == TRAINED else name, *(Number(found.get(key)) for key, _, _ in shown)])
+    for name, scores in figures.items():
+        rows.append([own if name == TRAINED else name, *(Number(scores.get(key)) for key, _, _ in shown)])
         if name != TRAINED:
             lost = result["differences"][name]
             cells = (difference(lost.get(key), is_error=is_error(key)) for key, _, _ in shown)
@@ -41,8 +41,8 @@ def table(
         f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
         "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
     ]
-    if evaluation and (said := same_domain(evaluation)):
-        notes.append(said)
+    if evaluation and (domain := same_domain(evaluation)):
+        notes.append(domain)
     known = {key for key, _, _ in shown if is_published(body, key)}
     sources: dict[tuple[str, str, str], int] = {}
     for one in reported:

@@ -74,12 +74,12 @@ def _columns(names: Sequence[str], leave_out: Sequence[str], *, means: bool) -> 
             yield name, head, written
 
 
-def difference(found: Mapping[str, Any] | None, written: str = "{:.1f}", *, is_error: bool) -> Number:
+def difference(measured: Mapping[str, Any] | None, written: str = "{:.1f}", *, is_error: bool) -> Number:
     """A difference with its interval, such as ``-5.3 [-6.2, -4.4]``, and whether it is for the better."""
-    if found is None:
+    if measured is None:
         return Number(None)
-    better = judged(found, is_error=is_error)
-    return Number(found["difference"], found["interval"], None, written, better, sign=True)
+    better = judged(measured, is_error=is_error)
+    return Number(measured["difference"], measured["interval"], None, written, better, sign=True)
 
 
 def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:

@@ -73,11 +73,11 @@ def croissant(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _licence(found: Licence) -> str:
+def _licence(licence: Licence) -> str:
     """A page of SPDX's for a licence of its list; else the expression, or that there is none."""
-    names = found.ids
-    single = names == [found.expression] and not re.search(r"LicenseRef-| WITH ", str(found))
-    return f"{_SPDX}{found.expression}.html" if single and not found.undeclared else plain(str(found))
+    names = licence.ids
+    single = names == [licence.expression] and not re.search(r"LicenseRef-| WITH ", str(licence))
+    return f"{_SPDX}{licence.expression}.html" if single and not licence.undeclared else plain(str(licence))
 
 
 def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,22 +88,22 @@ def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
     own_id = name if safe == name else f"{number}-{safe}"
     endings = [end for end in PurePosixPath(source["address"]).suffixes[-2:] if re.fullmatch(r"\.[a-z0-9]{1,5}", end)]
     declared = normalised(licence["declared"]) if licence["declared"] else NONE
-    said = [f"{plain(corpus['corpus'])}, {'-'.join(corpus['languages'])}"]
+    facts = [f"{plain(corpus['corpus'])}, {'-'.join(corpus['languages'])}"]
     if corpus["version"] is not None:
-        said.append(f"release {plain(corpus['version'])}")
-    said.append(f"licence {declared}")
+        facts.append(f"release {plain(corpus['version'])}")
+    facts.append(f"licence {declared}")
     if licence["text"]:
-        said.append(f'the archive says of its licence: "{plain(licence["text"])}"')
+        facts.append(f'the archive says of its licence: "{plain(licence["text"])}"')
     address = public_address(source["address"])
     if address is None:
         # The address is a path on somebody's machine.
         address = own_id + "".join(endings)
-        said.append("not on the web, to be known by its checksum")
+        facts.append("not on the web, to be known by its checksum")
     return {
         "@type": "cr:FileObject",
         "@id": own_id,
         "name": name,
-        "description": "; ".join(said),
+        "description": "; ".join(facts),
         "contentUrl": address,
         "contentSize": f"{source['bytes']} B",
         "encodingFormat": _FORMATS.get(endings[-1] if endings else "", "text/plain"),
@@ -118,10 +118,10 @@ def _counts(corpus: Mapping[str, Any]) -> str:
         counts += [(name.replace("_", " "), count) for name, count in corpus[stage].items()]
     dropped = ", ".join(f"{plain(what)} {count:,}" for what, count in counts if count)
     what = "sentences" if of_kind(corpus["kind"]).is_text else "pairs"
-    said = f"{plain(corpus['label'])}: {corpus['read']:,} {what} read"
-    return f"{said}, {corpus['kept']:,} kept" + (f"; not kept: {dropped}" if dropped else "")
+    read = f"{plain(corpus['label'])}: {corpus['read']:,} {what} read"
+    return f"{read}, {corpus['kept']:,} kept" + (f"; not kept: {dropped}" if dropped else "")
 
 
 def _reason(entry: Mapping[str, Any]) -> str:
-    said: Sequence[str] = [text for text in (entry["filter"], entry["reason"]) if text]
-    return ": ".join(dict.fromkeys(said))
+    parts: Sequence[str] = [text for text in (entry["filter"], entry["reason"]) if text]
+    return ": ".join(dict.fromkeys(parts))

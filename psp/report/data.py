@@ -181,9 +181,9 @@ def _ranked(source: CorpusSource, pairs: Path) -> dict[str, Any] | None:
     return read_json(pairs / f"rank/{source.label}.json") if source.ranked else None
 
 
-def _of_ranking(found: Mapping[str, Any]) -> dict[str, Any]:
+def _of_ranking(ranking: Mapping[str, Any]) -> dict[str, Any]:
     """What data.json says of a ranking; the pairs left out are counted."""
-    return {"by": found["by"], "tenths": found["tenths"], "other_tenths": found["seen"] - found["kept"]}
+    return {"by": ranking["by"], "tenths": ranking["tenths"], "other_tenths": ranking["seen"] - ranking["kept"]}
 
 
 def _made(source: CorpusSource, read: int) -> dict[str, Any]:
@@ -329,8 +329,8 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         f"{ending}"
     )
     yield ""
-    if said := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
-        yield said
+    if warnings := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
+        yield warnings
     counts = [(stage, name) for stage in STAGES for name in total.get(stage, {})]
     headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
     yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])

@@ -51,11 +51,11 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
         panels = figure.subplots(1, len(rankings), sharey=True, squeeze=False)[0]
         for panel, ranking in zip(panels, rankings, strict=True):
             for number, encoder in enumerate(result["encoders"]):
-                found = [one["figures"][encoder] for one in ranking["tenths"]]
+                points = [one["figures"][encoder] for one in ranking["tenths"]]
                 panel.errorbar(
                     [one["tenth"] for one in ranking["tenths"]],
-                    [one["mean"] for one in found],
-                    yerr=[one["deviation"] or 0 for one in found],
+                    [one["mean"] for one in points],
+                    yerr=[one["deviation"] or 0 for one in points],
                     color=f"C{number}", marker="o", markersize=3, capsize=2, label=encoder,
                 )  # fmt: skip
                 panel.axhline(result["all"]["figures"][encoder]["mean"], color=f"C{number}", linestyle=":")
@@ -71,9 +71,9 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
 
 def _bounds(ranking: Mapping[str, Any], decile: int) -> list[str]:
     """The lowest and the highest value of a decile, over all corpora."""
-    found = [one["bounds"][decile - 1] for one in ranking["corpora"]]
-    lows = [one["low"] for one in found if one["low"] is not None]
-    highs = [one["high"] for one in found if one["high"] is not None]
+    bounds = [one["bounds"][decile - 1] for one in ranking["corpora"]]
+    lows = [one["low"] for one in bounds if one["low"] is not None]
+    highs = [one["high"] for one in bounds if one["high"] is not None]
     return [f"{min(lows):.3g}" if lows else "-", f"{max(highs):.3g}" if highs else "-"]
 
 

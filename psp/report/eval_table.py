@@ -57,6 +57,6 @@ def _notes(body: Body) -> list[str]:
         lines.append("held-out pairs (dev): from the training corpora, not trained on; used for model selection.")
     if any(own_name(body, figure) for figure in body.get("sets", {}) if not figure.startswith("files/")):
         lines.append("own set: in the place of a published test set, but with other sentences.")
-    if said := same_domain(body):
-        lines.append(said)
+    if note := same_domain(body):
+        lines.append(note)
     return [*lines, *(f"skipped: {one['set']}: {one['why']}" for one in body["skipped"])]

@@ -15,7 +15,7 @@ from psp.report.run import Run
 def tables(run: Run) -> dict[str, Any] | None:
     if "examples" not in run:
         return None
-    found = run["examples"]
+    examples = run["examples"]
 
     def rated(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
         head = ["set", "first sentence", "second", "people", "cosine"]
@@ -50,12 +50,12 @@ def tables(run: Run) -> dict[str, Any] | None:
 
     neighbours = [
         [page.foreign(row["query"]), page.foreign(row["found"]), f"{row['similarity']:.2f}"]
-        for row in found["neighbours"]
+        for row in examples["neighbours"]
     ]
     return {
-        "overrated": rated(found["overrated"]),
-        "underrated": rated(found["underrated"]),
-        "retrieval": [directed(key, rows) for key, rows in found["retrieval"].items()],
+        "overrated": rated(examples["overrated"]),
+        "underrated": rated(examples["underrated"]),
+        "retrieval": [directed(key, rows) for key, rows in examples["retrieval"].items()],
         "neighbours": page.table(["sentence", "nearest neighbour", "cosine"], neighbours, numbers=(2,))
         if neighbours
         else None,

@@ -98,13 +98,13 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
         DataError: the disk is full, or a folder is not writable.
     """
     write_json(json, report)
-    found, settings = report["findings"], report["settings"]
+    findings, settings = report["findings"], report["settings"]
     page.write(
         "inspect.html",
         html,
         name=report["model"],
         summary=_summary(report),
-        findings=[{**finding, "bound": bound(finding)} for finding in found],
+        findings=[{**finding, "bound": bound(finding)} for finding in findings],
         table=page.table(*_split(table(report)), numbers=range(1, len(COLUMNS) - 1)),
         corpora=list(map(_section, report["corpora"])),
         again=f"psp inspect {report['model']}",
@@ -119,15 +119,15 @@ def _split(rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[Seque
 
 
 def _summary(report: Mapping[str, Any]) -> str:
-    corpora, found = report["corpora"], report["findings"]
+    corpora, findings = report["corpora"], report["findings"]
     total = sum(corpus["rows"] - corpus["bad_rows"] for corpus in corpora)
-    named = len({finding["corpus"] for finding in found if finding["corpus"]})
-    said = (
-        f"{_many(len(found), 'thing')} to look at, in {_many(named, 'corpus', 'corpora')}"
+    named = len({finding["corpus"] for finding in findings if finding["corpus"]})
+    findings_text = (
+        f"{_many(len(findings), 'thing')} to look at, in {_many(named, 'corpus', 'corpora')}"
         if named
-        else (f"{_many(len(found), 'thing')} to look at" if found else "Nothing stands out")
+        else (f"{_many(len(findings), 'thing')} to look at" if findings else "Nothing stands out")
     )
-    return f"{said}. {_many(total, 'pair')} of {_many(len(corpora), 'corpus', 'corpora')}."
+    return f"{findings_text}. {_many(total, 'pair')} of {_many(len(corpora), 'corpus', 'corpora')}."
 
 
 def _many(count: int, one: str, more: str = "") -> str:
@@ -169,14 +169,14 @@ def _section(corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _about(corpus: Mapping[str, Any]) -> str:
-    said = [
+    facts = [
         f"{corpus['rows']:,} lines",
         f"{corpus['bad_rows']:,} of them no pairs" if corpus["bad_rows"] else "",
         f"{corpus['empty']:,} with an empty side" if corpus["empty"] else "",
         f"{percent(corpus['duplicates'])} duplicates",
         f"{corpus['sampled']:,} pairs in the sample, of which the filters keep {percent(corpus['kept'])}",
     ]
-    return ", ".join(filter(None, said)) + "."
+    return ", ".join(filter(None, facts)) + "."
 
 
 def _sides(sides: Sequence[Mapping[str, Any]]) -> Markup:
@@ -211,13 +211,13 @@ def _histogram(counts: Sequence[int]) -> Markup:
         for place, count in enumerate(counts)
         if (height := round(24 * count / most, 1))
     )
-    said = ", ".join(
+    bars_text = ", ".join(
         f"from {start}: {count:,}" for start, count in zip((0, 10, 20, 40, 80, 160, 320, 640), counts, strict=True)
     )
     return Markup(
         '<svg viewBox="0 0 80 24" width="80" height="24" fill="currentColor" role="img" aria-label="{0}">'
         "<title>{0}</title>{1}</svg>"
-    ).format(f"texts by characters: {said}", bars)
+    ).format(f"texts by characters: {bars_text}", bars)
 
 
 def _together(pairs: Mapping[str, Any] | None) -> list[str]:
@@ -225,32 +225,34 @@ def _together(pairs: Mapping[str, Any] | None) -> list[str]:
     if pairs is None:
         return []
     words, ratios, blocks, numbers = pairs["words"], pairs["ratios"], pairs["blocks"], pairs["numbers"]
-    said = [f"{percent(pairs['copies'])} are copies."]
+    sentences = [f"{percent(pairs['copies'])} are copies."]
     if words:
-        said.append(
+        sentences.append(
             f"Words: {percent(words['own'])} of {words['pairs']:,} pairs fit their own target better than another of "
             f"its length (chance: 50%); {percent(words['before'])} and {percent(words['after'])} fit the target of "
             "the line before or after far better."
         )
     else:
-        said.append("Words: too few pairs to tell which belong together.")
-    said.append(
+        sentences.append("Words: too few pairs to tell which belong together.")
+    sentences.append(
         f"Lengths: the target has usually {ratios['usual']:.2f} times the source's characters; "
         f"{percent(ratios['beyond'])} of {ratios['pairs']:,} pairs are beyond three times that, or a third."
     )
     if blocks["count"]:
-        said.append(
+        sentences.append(
             f"Order: in {blocks['off']:,} of {blocks['count']:,} blocks of 50 lines the lengths fit better with the "
             "target moved by up to 3 lines."
         )
     else:
-        said.append("Order: no block of 50 lines has lengths that vary, as in a file sorted by length.")
+        sentences.append("Order: no block of 50 lines has lengths that vary, as in a file sorted by length.")
     if numbers["same"] is not None:
-        said.append(f"Numbers: the same in {percent(numbers['same'])} of {numbers['pairs']:,} pairs that have some.")
+        sentences.append(
+            f"Numbers: the same in {percent(numbers['same'])} of {numbers['pairs']:,} pairs that have some."
+        )
     if similar := pairs["similarity"]:
-        said.append(
+        sentences.append(
             f"{similar['encoder']}: median cosine {similar['own'][2]:.2f}, of exchanged pairs "
             f"{similar['exchanged'][2]:.2f}; {percent(similar['alike'])} of {similar['pairs']:,} pairs are no more "
             "similar than those."
         )
-    return said
+    return sentences

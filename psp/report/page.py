@@ -126,10 +126,10 @@ def scored(value: float | None, interval: Sequence[float] | None = None, *, digi
     if value is None:
         return "–"
     form = f"{'+' if sign else ''}.{digits}f"
-    said = format(value, form).replace("-", "−")
+    text = format(value, form).replace("-", "−")
     if interval is None:
-        return said
-    return f"{said} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
+        return text
+    return f"{text} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
 
 
 def of(what: Table) -> Markup:

@@ -47,8 +47,8 @@ def save(make: Callable[[], Figure], out: Path) -> None:
         figure, families = make(), [FONT]
         characters = _characters(figure)
         if characters := characters - _held(_own(), characters):
-            found, without = fonts(characters)
-            families += found
+            own_families, without = fonts(characters)
+            families += own_families
             if without:
                 _tell("".join(sorted(without)))
         with matplotlib.rc_context({"font.family": families}), atomic(out) as temporary:

@@ -152,7 +152,7 @@ def _card(
     mean: float | None,
 ) -> str:
     languages = list(dict.fromkeys(report["languages"]))
-    said = " and ".join(NAMES.get(code, code) for code in languages)
+    names = " and ".join(NAMES.get(code, code) for code in languages)
     through = NAMES.get(report["through"], report["through"])
     what = "Paraphrases" if len(languages) == 1 else "Sentence pairs"
     identifiers = about.licence.replace("(", " ").replace(")", " ").split()
@@ -170,7 +170,7 @@ def _card(
         f"  data_files: {json.dumps(out.name)}",
         "---",
         "",
-        f"# {what} in {said}, mined through {through}",
+        f"# {what} in {names}, mined through {through}",
         "",
         f"{count:,} pairs of sentences that share a translation in bitext, as in Dadas (2022). They were mined by "
         "machine, and some are no paraphrases: a translation leaves something open (he or she, a tense), or a line is "

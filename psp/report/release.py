@@ -112,8 +112,8 @@ def _smaller(model_dir: Path, folder: Path, form: str, quantized: Mapping[str, A
         raise ConfigError(f"{form}: not a form of a model; write e.g. int8 or float16-256")
     model = load(model_dir, accelerate=False)
     dtype, dim = match[1], int(match[2] or quantized["whole"]["dim"])
-    found = [one for one in quantized["smaller"] if (one["dtype"], one["dim"]) == (dtype, dim)]
-    if not found:
+    same_form = [one for one in quantized["smaller"] if (one["dtype"], one["dim"]) == (dtype, dim)]
+    if not same_form:
         there_is = ", ".join(f"{one['dtype']}-{one['dim']}" for one in quantized["smaller"])
         raise ConfigError(
             f"{form}: {path} has no scores of it, but of {there_is or 'none'}; add it to the block `quantize`"
@@ -121,7 +121,7 @@ def _smaller(model_dir: Path, folder: Path, form: str, quantized: Mapping[str, A
     made = model.quantized(dtype, dim)
     made.config.setdefault("quantized_from", {"dtype": model.dtype, "dim": model.dim})
     made.save(folder)
-    scores: Mapping[str, Any] = found[0]["scores"]
+    scores: Mapping[str, Any] = same_form[0]["scores"]
     return scores
 
 
@@ -149,7 +149,7 @@ def _write(
         (folder / file).parent.mkdir(exist_ok=True)
         _write_text(folder / file, markup.yaml(entries))
     kit = card.Release(
-        {file: said for file, said in FILES.items() if file in (*added, checksums.NAME)}, place, base, LICENCES
+        {file: about for file, about in FILES.items() if file in (*added, checksums.NAME)}, place, base, LICENCES
     )
     _write_text(folder / card_file.NAME, card.card(config, evaluation=figures, data=data, release=kit))
     checksums.write(folder, [*own, *added, *results])
@@ -162,21 +162,21 @@ def _write_text(path: Path, text: str) -> None:
 
 def licences(data: Mapping[str, Any]) -> str:
     """The licences of the corpora in data.json, in Markdown."""
-    found = card_data.together(data)
+    terms = card_data.together(data)
     lines = [
         "# Licences of the training data",
         "",
         "What the corpora that the model was trained on declare of their licences. Their text is not in this folder.",
         "",
-        f"Together: {markup.markdown(str(found))}.",
+        f"Together: {markup.markdown(str(terms))}.",
     ]
     for corpus in data["corpora"]:
         declared, text = corpus["licence"]["declared"], corpus["licence"]["text"]
         lines += ["", f"## {markup.markdown(corpus['label'])}", ""]
-        said = markup.markdown(normalised(declared)) if declared else NONE
+        licence_text = markup.markdown(normalised(declared)) if declared else NONE
         if declared and normalised(declared) != declared:
-            said += f" (declared as {markup.markdown(declared)})"
-        lines.append(f"Licence: {said}.")
+            licence_text += f" (declared as {markup.markdown(declared)})"
+        lines.append(f"Licence: {licence_text}.")
         if text:
             lines += ["", "The archive says:", "", *verbatim([markup.plain(line) for line in text.split("\n")])]
     return "\n".join(lines) + "\n"

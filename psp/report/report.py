@@ -178,14 +178,14 @@ def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | 
 
 def _retrieval(run: Run) -> dict[str, Any] | None:
     """Errors by language and direction; of other systems those without training are left out, which are near 90 %."""
-    found = [score for score in scores(run.found.get("eval", {})) if score.task == "tatoeba" and not score.mean]
-    if not found:
+    directions = [score for score in scores(run.found.get("eval", {})) if score.task == "tatoeba" and not score.mean]
+    if not directions:
         return None
     rows, drawn = [], []
     bodies = {run.name: by_place(run["eval"])}
     bodies |= {name: by_place(run["compare"]["systems"][name]) for name in _systems(run) if name not in BASELINES}
     parts = tasks_of(run["eval"])["tatoeba"]["parts"]
-    for score in found:
+    for score in directions:
         way = direction(score.part)
         cells: list[Any] = [name_of_set(foreign(score.part)), way, score.items]
         for name, known in bodies.items():
@@ -220,8 +220,8 @@ def _warnings(run: Run) -> list[tuple[str, list[Markup]]]:
     if "data" not in run:
         return []
     return [
-        (said, [page.foreign(sample) for sample in samples])
-        for said, samples in data_warnings.lines(run["data"]["warnings"], run.name)
+        (warning, [page.foreign(sample) for sample in samples])
+        for warning, samples in data_warnings.lines(run["data"]["warnings"], run.name)
     ]
 
 
@@ -333,14 +333,14 @@ def _training(run: Run) -> dict[str, Any] | None:
     if train is None:
         return None
     best = train.get("best")
-    found: dict[str, Any] = {"loss": None, "score": None, "best": best, "grows": False}
+    curves: dict[str, Any] = {"loss": None, "score": None, "best": best, "grows": False}
     if run.metrics is not None and len(run.metrics["pairs"]):
         rows = [
             {"pairs seen": pairs, "loss": loss}
             for pairs, loss in zip(run.metrics["pairs"], run.metrics["loss"], strict=True)
         ]
-        found["grows"] = len(set(run.metrics["megabatch"])) > 1
-        found["loss"] = charts.curve(rows, x="pairs seen", y="loss", name="loss")
+        curves["grows"] = len(set(run.metrics["megabatch"])) > 1
+        curves["loss"] = charts.curve(rows, x="pairs seen", y="loss", name="loss")
     development = train.get("development")
     # A transformer has two validations, before and after.
     scores = [row for row in development if row["score"] is not None] if isinstance(development, list) else []
@@ -353,8 +353,8 @@ def _training(run: Run) -> dict[str, Any] | None:
             }
             for row in scores
         ]
-        found["score"] = charts.curve(rows, x="pairs seen", y="validation score", name="validation", points=True)
-    return found
+        curves["score"] = charts.curve(rows, x="pairs seen", y="validation score", name="validation", points=True)
+    return curves
 
 
 def _variants(run: Run) -> Markup | None:
@@ -417,8 +417,8 @@ def _size(run: Run) -> dict[str, Any] | None:
         average = by_place(one["scores"]).get(("sts", "average", "pearson"))
         if average and average.value is not None:
             low, high = average.interval or (None, None)
-            said = f"{one['dtype']}, {one['dim']}"
-            drawn.append({"name": said, "MB": one["bytes"] / _MB, "STS": average.value, "low": low, "high": high})
+            name = f"{one['dtype']}, {one['dim']}"
+            drawn.append({"name": name, "MB": one["bytes"] / _MB, "STS": average.value, "low": low, "high": high})
     return {
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
         "table": page.of(quantize_table.table(result)),

@@ -46,12 +46,12 @@ def load(path: Path | str | None = None) -> list[ReportedScores]:
         path = Path(str(resources.files("psp.report").joinpath("reported.yaml")))
     path = Path(path)
     try:
-        found = yaml.safe_load(path.read_text("utf-8"))
+        entries = yaml.safe_load(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DataError(f"cannot be read: {' '.join(str(error).split())}", path) from None
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         raise DataError("must be a list of sources, each with source, date and systems", path)
-    return [one for number, entry in enumerate(found, start=1) for one in _systems(path, number, entry)]
+    return [one for number, entry in enumerate(entries, start=1) for one in _systems(path, number, entry)]
 
 
 def _systems(path: Path, number: int, entry: Any) -> Iterator[ReportedScores]:

@@ -82,20 +82,20 @@ class Run:
                 f"make them with snakemake -- {folder}/report.html",
                 folder,
             )
-        found = {name: _checked(path, name) for name, path in paths.items()}
+        reports = {name: _checked(path, name) for name, path in paths.items()}
         names: dict[str, str] = {}
         for name, (file, _) in FILES.items():
-            if "model" in found.get(name, {}):
-                names.setdefault(found[name]["model"], file)
+            if "model" in reports.get(name, {}):
+                names.setdefault(reports[name]["model"], file)
         if len(names) > 1:
-            said = ", ".join(f"{file} of {name}" for name, file in names.items())
-            raise DataError(f"holds results of several models: {said}; make them again", folder)
+            owners = ", ".join(f"{file} of {name}" for name, file in names.items())
+            raise DataError(f"holds results of several models: {owners}; make them again", folder)
         config = _checked(folder / CONFIG, "model") if there(folder / CONFIG) else None
         model = [path for path in sorted((folder / "model").rglob("*")) if path.is_file() and path.name != "README.md"]
         return cls(
             name=next(iter(names), folder.resolve().name),
             folder=folder,
-            found=found,
+            found=reports,
             # One task after another, the model before the systems beside it; those of every model are in eval.json.
             tasks=[
                 task
@@ -145,16 +145,18 @@ def kept_pairs(store: Path | str, model_dir: Path | str, count: int) -> dict[str
     with Store(store) as stored:
         stored.check_vocabulary(tokenizer)
         labels = list(stored.corpora)
-        found: dict[str, list[tuple[str, str]]] = {label: [] for label in labels}
+        pairs_of: dict[str, list[tuple[str, str]]] = {label: [] for label in labels}
         for start in range(0, len(stored), _BLOCK):
             block = stored.read(start, min(start + _BLOCK, len(stored)))
-            rows = [np.flatnonzero(block.corpus == at)[: count - len(found[label])] for at, label in enumerate(labels)]
+            rows = [
+                np.flatnonzero(block.corpus == at)[: count - len(pairs_of[label])] for at, label in enumerate(labels)
+            ]
             for label, chosen in zip(labels, rows, strict=True):
                 sides = (tokenizer.decode(side.take(chosen)) for side in (block.source, block.target))
-                found[label] += zip(*sides, strict=True)
-            if all(len(pairs) >= count for pairs in found.values()):
+                pairs_of[label] += zip(*sides, strict=True)
+            if all(len(pairs) >= count for pairs in pairs_of.values()):
                 break
-    return found
+    return pairs_of
 
 
 def _checked(path: Path, name: str) -> dict[str, Any]:

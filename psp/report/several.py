@@ -94,7 +94,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
 def _columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
     """Score, heading, and the models that have it on the same sentences: a column for each such group."""
     keys = dict.fromkeys(key for body in evaluations.values() for key in compared_metrics(body))
-    found = []
+    shown = []
     for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
         groups: list[list[str]] = []
         for label, body in evaluations.items():
@@ -104,8 +104,8 @@ def _columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, st
             body = evaluations[group[0]]
             [(_, head, _)] = [one for one in columns(list(keys), means=True, body=body) if one[0] == key]
             among = len(groups) > 1 and not is_published(body, key)
-            found.append((key, f"{head} ({', '.join(group)})" if among else head, group))
-    return found
+            shown.append((key, f"{head} ({', '.join(group)})" if among else head, group))
+    return shown
 
 
 def _having(evaluations: Mapping[str, Mapping[str, Any]], figure: str, label: str) -> list[str]:

@@ -48,7 +48,7 @@ def picture(result: Mapping[str, Any]) -> Figure:
     panels = figure.subplots(1, len(counts), sharey=True, sharex=True, squeeze=False)[0]
     every = [row[key] for row in result["systems"] for key in BARS if row[key] is not None]
     # Leave room for the numbers after the bars.
-    panels[0].set_xlim(min(found["min"] for found in every) / 2, max(found["max"] for found in every) * 3)
+    panels[0].set_xlim(min(measured["min"] for measured in every) / 2, max(measured["max"] for measured in every) * 3)
     for panel, cores in zip(panels, counts, strict=True):
         panel.set_xscale("log")
         rows = {row["name"]: row for row in result["systems"] if row["cores"] == cores}
@@ -58,8 +58,8 @@ def picture(result: Mapping[str, Any]) -> Figure:
                 continue
             for number, key in enumerate(BARS):
                 at = place + 0.27 * (number - 1)
-                if (found := rows[name][key]) is not None:
-                    _bar(panel, found, at, BARS[key][1])
+                if (measured := rows[name][key]) is not None:
+                    _bar(panel, measured, at, BARS[key][1])
                 elif key == "forward":
                     _say(panel, rows[name]["no_forward"] or "not measured", at)
         panel.set_title(f"{cores} core{'s' if cores > 1 else ''}", fontsize=11)
@@ -105,12 +105,12 @@ def _lines(text: str, width: float) -> list[str]:
     return textwrap.wrap(text, round(width * CHARACTERS), break_on_hyphens=False)
 
 
-def _bar(panel: Any, found: Mapping[str, Any], place: float, colour: str) -> None:
-    panel.barh(place, found["median"], 0.25, color=colour)
-    panel.plot([found["min"], found["max"]], [place, place], color="#c05621", linewidth=1.5)
+def _bar(panel: Any, measured: Mapping[str, Any], place: float, colour: str) -> None:
+    panel.barh(place, measured["median"], 0.25, color=colour)
+    panel.plot([measured["min"], measured["max"]], [place, place], color="#c05621", linewidth=1.5)
     panel.annotate(
-        f"{found['median']:,.0f}",
-        (found["max"], place),
+        f"{measured['median']:,.0f}",
+        (measured["max"], place),
         xytext=(3, 0),
         textcoords="offset points",
         va="center",

@@ -60,8 +60,9 @@ def _tables(report: Mapping[str, Any], form: str) -> Iterator[str]:
         if histogram := corpus["histogram"]:
             yield f"{_heading(corpus['label'], form)}{layout(_ranges(histogram), form, right=range(1, len(_RANGES)))}"
         if labels := corpus["labels"]:
-            found = _labelled(labels, corpus["histogram"])
-            yield f"{_heading(corpus['label'] + ': labels', form)}{layout(found, form, right=range(3, len(found[0])))}"
+            labelled = _labelled(labels, corpus["histogram"])
+            heading = _heading(f"{corpus['label']}: labels", form)
+            yield heading + layout(labelled, form, right=range(3, len(labelled[0])))
             if labels["agreement"]:
                 yield layout(_agreement(labels["agreement"]), form, right=range(2, 5))
     mark = "- " if form == "markdown" else ""
@@ -91,9 +92,9 @@ def _rows(corpus: Mapping[str, Any]) -> Iterator[list[str]]:
         ]
 
 
-def moments(found: Mapping[str, float] | None, digits: int) -> str:
+def moments(values: Mapping[str, float] | None, digits: int) -> str:
     """Mean and standard deviation as a cell."""
-    return "-" if found is None else f"{found['mean']:.{digits}f} ± {found['std']:.{digits}f}"
+    return "-" if values is None else f"{values['mean']:.{digits}f} ± {values['std']:.{digits}f}"
 
 
 def range_name(one: Mapping[str, Any]) -> str:
@@ -133,9 +134,9 @@ def _shown(counts: Sequence[int]) -> str:
     return "/".join(map(str, counts))
 
 
-def _agreement(found: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+def _agreement(labels: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     rows = [["annotators", "judged", "pairs", "agree", "kappa"]]
-    for one in found:
+    for one in labels:
         for place, judged in enumerate(("paraphrase", "fluency")):
             figures = one[judged]
             agree = "-" if figures["agree"] is None else f"{100 * figures['agree']:.1f}%"
@@ -171,8 +172,8 @@ def _notes(report: Mapping[str, Any]) -> Iterator[str]:
             reasons.setdefault(why, []).append(figure)
         for why, figures in reasons.items():
             missing.setdefault((" or ".join(figures), why), []).append(corpus["label"])
-    for (said, why), labels in missing.items():
-        yield f"{', '.join(labels)}: no {said}: {why}"
+    for (measure, why), labels in missing.items():
+        yield f"{', '.join(labels)}: no {measure}: {why}"
 
 
 def _idf_sources(corpora: Sequence[Mapping[str, Any]]) -> list[str]:

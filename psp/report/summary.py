@@ -44,24 +44,24 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
     of all, which has no interval here.
     """
     known = {score.name: score for score in scores(evaluation)}
-    found = []
+    main = []
     average = known.get("sts")
     if average is not None and average.value is not None:
         years = tasks_of(evaluation)["sts"]["parts"]["average"]["further"].get("years", [""])
         name = own_name(evaluation, "sts") or (f"STS {years[0]}–{years[-1]}" if len(years) > 1 else "STS")
-        found.append(Main("sts", f"mean Pearson on {name}", average.value, average.interval))
+        main.append(Main("sts", f"mean Pearson on {name}", average.value, average.interval))
     else:
         fit = (one for one in known.values() if one.main and one.higher_is_better and not one.development)
         if one := next((one for one in fit if one.value is not None), None):
-            found.append(Main(one.name, f"Pearson on {one.test}", one.value or 0.0, one.interval))
+            main.append(Main(one.name, f"Pearson on {one.test}", one.value or 0.0, one.interval))
     means = (one for one in known.values() if one.task == "tatoeba" and one.mean)
     languages = [one.part for one in means if one.part != "mean"]
     if languages:
         one = known[f"tatoeba/{languages[0]}" if len(languages) == 1 else "tatoeba"]
         of = name_of_set(languages[0]) if len(languages) == 1 else f"{len(languages)} languages"
         about = f"{'mean ' * (len(languages) > 1)}error on {own_name(evaluation, one.name) or 'Tatoeba'} ({of})"
-        found.append(Main(one.name, about, one.value or 0.0, None, True))
-    return found
+        main.append(Main(one.name, about, one.value or 0.0, None, True))
+    return main
 
 
 def summary(run: Run) -> list[str]:
@@ -100,8 +100,8 @@ def _how_good(run: Run) -> str:
     scores = main_scores(run["eval"])
     if not scores:
         return "No test set is in its languages, so how good it is is not known."
-    said = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
-    text = " and ".join(said)
+    scores_text = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
+    text = " and ".join(scores_text)
     baseline = _baseline(run, scores[0])
     if baseline:
         name, difference = baseline
@@ -110,9 +110,9 @@ def _how_good(run: Run) -> str:
         ends = sorted(own * end for end in difference["interval"] or ())
         amount = scored(value, ends or None, sign=True)
         verb = {1: "not as good as", -1: "better than", 0: "not to be told apart from"}
-        found = verb[judged(difference, is_error=scores[0].is_error)]
+        word = verb[judged(difference, is_error=scores[0].is_error)]
         text += (
-            f"; {'on the first ' * (len(scores) > 1)}it is {found} the best system without training, {name} ({amount})"
+            f"; {'on the first ' * (len(scores) > 1)}it is {word} the best system without training, {name} ({amount})"
         )
     return f"{text[0].upper()}{text[1:]}."
 
@@ -123,9 +123,9 @@ def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
         return None
     differences = run["compare"]["differences"]
     known = {
-        name: found[main.key]
-        for name, found in differences.items()
-        if name in BASELINES and found.get(main.key, {}).get("difference") is not None
+        name: values[main.key]
+        for name, values in differences.items()
+        if name in BASELINES and values.get(main.key, {}).get("difference") is not None
     }
     if not known:
         return None
@@ -134,17 +134,17 @@ def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
 
 
 def _careful(run: Run) -> str:
-    said = list(_warnings(run))
+    cautions = list(_warnings(run))
     if domain := same_domain(run.found.get("eval", {})):
-        said.append(domain[0].lower() + domain[1:].removesuffix("."))
+        cautions.append(domain[0].lower() + domain[1:].removesuffix("."))
     others = list(_others(run))
     if others:
-        said.append("; ".join(others))
+        cautions.append("; ".join(others))
     if run.missing:
-        said.append(f"this page lacks {_and([about for _, about in run.missing])}")
-    if not said:
+        cautions.append(f"this page lacks {_and([about for _, about in run.missing])}")
+    if not cautions:
         return "Nothing in its data or scores calls for a warning; no other trained system was compared with it."
-    text = "; ".join(said)
+    text = "; ".join(cautions)
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -170,11 +170,11 @@ def _others(run: Run) -> Iterator[str]:
         if name == TRAINED or name in BASELINES:
             continue
         for main in main_scores(run["eval"]):
-            found = run["compare"]["differences"].get(name, {}).get(main.key)
-            if found is not None and found["difference"] is not None:
+            difference = run["compare"]["differences"].get(name, {}).get(main.key)
+            if difference is not None and difference["difference"] is not None:
                 verb = {1: "is better", -1: "is worse", 0: "cannot be told from it"}
-                amount = scored(found["difference"], found["interval"], sign=True)
-                yield f"{name} {verb[judged(found, is_error=main.is_error)]} by {main.name} ({amount})"
+                amount = scored(difference["difference"], difference["interval"], sign=True)
+                yield f"{name} {verb[judged(difference, is_error=main.is_error)]} by {main.name} ({amount})"
                 break
 
 

@@ -30,8 +30,8 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
             "nothing."
         )
     for result in results:
-        for part, found in result["parts"].items():
-            for figure, score in found["figures"].items():
+        for part, scored in result["parts"].items():
+            for figure, score in scored["figures"].items():
                 higher = score.get("higher_is_better", figure != "error")  # not in files of before
                 lost = difference(difference_of(compared, result, part, figure), is_error=not higher)
                 rows.append(
@@ -39,7 +39,7 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
                         named(result),
                         result["task"],
                         part,
-                        found["items"],
+                        scored["items"],
                         figure,
                         result["model"],
                         Number(score["value"], score["interval"]),
@@ -49,9 +49,9 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
                 )
                 if score["value"] is None:
                     notes.append(f"{result['name']}, {result['model']}, {part}, {figure}: {score['why']}")
-            if found["further"].get("threshold_chosen_on") == "the scored set itself":
+            if scored["further"].get("threshold_chosen_on") == "the scored set itself":
                 notes.append(f"{result['name']}: the threshold of accuracy was chosen on the scored set itself")
-            notes += [f"{result['name']}: {note}" for note in _published(found["further"])]
+            notes += [f"{result['name']}: {note}" for note in _published(scored["further"])]
         if "why" in result:
             notes.append(f"{result['name']}, {result['model']}: {result['why']}")
     return Table(head, rows, (3, *range(6, len(head) - 1)), list(dict.fromkeys(notes)))
@@ -76,8 +76,8 @@ def difference_of(
     if not compared or result["model"] == compared["model"]:
         return None
     systems = compared["tasks"].get(result["name"], {})
-    found: Mapping[str, Any] | None = systems.get(result["model"], {}).get(part, {}).get(figure)
-    return found
+    measured: Mapping[str, Any] | None = systems.get(result["model"], {}).get(part, {}).get(figure)
+    return measured
 
 
 def _published(further: Mapping[str, Any]) -> Iterator[str]:
@@ -93,5 +93,5 @@ def _shared(result: Mapping[str, Any]) -> str | None:
     """How many of the set's sentences are in training pairs."""
     if "overlap" not in result:
         return None
-    found = result["overlap"]
-    return f"{found['in_training']:,} of {found['sentences']:,}"
+    overlap = result["overlap"]
+    return f"{overlap['in_training']:,} of {overlap['sentences']:,}"

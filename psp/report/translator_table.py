@@ -21,7 +21,7 @@ def table(result: Mapping[str, Any], form: str = "text") -> str:
         rows.append([name, *_cells(one), *faults])
         if len(one["corpora"]) > 1:
             rows += [[f"{name}: {corpus}", *_cells(of), "", "", ""] for corpus, of in one["corpora"].items()]
-    said = (
+    summary = (
         f"{result['languages']['source']} to {result['languages']['target']}: {result['steps']:,} steps on "
         f"{result['pairs_seen']:,} pairs of {result['data']['pairs']:,} (ended by {result['ended_by']}), "
         f"{result['parameters']:,} weights; the best at step {result['best']['step']:,}, BLEU {result['best']['bleu']} "
@@ -33,7 +33,7 @@ def table(result: Mapping[str, Any], form: str = "text") -> str:
         "Faults in int8: translations that are their source, that are empty, that did not end by themselves.",
     ]
     bullet = "- " if form == "markdown" else ""
-    parts = [said, "", layout(rows, form, right=range(1, len(rows[0]))), *(f"{bullet}{note}" for note in notes)]
+    parts = [summary, "", layout(rows, form, right=range(1, len(rows[0]))), *(f"{bullet}{note}" for note in notes)]
     return "\n".join(parts) + "\n"
 
 

@@ -17,14 +17,14 @@ def table(result: Mapping[str, Any]) -> Table:
     own = variants[0]["name"]
     rows: list[list[Cell]] = []
 
-    def lost(name: str, found: Mapping[str, Any]) -> None:
-        cells = [difference(found.get(key), written, is_error=is_error(key)) for key, _, written in shown]
+    def lost(name: str, differences: Mapping[str, Any]) -> None:
+        cells = [difference(differences.get(key), written, is_error=is_error(key)) for key, _, written in shown]
         if any(cell.value is not None for cell in cells):
             rows.append([f"{name} - {own}", "", *cells])
 
     for one in variants:
-        found = [(one["figures"].get(key) or {"mean": None, "deviation": None}, written) for key, _, written in shown]
-        cells = [Number(figure["mean"], None, figure["deviation"], written) for figure, written in found]
+        figures = [(one["figures"].get(key) or {"mean": None, "deviation": None}, written) for key, _, written in shown]
+        cells = [Number(figure["mean"], None, figure["deviation"], written) for figure, written in figures]
         rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
         lost(one["name"], one["differences"])
     for system, one in systems.items():

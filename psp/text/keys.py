@@ -34,7 +34,7 @@ class KeyFinder:
         if not texts or not self._prints:
             return []
         prints = latin_print("\n".join(texts).encode()).split(b"\n")
-        maybe = [number for number, found in enumerate(prints) if found in self._prints]
+        maybe = [number for number, print_of_line in enumerate(prints) if print_of_line in self._prints]
         # A key in another script has an empty print, which may match nearly all texts: then continue in bulk.
         some = [texts[number] for number in maybe]
         keys = normalised_keys(some) if len(maybe) > len(texts) // 8 else list(map(normalised_key, some))

@@ -152,7 +152,7 @@ ISO3: dict[str, str] = dict(pair.split(":") for pair in _OTHERS.split()) | TATOE
 
 def name_of_set(iso3: str) -> str:
     """Name the language of a Tatoeba test set in English; all else, such as ``fra-eng``, stays as it is."""
-    return next((NAMES[code] for code, found in TATOEBA.items() if found == iso3), iso3)
+    return next((NAMES[code] for code, code_of_set in TATOEBA.items() if code_of_set == iso3), iso3)
 
 
 # All of ISO 639-1: a model may be in a language that has no Tatoeba test set.

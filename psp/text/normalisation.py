@@ -76,12 +76,12 @@ def _keys(units: npt.NDArray[np.uint32]) -> Iterator[tuple[bytes, int]]:
         bases = nodes ^ ((unit >> 10) << ((unit & 512) >> 6))
         for row in np.flatnonzero(unit & 256):
             yield keys[row], int(units[bases[row]]) & 0x7FFFFFFF
-        found, below = [], []
+        nodes_below, below = [], []
         for start in range(0, len(nodes), 4096):
             children = bases[start : start + 4096, None] ^ letters
             there = children < len(units)
             there &= (units[np.where(there, children, 0)] & 0x800000FF) == letters
             rows, places = np.nonzero(there)
-            found.append(children[rows, places])
+            nodes_below.append(children[rows, places])
             below += [keys[start + row] + bytes([place + 1]) for row, place in zip(rows, places, strict=True)]
-        nodes, keys = np.concatenate(found), below
+        nodes, keys = np.concatenate(nodes_below), below

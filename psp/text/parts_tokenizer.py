@@ -98,10 +98,10 @@ def divided(encoded: Encoded, starts: Sequence[int]) -> list[Encoded]:
         encoded: sentences.
         starts: the first id of each range, and the end of the last; ascending.
     """
-    found = []
+    parts = []
     for start, stop in itertools.pairwise(starts):
         mine = (encoded.ids >= start) & (encoded.ids < stop)
         before = np.zeros(len(mine) + 1, np.int64)
         np.cumsum(mine, out=before[1:])
-        found.append(Encoded((encoded.ids[mine] - start).astype(encoded.ids.dtype), before[encoded.offsets]))
-    return found
+        parts.append(Encoded((encoded.ids[mine] - start).astype(encoded.ids.dtype), before[encoded.offsets]))
+    return parts

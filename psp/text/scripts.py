@@ -58,8 +58,8 @@ _KNOWN = frozenset(line.split()[0] for line in _OTHERS.strip().split("\n")) | {"
 @functools.cache
 def scripts_of(label: str) -> frozenset[str]:
     """Return the scripts of one of lid.176's languages, such as ``{"CYRILLIC", "LATIN"}`` for ``sr``."""
-    found = {line.split()[0] for line in _OTHERS.strip().split("\n") if label in line.split()[1:]}
-    return frozenset(found | {"LATIN"} if not found or label in _LATIN_TOO else found)
+    scripts = {line.split()[0] for line in _OTHERS.strip().split("\n") if label in line.split()[1:]}
+    return frozenset(scripts | {"LATIN"} if not scripts or label in _LATIN_TOO else scripts)
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -75,9 +75,9 @@ def letters_by_script(text: str) -> dict[str, int]:
     """Count the letters of each script in a text."""
     counts: dict[str, int] = {}
     for character in text:
-        found = script(character)
-        if found is not None:
-            counts[found] = counts.get(found, 0) + 1
+        name = script(character)
+        if name is not None:
+            counts[name] = counts.get(name, 0) + 1
     return counts
 
 

@@ -166,8 +166,8 @@ class Tokenizer(abc.ABC):
 
     def to_config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Add to ``config`` how this tokenizer reads text, if the config does not say and it is not the default."""
-        said = {"lower_case": self.lower_case, "segment": self.segment, "left_out": self.excluded_ids}
-        changed = {key: value for key, value in said.items() if key not in config and value != READING[key]}
+        settings = {"lower_case": self.lower_case, "segment": self.segment, "left_out": self.excluded_ids}
+        changed = {key: value for key, value in settings.items() if key not in config and value != READING[key]}
         return dict(config) | changed
 
     # What a kind must implement.

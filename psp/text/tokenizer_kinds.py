@@ -36,11 +36,11 @@ def of_vocabulary(kind: str) -> type[VocabularyTokenizer]:
     Raises:
         DataError: there is no such kind, or it has none.
     """
-    found = of_kind(kind)
-    if not issubclass(found, VocabularyTokenizer):
+    tokenizer = of_kind(kind)
+    if not issubclass(tokenizer, VocabularyTokenizer):
         listed = those(lambda one: issubclass(one, VocabularyTokenizer))
         raise DataError(f"{kind} has no vocabulary that is collected from pairs; {' and '.join(listed)} have one")
-    return found
+    return tokenizer
 
 
 def as_tokenizer(
@@ -62,8 +62,8 @@ def as_tokenizer(
         return PartsTokenizer([as_tokenizer(one) for one in given], config)
     path = Path(given)
     if (kind := kind_of(path)) is not None:
-        found = on_disk(kind, path)
-        if not issubclass(found, VocabularyTokenizer):
-            raise DataError(f"is a vocabulary of {found.pieces_called}, which have none of this form", path, 1)
-        return found.read(path, config)
+        tokenizer = on_disk(kind, path)
+        if not issubclass(tokenizer, VocabularyTokenizer):
+            raise DataError(f"is a vocabulary of {tokenizer.pieces_called}, which have none of this form", path, 1)
+        return tokenizer.read(path, config)
     return SentencepieceTokenizer(path, config)

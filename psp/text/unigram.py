@@ -187,15 +187,15 @@ def _trie(letters, places, kinds):  # type: ignore[no-untyped-def]
             continue
         node = 0
         for d in range(places[i], places[i + 1]):
-            found = child[node]
-            while found >= 0 and byte[found] != letters[d]:
-                found = sibling[found]
-            if found < 0:
-                found = count
+            reached = child[node]
+            while reached >= 0 and byte[reached] != letters[d]:
+                reached = sibling[reached]
+            if reached < 0:
+                reached = count
                 count += 1
-                byte[found], sibling[found] = letters[d], child[node]
-                child[node] = found
-            node = found
+                byte[reached], sibling[reached] = letters[d], child[node]
+                child[node] = reached
+            node = reached
         ends[node] = i
     # Then each node's children are put at the first offset where all fit.
     size = 2 * count + 512

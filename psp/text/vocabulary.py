@@ -172,9 +172,9 @@ class VocabularyTokenizer(Tokenizer):
         return self._lookup
 
     def _encode(self, texts: list[str], threads: int) -> Encoded:
-        found = [[self._ids.get(token, 0) for token in self.tokens(text)] for text in texts]
-        ids = np.array([number for text in found for number in text], np.int32)
-        return Encoded(ids, np.cumsum([0, *map(len, found)], dtype=np.int64))
+        rows = [[self._ids.get(token, 0) for token in self.tokens(text)] for text in texts]
+        ids = np.array([number for text in rows for number in text], np.int32)
+        return Encoded(ids, np.cumsum([0, *map(len, rows)], dtype=np.int64))
 
 
 class VocabularyIds:

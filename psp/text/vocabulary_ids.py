@@ -65,11 +65,11 @@ class WordLookup(Lookup):
         buffer = _buffer([text.encode() for text in texts])
         # No word is shorter than a byte.
         ids, offsets = np.empty(len(buffer), np.int32), np.empty(len(texts) + 1, np.int64)
-        found = _find_words(
+        count = _find_words(
             buffer, buffer.view(np.uint64), self._bytes, self._classes, self._keys, self._short,
             self._letters, self._places, self._long, ids, offsets,
         )  # fmt: skip
-        return Encoded(ids[:found].copy(), offsets)
+        return Encoded(ids[:count].copy(), offsets)
 
 
 class Trigrams(Lookup):
@@ -87,8 +87,8 @@ class Trigrams(Lookup):
         codes, ends = _code_points(texts)
         # There is a trigram for each character at most.
         ids, offsets = np.empty(len(codes), np.int32), np.empty(len(ends), np.int64)
-        found = _find_trigrams(codes, ends, self._white, self._keys, self._values, ids, offsets)
-        return Encoded(ids[:found].copy(), offsets)
+        count = _find_trigrams(codes, ends, self._white, self._keys, self._values, ids, offsets)
+        return Encoded(ids[:count].copy(), offsets)
 
 
 def _code_points(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
@@ -194,7 +194,7 @@ def _character(buffer, place):  # type: ignore[no-untyped-def]
 @compiled(parallel=False)
 def _find_words(buffer, numbers, bytes, classes, keys, short, letters, places, long, ids, offsets):  # type: ignore[no-untyped-def]
     """Fill in the ids, and where each text's begin and end; returns their number."""
-    found = place = 0
+    count = place = 0
     offsets[0] = 0
     for text in range(len(offsets) - 1):
         while True:
@@ -231,12 +231,12 @@ def _find_words(buffer, numbers, bytes, classes, keys, short, letters, places, l
                 slot = _first(one, two, len(short))
                 while short[slot] and (keys[short[slot], 0] != one or keys[short[slot], 1] != two):
                     slot = (slot + 1) & (len(short) - 1)
-                ids[found] = short[slot]
+                ids[count] = short[slot]
             else:
-                ids[found] = long[_long_word(buffer, start, place, letters, places, long)]
-            found += 1
-        offsets[text + 1] = found
-    return found
+                ids[count] = long[_long_word(buffer, start, place, letters, places, long)]
+            count += 1
+        offsets[text + 1] = count
+    return count
 
 
 @compiled(parallel=False)
@@ -259,7 +259,7 @@ def _place_trigrams(codes, keys, values):  # type: ignore[no-untyped-def]
 @compiled(parallel=False)
 def _find_trigrams(codes, ends, white, keys, values, ids, offsets):  # type: ignore[no-untyped-def]
     """Fill in the ids, and where each text's begin and end; returns their number."""
-    found = 0
+    count = 0
     offsets[0] = 0
     for text in range(len(ends) - 1):
         key, before, blank = np.int64(0), 0, True  # before: characters so far, the first space included
@@ -281,7 +281,7 @@ def _find_trigrams(codes, ends, white, keys, values, ids, offsets):  # type: ign
                     slot = _first(np.uint64(key), np.uint64(0), len(keys))
                     while keys[slot] >= 0 and keys[slot] != key:
                         slot = (slot + 1) & (len(keys) - 1)
-                    ids[found] = values[slot]
-                    found += 1
-        offsets[text + 1] = found
-    return found
+                    ids[count] = values[slot]
+                    count += 1
+        offsets[text + 1] = count
+    return count

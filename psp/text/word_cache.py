@@ -104,13 +104,13 @@ class WordCache:
         buffer = np.frombuffer(data, dtype=np.uint8)
         most = data.count(b" ") + len(texts)
         words, counts, long = np.empty(most, np.int32), np.empty(len(texts), np.int64), np.empty((most, 2), np.int64)
-        found, longs = self._look_up(buffer, separator, words, counts, long)
+        count, longs = self._look_up(buffer, separator, words, counts, long)
         once = self._words
         if longs:
             pieces = [data[start:stop] for start, stop in long[:longs].tolist()]
             once = self._segmented(np.frombuffer(b"".join(pieces), np.uint8), _bounds(pieces))
         lengths, doubtful = np.empty(len(texts), np.int64), np.empty(len(texts), np.bool_)
-        _weigh(words[:found], counts, *self._words[1:], *once[1:], lengths, doubtful)
+        _weigh(words[:count], counts, *self._words[1:], *once[1:], lengths, doubtful)
         odd = np.flatnonzero(doubtful)
         by_sentencepiece = self._whole([texts[number] for number in odd.tolist()], threads)
         lengths[odd] = np.diff(by_sentencepiece.offsets)
@@ -141,7 +141,7 @@ class WordCache:
         self._reserve(len(words), len(buffer))
         size = self._size
         try:
-            found, fresh, longs = _find(
+            count, fresh, longs = _find(
                 buffer, np.uint8(separator), self._table, self._hashes, self._places, self._letters, size,
                 words, counts, long,
             )  # fmt: skip
@@ -152,7 +152,7 @@ class WordCache:
         except BaseException:  # Ctrl-C, or no memory: words would stand in the table without their pieces
             self._forget()
             raise
-        return found, longs
+        return count, longs
 
     def _segmented(self, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> unigram.SegmentedWords:
         if self._lower_case:
@@ -222,7 +222,7 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
     A word that is too long to be kept has -1 - i, and its start and stop are ``long[i]``. Returns how many words were
     found, how many are new, and how many too long.
     """
-    found = text = in_text = start = longs = 0
+    count = text = in_text = start = longs = 0
     fresh = size
     hash = _BASIS
     for place in range(len(buffer) + 1):
@@ -234,8 +234,8 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
         if length > LONGEST:
             long[longs, 0], long[longs, 1] = start, place
             longs += 1
-            words[found] = -longs
-            found += 1
+            words[count] = -longs
+            count += 1
             in_text += 1
         elif length:
             slot = _slot(hash, len(table))
@@ -257,8 +257,8 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
                     letters[places[fresh] + d] = buffer[start + d]
                 places[fresh + 1] = places[fresh] + length
                 fresh += 1
-            words[found] = table[slot]
-            found += 1
+            words[count] = table[slot]
+            count += 1
             in_text += 1
         hash = _BASIS
         start = place + 1
@@ -266,7 +266,7 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
             counts[text] = in_text
             text += 1
             in_text = 0
-    return found, fresh - size, longs
+    return count, fresh - size, longs
 
 
 @compiled(parallel=False)

@@ -59,10 +59,10 @@ def gather(
     """
     there = distinct(reports)
     pairs = sample_size(there, settings["pairs"], f"models.{model}.by_corpus")
-    found = scores(points, pairs, settings["epochs"])
+    by_label = scores(points, pairs, settings["epochs"])
     result = {
         **conditions(model, pairs, settings, development),
-        "corpora": [{"label": label, "pairs": there[label], **found[label]} for label in reports],
+        "corpora": [{"label": label, "pairs": there[label], **by_label[label]} for label in reports],
     }
     write_json(out, result)
     schemas.check_written(result, "by_corpus", out)

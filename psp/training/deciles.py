@@ -60,11 +60,11 @@ def gather(
     samples = {name: read_json(path) for name, path in reports.items()}
     there = available(samples.values())
     pairs = sample_size(there, settings["pairs"], f"models.{model}.deciles")
-    found = scores(points, pairs, settings["epochs"])
+    by_name = scores(points, pairs, settings["epochs"])
     result = {
         **conditions(model, pairs, settings, development),
-        "all": {"pairs": there["all"], **found["all"]},
-        "by": [_ranking(samples[by], there, found) for by in settings["by"]],
+        "all": {"pairs": there["all"], **by_name["all"]},
+        "by": [_ranking(samples[by], there, by_name) for by in settings["by"]],
     }
     write_json(out, result)
     schemas.check_written(result, "tenths", out)
@@ -72,13 +72,13 @@ def gather(
 
 
 def _ranking(
-    report: Mapping[str, Any], there: Mapping[str, int], found: Mapping[str, Mapping[str, Any]]
+    report: Mapping[str, Any], there: Mapping[str, int], by_name: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     names: Sequence[str] = [one["name"] for one in report["samples"]]
     return {
         "by": report["by"],
         "corpora": report["corpora"],
         "tenths": [
-            {"tenth": decile, "pairs": there[name], **found[name]} for decile, name in enumerate(names, start=1)
+            {"tenth": decile, "pairs": there[name], **by_name[name]} for decile, name in enumerate(names, start=1)
         ],
     }

@@ -88,14 +88,14 @@ def initial_table(
 def _take_vectors(table: Tensor, pieces: list[str], path: Path) -> dict[str, Any]:
     """Copy the vectors of known words into the table, in place."""
     places = {piece: row for row, piece in enumerate(pieces)}
-    found = read_vectors(path, vocabulary=places, strict=True)
-    if found.dim != table.shape[1]:
+    vectors = read_vectors(path, vocabulary=places, strict=True)
+    if vectors.dim != table.shape[1]:
         raise ConfigError(
-            f"train.dim: {table.shape[1]} is not the {found.dim} of the vectors of init_vectors: {path}. "
-            f"Write `dim: {found.dim}`"
+            f"train.dim: {table.shape[1]} is not the {vectors.dim} of the vectors of init_vectors: {path}. "
+            f"Write `dim: {vectors.dim}`"
         )
-    rows = torch.tensor([places[word] for word in found.index])
-    table[rows] = torch.from_numpy(found.vectors)
+    rows = torch.tensor([places[word] for word in vectors.index])
+    table[rows] = torch.from_numpy(vectors.vectors)
     log.info("took over the vectors of %d of %d words from %s", len(rows), len(pieces), path)
     return {"pieces": len(pieces), "taken_over": len(rows)}
 

@@ -244,8 +244,8 @@ def _run(job: Training) -> TrainReport:
             if spacing is not None:
                 trained.spacing = spacing  # type: ignore[attr-defined]
             log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
-        if first and (said := data_warnings.few(len(pairs), job.warn_pairs)):
-            log.warning("%s", said)
+        if first and (warning := data_warnings.few(len(pairs), job.warn_pairs)):
+            log.warning("%s", warning)
         evaluate = None if development is None else _evaluation(development, tokenizer, model_config)
         saved = Checkpoints(
             train_dir / "checkpoints",
@@ -273,12 +273,12 @@ def _run(job: Training) -> TrainReport:
             stack.enter_context(sole(train_dir))
             if not job.replace:  # another process may have finished while this one waited
                 check_unfinished(out_dir, train_dir)
-        found = saved.latest() if first else None
-        if group is not None and group.first(found is not None) and not first:
-            found = saved.latest()
+        checkpoint = saved.latest() if first else None
+        if group is not None and group.first(checkpoint is not None) and not first:
+            checkpoint = saved.latest()
         # One process writes; the others' metrics are discarded.
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        resume = None if found is None else (found.state["records"], found.files(MetricsLog.FILES))
+        resume = None if checkpoint is None else (checkpoint.state["records"], checkpoint.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
         objective = None if distilled is None else distilled.loss
         source = read if distilled is None else distilled.pairs
@@ -286,8 +286,8 @@ def _run(job: Training) -> TrainReport:
         trainer = Trainer(
             source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective, sampling
         )
-        if found is not None:
-            trainer.resume(found)
+        if checkpoint is not None:
+            trainer.resume(checkpoint)
         kept = trainer.run()
         trainer.check_learnt(refuse=out_dir is not None)
         report: dict[str, Any] = {
@@ -329,9 +329,9 @@ def _run(job: Training) -> TrainReport:
 def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> DevelopmentSet | None:
     if not isinstance(development, DevelopmentFiles):
         return development
-    found = development.load()
-    log.info("development data: %s", found or "none; the last weights are kept")
-    return found
+    development_set = development.load()
+    log.info("development data: %s", development_set or "none; the last weights are kept")
+    return development_set
 
 
 class _Distilled(NamedTuple):

@@ -10,6 +10,7 @@ The training loop calls :meth:`prepare` before it reads rows, and never reads a 
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, overload
@@ -61,7 +62,19 @@ class RowOptimiser(Protocol):
         ...
 
 
-class DeferredAdam(torch.optim.Optimizer):
+class _Untraced(torch.optim.Optimizer):
+    """Torch's optimiser as it is: at its first call it would import torch's compiler, so as not to be traced by it.
+
+    That takes 1.5 s of one core at the start of each training; nothing here is compiled by torch.
+    """
+
+    add_param_group = inspect.unwrap(torch.optim.Optimizer.add_param_group)
+    load_state_dict = inspect.unwrap(torch.optim.Optimizer.load_state_dict)
+    state_dict = inspect.unwrap(torch.optim.Optimizer.state_dict)
+    zero_grad = inspect.unwrap(torch.optim.Optimizer.zero_grad)
+
+
+class DeferredAdam(_Untraced):
     r"""Dense Adam on the CPU, at the cost of only the rows in use.
 
     A row last touched at step :math:`\tau`, with moments m and v, moves in the steps :math:`u = \tau+1 \dots t` without

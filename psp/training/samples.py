@@ -110,10 +110,10 @@ def _score(path: Path | str, seed: int, pairs: int, epochs: int) -> float:
 
 def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """The number of pairs of each sample, by its name, from what :mod:`psp.pairs.samples` and deduplication report."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for report in reports:
-        found |= {one["name"]: one["pairs"] for one in report["samples"]}
-    return found
+        counts |= {one["name"]: one["pairs"] for one in report["samples"]}
+    return counts
 
 
 def conditions(model: str, pairs: int, settings: Mapping[str, Any], development: str) -> dict[str, Any]:

@@ -6,7 +6,6 @@ numbers of pairs, as multilingual language models do, evens that out; an epoch k
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from psp.core.progress import Progress
 from psp.pairs.encoded_pairs import BLOCK_PAIRS
+from psp.pairs.language_shares import language_pairs, shares
 
 
 class LanguageSampling:
@@ -31,16 +31,13 @@ class LanguageSampling:
 
     def __init__(self, pairs: Any, exponent: float, block_pairs: int = BLOCK_PAIRS) -> None:
         """Count the pairs of each language; ``pairs`` is a store (:class:`psp.pairs.store.Store`)."""
-        names = ["-".join(sorted(languages)) for languages in pairs.corpus_languages]
-        self.languages = sorted(set(names))
+        self.languages, self._of_corpus = language_pairs(pairs.corpus_languages)
         self.block_pairs = block_pairs
-        self._of_corpus = np.array([self.languages.index(name) for name in names])
         counts = _by_block(pairs, self._of_corpus, len(self.languages), block_pairs)
         self.counts = counts.sum(axis=0)
-        wanted = np.where(self.counts > 0, self.counts.astype(np.float64) ** exponent, 0)
-        self._rates = wanted * self.counts.sum() / wanted.sum() / np.maximum(self.counts, 1)
+        rates = shares(self.counts, exponent) * self.counts.sum() / np.maximum(self.counts, 1)
         ends = np.vstack([np.zeros_like(self.counts), np.cumsum(counts, axis=0)])
-        self._counts = np.diff(np.floor(ends * self._rates + 0.5).astype(np.int64), axis=0)
+        self._counts = np.diff(np.floor(ends * rates + 0.5).astype(np.int64), axis=0)
         self.drawn = self._counts.sum(axis=0)
 
     def __len__(self) -> int:
@@ -65,28 +62,27 @@ class LanguageSampling:
             generator: decides between rounding down and up.
         """
         languages = self._of_corpus[corpus]
-        found = []
+        rows = []
         for language, wanted in enumerate(self._counts[block]):
             own = np.flatnonzero(languages == language)
             if len(own):
-                found += [own] * (wanted // len(own)) + [generator.permutation(own)[: wanted % len(own)]]
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+                rows += [own] * (wanted // len(own)) + [generator.permutation(own)[: wanted % len(own)]]
+        return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
 
 def language_sampling(pairs: Any, exponent: float) -> LanguageSampling | None:
     """The sampling of a store's languages; None where each pair is drawn once, as of text, whose language is one."""
-    languages: Sequence[Sequence[str]] = getattr(pairs, "corpus_languages", ())
-    if exponent == 1 or len({frozenset(pair) for pair in languages}) < 2:
+    if exponent == 1 or len(language_pairs(getattr(pairs, "corpus_languages", ()))[0]) < 2:
         return None
     return LanguageSampling(pairs, exponent)
 
 
 def _by_block(pairs: Any, of_corpus: npt.NDArray[np.int64], languages: int, size: int) -> npt.NDArray[np.int64]:
     """The pairs of each block and language pair, int64 (blocks, languages)."""
-    found = []
+    counts = []
     with Progress("counting languages", "pairs", len(pairs)) as progress:
         for start in range(0, len(pairs), size):
             stop = min(start + size, len(pairs))
-            found.append(np.bincount(of_corpus[pairs.corpus_of(start, stop)], minlength=languages))
+            counts.append(np.bincount(of_corpus[pairs.corpus_of(start, stop)], minlength=languages))
             progress.add(stop - start)
-    return np.array(found, np.int64).reshape(-1, languages)
+    return np.array(counts, np.int64).reshape(-1, languages)

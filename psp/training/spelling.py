@@ -50,9 +50,9 @@ def spelled_rows(pieces: Sequence[str], dim: int, seed: int) -> tuple[npt.NDArra
         has says nothing about others and does not count.
     """
     numbers: dict[str, int] = {}
-    found = [[numbers.setdefault(run, len(numbers)) for run in sorted(runs(piece))] for piece in pieces]
-    ends = np.cumsum([0, *map(len, found)])
-    columns = np.fromiter((number for row in found for number in row), np.int64, ends[-1])
+    runs_of = [[numbers.setdefault(run, len(numbers)) for run in sorted(runs(piece))] for piece in pieces]
+    ends = np.cumsum([0, *map(len, runs_of)])
+    columns = np.fromiter((number for row in runs_of for number in row), np.int64, ends[-1])
     shape = (len(pieces), len(numbers))
     among = sparse.csr_matrix((np.ones(len(columns), np.float32), columns, ends), shape=shape)
     among = among[:, np.bincount(columns, minlength=len(numbers)) > 1]

@@ -46,12 +46,13 @@ def torch_state(threads: int) -> Iterator[None]:
     """
     before = torch.get_num_threads()
     compiled_before = jit.set_threads(threads)
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    deterministic = torch.get_deterministic_debug_mode()
     fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     try:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True, warn_only=True)  # a GPU may lack a repeatable kernel: go on, say so
+        # A GPU may lack a repeatable kernel: go on, say so. torch.use_deterministic_algorithms would import torch's
+        # compiler too, which takes 1.7 s of one core.
+        torch.set_deterministic_debug_mode("warn")
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         _choose_kernels()
         _keep_memory()
@@ -59,5 +60,5 @@ def torch_state(threads: int) -> Iterator[None]:
     finally:
         torch.set_num_threads(before)
         jit.set_threads(compiled_before)
-        torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+        torch.set_deterministic_debug_mode(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]

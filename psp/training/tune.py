@@ -206,11 +206,11 @@ class Tuning:
         key = keys[-1]
         left = [value for value in self.grid[key] if value != second[key]]
         if len(keys) == 1:  # other values may be redundant too
-            found = {
+            values = {
                 _same_for_same_training({**self.settings(train, one), key: value}, pairs, paraphrase): value
                 for value in reversed(self.grid[key])
             }
-            left = [value for value in self.grid[key] if value in found.values()]
+            left = [value for value in self.grid[key] if value in values.values()]
         write = f"leave one out, `grid: {{{key}: {_list(left)}}}`"
         if pairs is not None and "anneal" not in self.grid and (anneal := self._smaller_anneal(train, pairs)):
             write += f", or let them grow faster, `anneal: {anneal}`"
@@ -286,9 +286,9 @@ def winner(tune_json: Path | str) -> dict[str, Any]:
     Raises:
         DataError: the file is missing, or does not match its schema.
     """
-    found = read_json(tune_json)
-    schemas.check(found, "tune", tune_json)
-    return dict(found["winner"]["settings"])
+    result = read_json(tune_json)
+    schemas.check(result, "tune", tune_json)
+    return dict(result["winner"]["settings"])
 
 
 def differences(known: Mapping[str, Any], recipe: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:

@@ -245,3 +245,26 @@ def test_real_sentences_make_a_usable_model(psp_data, tmp_path):
     tokenizer = SentencepieceTokenizer(tmp_path / "sp.model")
     kept, whole = len(tokenizer.encode_prepared(texts).ids), len(tokenizer.encode_whole(texts).ids)
     assert 0 < whole - kept < 0.02 * kept  # a coverage of 0.995 leaves the rarest characters out
+
+
+def test_small_languages_have_a_larger_part_of_the_sample(tmp_path):
+    arabic = [(f"كلمة {n}", f"word {n}") for n in range(10)]
+    rows = [(*pair, index % 2) for index, pair in enumerate(PAIRS[:90])]
+    rows[5:5] = [(*pair, 2) for pair in arabic]
+    mixed = write_mixed(tmp_path / "mix.tsv", rows)
+    languages = [["en", "fr"], ["fr", "en"], ["ar", "en"]]
+
+    def taken(**settings):
+        sampled = list(psp.pairs.subword._sampled(mixed, 40, languages, **settings))
+        assert [row for row in ((s, t, int(n)) for s, t, n in sampled) if row not in rows] == []
+        return sum(index == "2" for _, _, index in sampled), len(sampled)
+
+    assert taken(exponent=1) == (10, 40)  # the head, where they stand
+    assert taken(exponent=0.5) == (10, 40)
+    assert taken(exponent=0) == (10, 40)  # as many as there are
+    half = [pair for pair in rows if pair[2] != 2] + [(*pair, 2) for pair in arabic]
+    write_mixed(mixed, half)
+    assert taken(exponent=1) == (0, 40)
+    assert taken(exponent=0.5) == (10, 40)
+    report = train(mixed, tmp_path, sample=80, corpus_languages=languages, language_sampling=0.5)[1]
+    assert report["sentences"] == 80

@@ -14,11 +14,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, get_args, get_type_hints, is_typeddict
 
-import jsonschema
 import msgspec
-from jsonschema.exceptions import best_match
 
 from psp.core.errors import DataError
+from psp.core.json_schema import Draft202012Validator, ValidationError, best_match, extend
 from psp.core.schemas import (
     corpora,
     data,
@@ -190,23 +189,23 @@ def _definitions() -> dict[str, dict[str, Any]]:
     """The schema of each type, by its name."""
     modules = (corpora, data, evaluation, inspect, models, pairs, scores, speed, stats, training, translator)
     kinds = {kind.__name__: kind for module in modules for kind in vars(module).values() if is_typeddict(kind)}
-    _, found = msgspec.json.schema_components(kinds.values(), ref_template="#/$defs/{name}")
-    for name, schema in found.items():
+    _, components = msgspec.json.schema_components(kinds.values(), ref_template="#/$defs/{name}")
+    for name, schema in components.items():
         for key, hint in get_type_hints(kinds[name], include_extras=True).items():
-            if said := list(_descriptions(hint)):
-                schema["properties"][key]["description"] = said[-1]
+            if texts := list(_descriptions(hint)):
+                schema["properties"][key]["description"] = texts[-1]
         schema.setdefault("additionalProperties", False)
         schema.update(KEYWORDS.get(name, {}))
-    return {name: _with_null(schema) for name, schema in found.items()}
+    return {name: _with_null(schema) for name, schema in components.items()}
 
 
 def _descriptions(hint: Any) -> Iterator[str]:
     """The texts in an annotation, those of the type itself first."""
-    inside, *said = get_args(hint) or (None,)
+    inside, *metadata = get_args(hint) or (None,)
     if hasattr(hint, "__metadata__"):
         yield from _descriptions(inside)
         yield from (one for one in hint.__metadata__ if isinstance(one, str))
-    elif not said and inside is not None:  # Required, NotRequired
+    elif not metadata and inside is not None:  # Required, NotRequired
         yield from _descriptions(inside)
 
 
@@ -233,8 +232,8 @@ def _referred(node: Any) -> Iterator[str]:
 
 
 @functools.cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
-    whole = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": match_whole})
+def _validator(name: str) -> Draft202012Validator:
+    whole = extend(Draft202012Validator, {"pattern": match_whole})
     return whole(load(name))
 
 
@@ -247,7 +246,7 @@ def _not_finite(value: Any, place: tuple[str, ...] = ()) -> Iterator[str]:
         yield from _not_finite(below, (*place, str(key)))
 
 
-def _say(error: jsonschema.ValidationError) -> str:
+def _say(error: ValidationError) -> str:
     place = _join(error.absolute_path)
     if error.validator == "type":
         types = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]

@@ -375,10 +375,10 @@ def _agreement(vectors: np.ndarray, reference: np.ndarray | None) -> float:
 
 def _once(absent: list[dict[str, str]]) -> list[dict[str, str]]:
     """Keep each missing system once, with the first reason."""
-    found: dict[str, dict[str, str]] = {}
+    by_name: dict[str, dict[str, str]] = {}
     for one in absent:
-        found.setdefault(one["name"], one)
-    return list(found.values())
+        by_name.setdefault(one["name"], one)
+    return list(by_name.values())
 
 
 def _line(row: dict[str, Any]) -> str:

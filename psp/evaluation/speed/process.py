@@ -77,8 +77,8 @@ class Process:
         if not line:
             status = self._process.wait()
             self._errors.seek(0)
-            said = [part.strip() for part in self._errors.read().decode("utf-8", "replace").split("\n")]
-            last = next((part for part in reversed(said) if part), "no output")
+            lines = [part.strip() for part in self._errors.read().decode("utf-8", "replace").split("\n")]
+            last = next((part for part in reversed(lines) if part), "no output")
             raise Broken(f"{self.name}: its process ended with status {status}: {last:.300}")
         answer: dict[str, Any] = json.loads(line)
         return answer

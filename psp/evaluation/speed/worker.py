@@ -172,15 +172,15 @@ def resident() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def serve(told: IO[str], said: IO[str]) -> None:
+def serve(told: IO[str], answers: IO[str]) -> None:
     """Answer commands until end of file."""
     task = json.loads(sys.argv[1])
     worker = Memory(task["cores"]) if task["name"] == "memory" else Worker(**task)
-    print(json.dumps({"ready": True}), file=said, flush=True)
+    print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in told:
         command = json.loads(line)
         answer = getattr(worker, command.pop("do"))(**command)
-        print(json.dumps(answer), file=said, flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":

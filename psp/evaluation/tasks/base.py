@@ -108,7 +108,7 @@ class Part:
 
     def described(self, measures: Mapping[str, Measure]) -> dict[str, Any]:
         """As :attr:`report`, with what each metric is, and what else is said of the part."""
-        said = {
+        further = {
             "test": self.test, "detail": self.detail, "mean_of": list(self.mean_of), "development": self.development,
         }  # fmt: skip
         report = self.report
@@ -118,7 +118,7 @@ class Part:
             figure["higher_is_better"] = measure.higher_is_better
             if not measure.compared:
                 figure["compared"] = False
-        return report | {key: value for key, value in said.items() if value}
+        return report | {key: value for key, value in further.items() if value}
 
 
 @dataclass(frozen=True)
@@ -238,13 +238,13 @@ class Task(ABC):
         Raises:
             DataError: one cannot be read.
         """
-        found = []
+        digests = []
         for path in self.files():
             try:
-                found.append({"name": path.name, "sha256": sha256(path)})
+                digests.append({"name": path.name, "sha256": sha256(path)})
             except OSError as error:
                 raise DataError(f"cannot be read: {error.strerror}", path) from None
-        return found
+        return digests
 
     @abstractmethod
     def sentences(self) -> Iterator[str]:
@@ -288,17 +288,17 @@ def choosing() -> list[str]:
 
 def of_every_model() -> list[type[Task]]:
     """The kinds of tasks that every model is scored on, in their order."""
-    found = [kind for kind in Task.classes.values() if kind.by_default.__func__ is not Task.by_default.__func__]  # type: ignore[attr-defined]
-    return sorted(found, key=lambda kind: (kind.order, kind.kind))
+    kinds = [kind for kind in Task.classes.values() if kind.by_default.__func__ is not Task.by_default.__func__]  # type: ignore[attr-defined]
+    return sorted(kinds, key=lambda kind: (kind.order, kind.kind))
 
 
 def by_default(sources: Sources) -> dict[str, Mapping[str, Any]]:
     """The settings of the tasks that every model with these sources is scored on, by name, in their order."""
-    found: dict[str, Mapping[str, Any]] = {}
+    entries: dict[str, Mapping[str, Any]] = {}
     for task in of_every_model():
         if (settings := task.by_default(sources)) is not None:
-            found[task.kind] = {"task": task.kind, **settings}
-    return found
+            entries[task.kind] = {"task": task.kind, **settings}
+    return entries
 
 
 def make(settings: Mapping[str, Any], place: str = "task") -> Task:
@@ -322,13 +322,13 @@ def lines(path: Path | str, encoding: str = "utf-8") -> list[str]:
     path = Path(path)
     try:
         with path.open("rb") as stream:
-            found = [line.rstrip("\r") for line in _decoded(stream, path, encoding)]
+            stripped = [line.rstrip("\r") for line in _decoded(stream, path, encoding)]
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
-    if not found:
+    if not stripped:
         raise DataError("is empty", path)
-    found[0] = found[0].removeprefix("\ufeff")
-    return found
+    stripped[0] = stripped[0].removeprefix("\ufeff")
+    return stripped
 
 
 def _decoded(stream: BinaryIO, path: Path, encoding: str) -> Iterator[str]:
@@ -394,5 +394,5 @@ def embedded(scorer: Scorer, texts: Sequence[str]) -> Floats:
     vectors = getattr(scorer, "vectors", None)
     if vectors is None:
         raise Unsupported("the system compares texts but has no vectors")
-    found: Floats = vectors(texts)
-    return found
+    embeddings: Floats = vectors(texts)
+    return embeddings

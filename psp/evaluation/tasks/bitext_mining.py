@@ -82,15 +82,15 @@ class BitextMining(Task):
 
         source, target, gold = self.data
         vectors = [unit(embedded(scorer, side)).astype(np.float32) for side in (source, target)]
-        found = mine(*vectors)
-        mined = list(zip(found.sources.tolist(), found.targets.tolist(), strict=True))
+        mined_pairs = mine(*vectors)
+        mined = list(zip(mined_pairs.sources.tolist(), mined_pairs.targets.tolist(), strict=True))
         right = np.array([pair in gold for pair in mined], dtype=bool)
         threshold = THRESHOLDS["ratio"]
-        parts = {"default": _part(right, int((found.margins >= threshold).sum()), len(gold), threshold, draw)}
+        parts = {"default": _part(right, int((mined_pairs.margins >= threshold).sum()), len(gold), threshold, draw)}
         f1 = 2 * np.cumsum(right) / (np.arange(1, len(right) + 1) + len(gold))
         best = int(np.argmax(f1)) if len(f1) else 0
-        limit = float(found.margins[best]) if len(f1) else None
-        return {**parts, "best": _part(right, int((found.margins >= (limit or 0)).sum()), len(gold), limit, draw)}
+        limit = float(mined_pairs.margins[best]) if len(f1) else None
+        return {**parts, "best": _part(right, int((mined_pairs.margins >= (limit or 0)).sum()), len(gold), limit, draw)}
 
 
 def _part(right: npt.NDArray[np.bool_], mined: int, gold: int, threshold: float | None, draw: BootstrapSpec) -> Part:

@@ -97,21 +97,21 @@ class Classification(Task):
 
     def _polarity(self) -> splits.Items:
         # Blank lines are kept: MPQA and CR have some, and their published sizes count them.
-        found = splits.Items([], [], [], self.path("path"))
+        items = splits.Items([], [], [], self.path("path"))
         for end, path in zip(self._ends, self.files(), strict=True):
             for line, row in enumerate(lines(path, self.settings["encoding"]), start=1):
-                found.texts.append((row.strip(),))
-                found.labels.append(end)
-                found.lines.append(line)
-        return found
+                items.texts.append((row.strip(),))
+                items.labels.append(end)
+                items.lines.append(line)
+        return items
 
     def _read(self, path: Path) -> splits.Items:
-        found = splits.Items([], [], [], path)
+        items = splits.Items([], [], [], path)
         for line, label, texts in self._rows(path):
-            found.texts.append(texts)
-            found.labels.append(label)
-            found.lines.append(line)
-        return found
+            items.texts.append(texts)
+            items.labels.append(label)
+            items.lines.append(line)
+        return items
 
     def _rows(self, path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
         layout, encoding = self.settings["layout"], self.settings["encoding"]
@@ -178,16 +178,16 @@ class Classification(Task):
 
     def _published(self) -> dict[str, int]:
         """What is odd in the set, and scored all the same."""
-        test, found = self.parts[0], {}
+        test, counts = self.parts[0], {}
         if blank := sum(not any(texts) for texts in test.texts):
-            found["blank"] = blank
+            counts["blank"] = blank
         if len(self.parts) > 1:
-            return {**found, "train_items": len(self.parts[1].texts), **splits.also_in_training(self.parts[1], test)}
-        return {**found, "items_of_several_labels": splits.of_several_labels(test)}
+            return {**counts, "train_items": len(self.parts[1].texts), **splits.also_in_training(self.parts[1], test)}
+        return {**counts, "items_of_several_labels": splits.of_several_labels(test)}
 
 
-def _f1(found: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: BootstrapSpec) -> Metric:
-    right, both = (found & gold).astype(np.float64), found.astype(np.float64) + gold
+def _f1(positive: npt.NDArray[np.bool_], gold: npt.NDArray[np.bool_], draw: BootstrapSpec) -> Metric:
+    right, both = (positive & gold).astype(np.float64), positive.astype(np.float64) + gold
     counts = draw.counts(len(gold))
     if not both.any():
         return Metric(None, why="no pair is labelled 1, nor predicted to be")
@@ -200,12 +200,12 @@ def _cross_validated(vectors: Features, labels: Labels, folds: Any, each: Each) 
     def fold(rows: tuple[Labels, Labels]) -> tuple[Labels, Labels, float]:
         train, held = rows
         c = _chosen(vectors[train], labels[train], folds, map)
-        found: Labels = _fitted(vectors[train], labels[train], c).predict(vectors[held])
-        return held, found, c
+        predictions: Labels = _fitted(vectors[train], labels[train], c).predict(vectors[held])
+        return held, predictions, c
 
     predicted, chosen = np.empty_like(labels), []
-    for held, found, c in each(fold, folds.split(vectors, labels)):
-        predicted[held] = found
+    for held, labelled, c in each(fold, folds.split(vectors, labels)):
+        predicted[held] = labelled
         chosen.append(c)
     return predicted, chosen
 
@@ -256,9 +256,9 @@ def _mapped(
     pool: ThreadPoolExecutor, function: Callable[[Any], Any], items: Iterable[Any], threads: int
 ) -> Sequence[Any]:
     """Map in the items' order, with no more of them made than there are threads: each is a copy of the vectors."""
-    waiting, found = [], []
+    waiting, results = [], []
     for item in items:
         waiting.append(pool.submit(function, item))
         if len(waiting) == threads:
-            found.append(waiting.pop(0).result())
-    return found + [one.result() for one in waiting]
+            results.append(waiting.pop(0).result())
+    return results + [one.result() for one in waiting]

@@ -66,8 +66,8 @@ class DocumentRetrieval(Task):
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         documents, queries, grades = self.data
-        found = nearest(scorer, queries, documents)
-        rankings = ([of.get(int(place), 0.0) for place in row] for row, of in zip(found, grades, strict=True))
+        rows = nearest(scorer, queries, documents)
+        rankings = ([of.get(int(place), 0.0) for place in row] for row, of in zip(rows, grades, strict=True))
         gains = np.array([ndcg(ranking, of) for ranking, of in zip(rankings, grades, strict=True)])
         return {"all": Part(len(queries), {"ndcg@10": draw.mean(100 * gains)}, {"documents": len(documents)})}
 
@@ -85,10 +85,10 @@ def nearest(scorer: Scorer, queries: list[str], documents: list[str]) -> np.ndar
     return places
 
 
-def ndcg(found: list[float], judged: Mapping[Any, float]) -> float:
-    """nDCG@10 of a ranking: ``found`` has the grades of the first documents, ``judged`` those of all relevant ones."""
+def ndcg(gains: list[float], judged: Mapping[Any, float]) -> float:
+    """nDCG@10 of a ranking: ``gains`` has the grades of the first documents, ``judged`` those of all relevant ones."""
     ideal = sorted(judged.values(), reverse=True)[:DEPTH]
-    return _dcg(found[:DEPTH]) / _dcg(ideal)
+    return _dcg(gains[:DEPTH]) / _dcg(ideal)
 
 
 def _dcg(grades: list[float]) -> float:
@@ -97,7 +97,7 @@ def _dcg(grades: list[float]) -> float:
 
 def _texts(path: Path, keys: tuple[str, ...]) -> dict[str, str]:
     """The texts of a file of JSON objects, by ``_id``; the values of ``keys`` joined by a space."""
-    found: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     for number, line in enumerate(lines(path), start=1):
         try:
             entry = json.loads(line)
@@ -105,7 +105,7 @@ def _texts(path: Path, keys: tuple[str, ...]) -> dict[str, str]:
             "".join([key, *words]).encode()  # JSON can hold half a surrogate pair, which no UTF-8 can
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DataError(f"no JSON object with _id, {', '.join(keys)}", path, number) from None
-        if key in found:
+        if key in by_id:
             raise DataError(f"the _id {key} is given twice", path, number)
-        found[key] = " ".join(filter(None, (word.strip() for word in words)))
-    return found
+        by_id[key] = " ".join(filter(None, (word.strip() for word in words)))
+    return by_id

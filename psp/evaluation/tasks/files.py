@@ -46,12 +46,12 @@ class Files(Task):
             yield from data.b
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
-        found = {}
+        parts = {}
         for data in self.sets:
             name = f"files/{data.name}"
             self.sums[name] = checksum(data.a, data.b, data.gold)
             counts = draw.counts_of_set(len(data), name)
-            found[data.name] = Part(
+            parts[data.name] = Part(
                 len(data), correlations(similarities(scorer, data), data.gold, counts), test=data.name
             )
-        return found
+        return parts

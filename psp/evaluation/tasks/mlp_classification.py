@@ -55,17 +55,17 @@ class MlpClassification(Task):
             for sides in splits.vectors_of(scorer, self.parts)
         ]
         seeds = self.settings["seeds"]
-        found = probes.classify(features, labels[:2], hidden=self.settings["hidden"], seeds=seeds)
-        right = np.array([100.0 * (one.labels == labels[2]) for one in found])
+        runs = probes.classify(features, labels[:2], hidden=self.settings["hidden"], seeds=seeds)
+        right = np.array([100.0 * (one.labels == labels[2]) for one in runs])
         further = {
             "classes": len(names),
             "train_items": len(labels[0]),
             "dev_items": len(labels[1]),
             "seeds": list(seeds),
             "accuracies": [round(float(one), 4) for one in right.mean(axis=1)],
-            "dev_accuracies": [round(100 * one.dev_accuracy, 4) for one in found],
-            "l2": [one.l2 for one in found],
-            "epochs": [one.epochs for one in found],
+            "dev_accuracies": [round(100 * one.dev_accuracy, 4) for one in runs],
+            "l2": [one.l2 for one in runs],
+            "epochs": [one.epochs for one in runs],
             **splits.also_in_training(self.parts[0], self.parts[2]),
         }
         return {"all": Part(len(labels[2]), {"accuracy": draw.mean(right.mean(axis=0))}, further)}

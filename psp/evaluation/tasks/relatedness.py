@@ -69,8 +69,8 @@ class Relatedness(Task):
         gold, test = self.gold, self.gold[2]
         features = [probes.pair_features(*sides) for sides in splits.vectors_of(scorer, self.parts)]
         seeds = self.settings["seeds"]
-        found = probes.relate(features, gold[:2], seeds=seeds)
-        counts, predicted = draw.counts(len(test)), [one.scores for one in found]
+        runs = probes.relate(features, gold[:2], seeds=seeds)
+        counts, predicted = draw.counts(len(test)), [one.scores for one in runs]
         figures, values = {}, {}
         for name in self.metrics:
             figures[name], values[name] = _mean(name, predicted, test, counts)
@@ -79,8 +79,8 @@ class Relatedness(Task):
             "dev_items": len(gold[1]),
             "seeds": list(seeds),
             "spearmans": values["spearman"],
-            "dev_pearsons": [round(100 * one.dev_pearson, 4) for one in found if np.isfinite(one.dev_pearson)],
-            "epochs": [one.epochs for one in found],
+            "dev_pearsons": [round(100 * one.dev_pearson, 4) for one in runs if np.isfinite(one.dev_pearson)],
+            "epochs": [one.epochs for one in runs],
             **{
                 f"{name}_scores_below_1": int((scores < 1).sum())
                 for name, scores in zip(splits.PARTS, gold, strict=True)

@@ -100,13 +100,13 @@ class Retrieval(Task):
 
 
 def _part(similarity: Floats, candidates: list[str], draw: BootstrapSpec) -> Part:
-    found = np.argmax(similarity, axis=1)
-    right = found == np.arange(len(found))
+    nearest = np.argmax(similarity, axis=1)
+    right = nearest == np.arange(len(nearest))
     # A class has one query, so its recall is 0 or 1, and its precision 1 / (how many queries found it).
-    f1 = np.where(right, 2 / (1 + np.bincount(found, minlength=len(found))), 0.0)
-    duplicates = sum(candidates[found[row]] == candidates[row] for row in np.flatnonzero(~right))
+    f1 = np.where(right, 2 / (1 + np.bincount(nearest, minlength=len(nearest))), 0.0)
+    duplicates = sum(candidates[nearest[row]] == candidates[row] for row in np.flatnonzero(~right))
     figures = {"error": draw.mean(100.0 * ~right), "f1": draw.mean(100 * f1)}
-    return Part(len(found), figures, {"duplicates": duplicates})
+    return Part(len(nearest), figures, {"duplicates": duplicates})
 
 
 def _ntrex(folder: Path, language: str) -> Path:
@@ -121,13 +121,13 @@ def _ntrex(folder: Path, language: str) -> Path:
 def _flores(folder: Path, language: str, split: str) -> Path:
     code = _FLORES.get(language, ISO3.get(language, language))
     exact = folder / split / f"{code}.{split}"
-    found = [exact] if exact.exists() else sorted((folder / split).glob(f"{code}_*.{split}"))
-    if len(found) != 1:
+    files = [exact] if exact.exists() else sorted((folder / split).glob(f"{code}_*.{split}"))
+    if len(files) != 1:
         known = sorted(file.stem for file in (folder / split).glob(f"*.{split}"))
-        several = ", ".join(file.stem for file in found)
+        several = ", ".join(file.stem for file in files)
         raise DataError(
-            (f"several files for {language}: {several}" if found else f"no file for {language}")
+            (f"several files for {language}: {several}" if files else f"no file for {language}")
             + f"; give it by the code of its file, such as {several or ', '.join(known[:10]) or 'eng_Latn'}",
             folder / split,
         )
-    return found[0]
+    return files[0]

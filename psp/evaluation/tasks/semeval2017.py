@@ -50,18 +50,18 @@ class SemEval2017(OfArchive):
                     self.missing.append((f"SemEval-2017 {track}", str(error)))
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
-        found = {}
+        parts = {}
         with self.source() as source:
             for track, data in self.named(source):
                 self.sums[f"{self.kind}/{track}"] = checksum(data.a, data.b, data.gold)
                 development = track == testsets.DEVELOPMENT_TRACK
                 # Each part of the STS Benchmark holds half of the English pairs.
                 shared = {part: int(testsets.shared(data, of).sum()) for part, of in testsets.benchmark(source).items()}
-                found[track] = Part(
+                parts[track] = Part(
                     len(data),
                     correlations(similarities(scorer, data), data.gold, draw.counts_of_set(len(data), f"2017/{track}")),
                     {"in_stsb": shared} if development else {},
                     test=f"SemEval-2017 {track}" + " (dev)" * development,
                     development=development,
                 )
-        return found
+        return parts

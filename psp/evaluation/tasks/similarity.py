@@ -59,10 +59,10 @@ class Similarity(Task):
         path = self.path("path")
         if not path.is_dir():
             return [path]
-        found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        if not found:
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not files:
             raise DataError("no files in this folder; each is to be a data set", path)
-        return found
+        return files
 
     @cached_property
     def sets(self) -> list[StsSet]:
@@ -130,20 +130,20 @@ def similarities(scorer: Scorer, data: StsSet) -> Floats:
     Raises:
         ValueError: one is not finite.
     """
-    found = np.asarray(scorer.pairwise(data.a, data.b), dtype=np.float64)
-    if found.shape != (len(data),) or not np.isfinite(found).all():
+    scores = np.asarray(scorer.pairwise(data.a, data.b), dtype=np.float64)
+    if scores.shape != (len(data),) or not np.isfinite(scores).all():
         raise ValueError(f"a scorer must give {len(data)} finite numbers for {data.name}")
-    return found
+    return scores
 
 
 def _mean(parts: list[Part]) -> Part:
     figures = {}
     for name in Similarity.metrics:
-        found: list[Any] = [part.metrics[name] for part in parts]
-        if any(one.value is None for one in found):
+        metrics: list[Any] = [part.metrics[name] for part in parts]
+        if any(one.value is None for one in metrics):
             figures[name] = Metric(None, why="a data set has no correlation")
         else:
             figures[name] = Metric(
-                float(np.mean([one.value for one in found])), np.mean([one.resampled for one in found], axis=0)
+                float(np.mean([one.value for one in metrics])), np.mean([one.resampled for one in metrics], axis=0)
             )
     return Part(sum(part.items for part in parts), figures, {})

@@ -87,13 +87,13 @@ def part_files(folder: Path, layout: str) -> list[Path]:
     Raises:
         DataError: the folder holds several sets.
     """
-    found = []
+    files = []
     for name in LAYOUTS[layout].names:
         there = sorted(folder.glob(name)) if "*" in name else []
         if len(there) > 1:
             raise DataError(f"holds {there[0].name} and {there[1].name}; put each set in its own folder", folder)
-        found.append(there[0] if there else folder / name.replace("*", folder.name))
-    return found
+        files.append(there[0] if there else folder / name.replace("*", folder.name))
+    return files
 
 
 def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
@@ -102,14 +102,14 @@ def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
     Raises:
         DataError: the file is missing, empty or malformed (file and line are named).
     """
-    about, found = LAYOUTS[layout], Items([], [], [], path)
+    about, items = LAYOUTS[layout], Items([], [], [], path)
     for line, texts, label in _rows(path, about, about.score if scores else about.label):
-        found.texts.append(texts)
-        found.labels.append(label)
-        found.lines.append(line)
-    if not found.texts:
+        items.texts.append(texts)
+        items.labels.append(label)
+        items.lines.append(line)
+    if not items.texts:
         raise DataError("has a header and nothing else", path)
-    return found
+    return items
 
 
 def _rows(path: Path, about: SplitLayout, wanted: str | int | None) -> Iterator[tuple[int, tuple[str, ...], str]]:
@@ -146,10 +146,10 @@ def also_in_training(train: Items, test: Items) -> dict[str, int]:
         ``pairs_in_train``, pairs of the test part that are a pair there, in either order.
     """
     (known, known_items), (keys, items) = _keys(train), _keys(test)
-    found = {"sentences_in_train": len(keys & known)}
+    shared = {"sentences_in_train": len(keys & known)}
     if len(test.texts[0]) > 1:
-        found["pairs_in_train"] = sum(item in known_items for item in items)
-    return found
+        shared["pairs_in_train"] = sum(item in known_items for item in items)
+    return shared
 
 
 def of_several_labels(part: Items) -> int:
@@ -157,7 +157,7 @@ def of_several_labels(part: Items) -> int:
     labels: dict[frozenset[str], set[str]] = {}
     for item, label in zip(_keys(part)[1], part.labels, strict=True):
         labels.setdefault(item, set()).add(label)
-    return sum(len(found) > 1 for item, found in labels.items() if item != {""})
+    return sum(len(given) > 1 for item, given in labels.items() if item != {""})
 
 
 def _keys(part: Items) -> tuple[set[str], list[frozenset[str]]]:

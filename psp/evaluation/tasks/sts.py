@@ -115,8 +115,12 @@ class Sts(OfArchive):
                 metrics = correlations(similarity, data.gold, counts)
                 scored = Scored(data, similarity, counts, metrics, bootstrap.pearson(counts, similarity, data.gold))
                 years.setdefault(name.partition("/")[0], []).append(scored)
-        found = {year: _year(year, scored) for year, scored in years.items()}
-        return {**{year: one.part for year, one in found.items()}, "average": _average(found)} if found else {}
+        scored_years = {year: _year(year, scored) for year, scored in years.items()}
+        return (
+            {**{year: one.part for year, one in scored_years.items()}, "average": _average(scored_years)}
+            if scored_years
+            else {}
+        )
 
 
 def _year(year: str, scored: Sequence[Scored]) -> Year:
@@ -170,17 +174,18 @@ def _average(years: Mapping[str, Year]) -> Part:
     metrics = {}
     for key in Sts.metrics:
         # Only 2013 has SMT; in other years the two means are the same.
-        found = [year.part.metrics.get(key, year.part.metrics["pearson"]) for year in years.values()]
+        by_year = [year.part.metrics.get(key, year.part.metrics["pearson"]) for year in years.values()]
         own = [
-            year.part.items if one.items is None else one.items for one, year in zip(found, years.values(), strict=True)
+            year.part.items if one.items is None else one.items
+            for one, year in zip(by_year, years.values(), strict=True)
         ]
         items = None if key == "pearson" else sum(own)
-        without = [name for name, one in zip(years, found, strict=True) if one.value is None]
+        without = [name for name, one in zip(years, by_year, strict=True) if one.value is None]
         if without:
             metrics[key] = Metric(None, why=f"no figure for {', '.join(without)}", items=items)
             continue
         # Of the rounded figures, as they are shown.
-        value = float(np.mean([round(one.value or 0.0, 4) for one in found]))
+        value = float(np.mean([round(one.value or 0.0, 4) for one in by_year]))
         drawn = [resampled for year in years.values() if (resampled := year.drawn[key]) is not None]
         metrics[key] = Metric(value, 100 * np.mean(drawn, axis=0), items=items)
     names = list(years)

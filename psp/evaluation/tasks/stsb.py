@@ -40,7 +40,7 @@ class StsBenchmark(OfArchive):
                 self.missing.append((f"STS Benchmark {part}", str(error)))
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
-        found = {}
+        parts = {}
         with self.source() as source:
             for part, data in self.named(source):
                 name, test = f"{self.kind}/{part}", f"STS Benchmark {part}"
@@ -48,7 +48,7 @@ class StsBenchmark(OfArchive):
                 similarity = similarities(scorer, data)
                 known = testsets.development_track(source)
                 inside = testsets.shared(data, known)
-                found[part] = Part(
+                parts[part] = Part(
                     len(data),
                     correlations(similarity, data.gold, draw.counts_of_set(len(data), name)),
                     {"in_semeval2017_en": int(inside.sum())},
@@ -57,10 +57,10 @@ class StsBenchmark(OfArchive):
                 if inside.any() and not inside.all():
                     rest = int((~inside).sum())
                     counts = draw.counts_of_set(rest, f"{name}/rest")
-                    found[f"{part}-without-semeval2017-en"] = Part(
+                    parts[f"{part}-without-semeval2017-en"] = Part(
                         rest,
                         correlations(similarity[~inside], data.gold[~inside], counts),
                         test=f"{test}, without SemEval-2017 en",
                         detail=True,
                     )
-        return found
+        return parts

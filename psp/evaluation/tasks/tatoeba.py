@@ -87,8 +87,10 @@ class Tatoeba(Task):
             foreign, english = testsets.read_tatoeba(*paths)
             self.sums[f"{self.kind}/{iso3}"] = checksum(foreign, english)
             both = {
-                direction: _direction(*found, draw.counts_of_set(len(foreign), f"tatoeba/{direction}"), direction, iso3)
-                for direction, found in search(scorer, foreign, english, iso3).items()
+                direction: _direction(
+                    *nearest, draw.counts_of_set(len(foreign), f"tatoeba/{direction}"), direction, iso3
+                )
+                for direction, nearest in search(scorer, foreign, english, iso3).items()
             }
             parts |= both
             means[iso3] = _mean(both, f"Tatoeba, {name_of_set(iso3)}, both directions")

@@ -100,24 +100,22 @@ def mine(
         return MinedBitext(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
     forward = _neighbours("searching forward", source, target, k, effort)
     backward = _neighbours("searching backward", target, source, k, effort)
-    means = [
-        np.maximum(found.cosines, 0.0).sum(1) / (found.numbers >= 0).sum(1).clip(1) for found in (forward, backward)
-    ]
+    means = [np.maximum(side.cosines, 0.0).sum(1) / (side.numbers >= 0).sum(1).clip(1) for side in (forward, backward)]
     there = _best(forward, means[0], means[1], MARGINS[margin])
     back = _best(backward, means[1], means[0], MARGINS[margin])
     back = MinedBitext(back.margins, back.targets, back.sources)
     if choose == "forward":
-        found = _sorted(there)
+        mined = _sorted(there)
     elif choose == "backward":
-        found = _sorted(back)
+        mined = _sorted(back)
     elif choose == "intersection":
         width = len(target)
         both = np.isin(there.sources * width + there.targets, back.sources * width + back.targets)
-        found = _sorted(MinedBitext(*(array[both] for array in there)))
+        mined = _sorted(MinedBitext(*(array[both] for array in there)))
     else:
-        found = _each_once(_sorted(MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))))
-    good = found.margins >= threshold
-    return MinedBitext(*(array[good] for array in found))
+        mined = _each_once(_sorted(MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))))
+    good = mined.margins >= threshold
+    return MinedBitext(*(array[good] for array in mined))
 
 
 def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort: int | None) -> Found:
@@ -129,16 +127,16 @@ def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort
 
 
 def _best(
-    found: Found, own: np.ndarray, others: np.ndarray, margin: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    neighbours: Found, own: np.ndarray, others: np.ndarray, margin: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> MinedBitext:
     """Return each query's neighbour with the highest margin, ties to the nearer one. Queries are the sources here."""
-    means = (own[:, None] + others[found.numbers]) / 2
-    possible = (found.numbers >= 0) & (found.cosines > 0)
-    margins = np.full(found.cosines.shape, -np.inf)
-    margins[possible] = margin(found.cosines[possible], means[possible])
+    means = (own[:, None] + others[neighbours.numbers]) / 2
+    possible = (neighbours.numbers >= 0) & (neighbours.cosines > 0)
+    margins = np.full(neighbours.cosines.shape, -np.inf)
+    margins[possible] = margin(neighbours.cosines[possible], means[possible])
     sources = np.flatnonzero(possible.any(axis=1))
     best = margins[sources].argmax(axis=1)
-    return MinedBitext(margins[sources, best], sources, found.numbers[sources, best])
+    return MinedBitext(margins[sources, best], sources, neighbours.numbers[sources, best])
 
 
 def _sorted(pairs: MinedBitext) -> MinedBitext:
@@ -193,11 +191,11 @@ def mine_files(
     files = LineFile(source), LineFile(target)
     with atomic_text(out) as stream:
         rows, lines = zip(*(_vectors(model, file, dtype) for file in files), strict=True)
-        found = mine(*rows, k=k, margin=margin, choose=choose, threshold=threshold, effort=effort)
-        pairs = zip(found.margins.tolist(), lines[0][found.sources], lines[1][found.targets], strict=True)
+        mined = mine(*rows, k=k, margin=margin, choose=choose, threshold=threshold, effort=effort)
+        pairs = zip(mined.margins.tolist(), lines[0][mined.sources], lines[1][mined.targets], strict=True)
         for value, first, second in pairs:
             stream.write(f"{clean(files[0][first])}\t{clean(files[1][second])}\t{value:.6f}\n")
-    return MiningCounts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(found.margins))
+    return MiningCounts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(mined.margins))
 
 
 def _vectors(model: TextModel, file: LineFile, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:

@@ -64,8 +64,8 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     Returns:
         float32 (m, dim) and int64 (m,).
     """
-    found, understood = _vectors(model, texts)
-    vectors, kept = unit(found)
+    embedded, understood = _vectors(model, texts)
+    vectors, kept = unit(embedded)
     both = understood[kept]
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
 
@@ -253,11 +253,11 @@ class Index:
         """
         vectors, kept = embed(self.model, queries)
         if self.graph is None:
-            found = nearest(vectors, self.rows, k)
+            neighbours = nearest(vectors, self.rows, k)
         else:
-            found = self.graph.nearest(vectors, self.rows, k, effort)
+            neighbours = self.graph.nearest(vectors, self.rows, k, effort)
         hits: list[list[Hit]] = [[] for _ in queries]
-        for query, cosines, numbers in zip(kept.tolist(), *found, strict=True):
+        for query, cosines, numbers in zip(kept.tolist(), *neighbours, strict=True):
             lines = self.lines[numbers[numbers >= 0]].tolist()
             hits[query] = [
                 Hit(cosine, line + 1, self.corpus[line]) for cosine, line in zip(cosines.tolist(), lines, strict=False)
@@ -298,8 +298,8 @@ def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[IndexBlock
         )
     sample = np.unique(np.linspace(0, len(corpus) - 1, SAMPLE).astype(np.int64))
     expected, kept = embed(model, [corpus[line] for line in sample.tolist()])
-    found, there = unit(table[sample[kept]])
-    if len(there) < len(kept) or (np.einsum("ij,ij->i", expected, found) < CLOSE).any():
+    directions, there = unit(table[sample[kept]])
+    if len(there) < len(kept) or (np.einsum("ij,ij->i", expected, directions) < CLOSE).any():
         raise DataError(f"does not hold this model's vectors of {corpus.path}; make it again with psp embed", path)
     return _rows_of(table, model, corpus)
 

@@ -88,9 +88,9 @@ def nearest(queries: np.ndarray, rows: np.ndarray, k: int, progress: Progress | 
         progress: counts queries.
     """
     k = min(k, len(rows))
-    found = Found(np.zeros((len(queries), k)), np.full((len(queries), k), -1, np.int64))
+    neighbours = Found(np.zeros((len(queries), k)), np.full((len(queries), k), -1, np.int64))
     if k == 0:
-        return found
+        return neighbours
     # Bound on the error of a float32 product of two unit vectors: dim roundings of half a unit in the last place.
     error = (queries.shape[1] + 8) * 2.0**-24
     for start in range(0, len(queries), QUERIES):
@@ -101,12 +101,12 @@ def nearest(queries: np.ndarray, rows: np.ndarray, k: int, progress: Progress | 
             for part in np.array_split(waiting, math.ceil(len(waiting) * wanted / CANDIDATES)):
                 scores, numbers = _candidates(batch[part], rows, wanted)
                 cosines, numbers = _exact(batch[part], rows, numbers)
-                found.cosines[start + part], found.numbers[start + part] = cosines[:, :k], numbers[:, :k]
+                neighbours.cosines[start + part], neighbours.numbers[start + part] = cosines[:, :k], numbers[:, :k]
                 unsure.append(part[(wanted < len(rows)) & (cosines[:, k - 1] <= scores.min(axis=1) + error)])
             waiting, wanted = np.concatenate(unsure), min(4 * wanted, len(rows))
         if progress is not None:
             progress.add(len(batch))
-    return found
+    return neighbours
 
 
 def _candidates(queries: np.ndarray, rows: np.ndarray, wanted: int) -> tuple[np.ndarray, np.ndarray]:
@@ -204,8 +204,8 @@ class Graph:
         for start in range(0, len(queries), QUERIES):
             batch = np.ascontiguousarray(queries[start : start + QUERIES], np.float32)
             _, numbers = self._index.search(batch, wanted, params=parameters)
-            found = _exact(batch, rows, numbers)
-            parts.append(Found(found.cosines[:, :k], found.numbers[:, :k]))
+            candidates = _exact(batch, rows, numbers)
+            parts.append(Found(candidates.cosines[:, :k], candidates.numbers[:, :k]))
             if progress is not None:
                 progress.add(len(batch))
         if not parts:

@@ -48,15 +48,15 @@ def settings(out: str, form: str | None, dtype: str | None) -> tuple[str, str]:
         ConfigError: they contradict each other, or the format is unknown.
     """
     named, fixed = ("raw", None) if out == STDOUT else _SUFFIXES.get(Path(out).suffix.lower(), (None, None))
-    found = form or named
-    if found is None:
+    chosen = form or named
+    if chosen is None:
         raise ConfigError(f"--out {out}: unknown format; end the name in .npy, .parquet, .f32 or .f16, or add --format")
-    if named not in (None, found):
+    if named not in (None, chosen):
         where = "standard output" if out == STDOUT else f"the name {out}"
         raise ConfigError(f"--format {form}: {where} implies {named}; leave out --format, or choose another name")
     if dtype and fixed and dtype != fixed:
         raise ConfigError(f"--dtype {dtype}: the name {out} implies {fixed}; leave out --dtype, or choose another name")
-    return found, dtype or fixed or "float32"
+    return chosen, dtype or fixed or "float32"
 
 
 @contextlib.contextmanager

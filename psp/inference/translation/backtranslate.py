@@ -116,9 +116,9 @@ class _Translations:
         block = self.folder / f"{_digest(texts)}.json"
         if block.is_file():
             try:
-                found = read_json(block)
-                hypotheses = [Hypothesis(text, score, ended) for text, score, ended in found["translations"]]
-                cut = int(found["cut"])
+                stored = read_json(block)
+                hypotheses = [Hypothesis(text, score, ended) for text, score, ended in stored["translations"]]
+                cut = int(stored["cut"])
             except (KeyError, TypeError, ValueError):
                 raise DataError("not a block of translations; remove it", block) from None
             if len(hypotheses) != len(texts):
@@ -183,10 +183,10 @@ def _write_rows(
     # A sentence that stands in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))
     hypotheses, cut = translations.translate(texts, rows, path)
-    found = dict(zip(texts, hypotheses, strict=True))
+    of_text = dict(zip(texts, hypotheses, strict=True))
     kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": cut}
     for _, reference, text in rows:
-        hypothesis = found[text]
+        hypothesis = of_text[text]
         if not hypothesis.text:
             counts["empty"] += 1
             continue
@@ -203,14 +203,14 @@ def _write_rows(
 
 def _translated(translator: Translator, texts: Sequence[str], rows: Sequence[_Row], path: Path) -> list[Hypothesis]:
     try:
-        found = translator.translate(texts)
+        translations = translator.translate(texts)
     except TranslatorError as error:
         log.warning("%s; once more", error)
         try:
-            found = translator.translate(texts)
+            translations = translator.translate(texts)
         except TranslatorError as again:
             line = None
             if again.place is not None:
                 line = next(row.number for row in rows if row.text == texts[again.place])
             raise DataError(f"{again}, twice; mend the translator, or take the line out", path, line) from None
-    return [hypotheses[0] for hypotheses in found]
+    return [hypotheses[0] for hypotheses in translations]

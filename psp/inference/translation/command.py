@@ -56,12 +56,12 @@ class CommandTranslator(Translator):
         for place, text in enumerate(texts):
             if "\n" in text or "\r" in text:
                 raise TranslatorError("a text with a line feed, which a command would take for two", place)
-        status, written, said = self._answer("".join(f"{text}\n" for text in texts).encode())
+        status, written, errors = self._answer("".join(f"{text}\n" for text in texts).encode())
         rows = written.split(b"\n")
         if rows[-1] == b"":
             rows.pop()
         if status:
-            because = f": {said[-1][:SHOWN]}" if said else ""
+            because = f": {errors[-1][:SHOWN]}" if errors else ""
             place = min(len(rows), len(texts) - 1)
             raise TranslatorError(f"`{self.command}` ended with status {status}{because}", place)
         if len(rows) != len(texts):
@@ -107,19 +107,19 @@ class CommandTranslator(Translator):
 
     def _hypothesis(self, row: bytes, text: str, place: int) -> Hypothesis:
         try:
-            found = row.decode().rstrip("\r")
+            translation = row.decode().rstrip("\r")
         except UnicodeDecodeError:
             raise TranslatorError(f"`{self.command}` wrote a line that is not UTF-8", place) from None
         score: float | None = None
         if self.scores:
-            found, mark, number = found.rpartition("\t")
+            translation, mark, number = translation.rpartition("\t")
             try:
                 score = float(number)
             except ValueError:
                 score = math.nan
             if not mark or not math.isfinite(score):
                 raise TranslatorError(f"`{self.command}` wrote no `translation, tab, score`: {row[:SHOWN]!r}", place)
-        found = " ".join(found.split())
-        if not found and text.strip():
+        translation = " ".join(translation.split())
+        if not translation and text.strip():
             raise TranslatorError(f"`{self.command}` wrote an empty line", place)
-        return Hypothesis(found, score)
+        return Hypothesis(translation, score)

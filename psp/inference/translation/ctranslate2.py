@@ -82,13 +82,13 @@ class Ctranslate2Translator(Translator):
         else:
             # A translator that was trained here has them beside its CTranslate2 model's folder.
             places = [(place / one, place / two) for place in (self.folder, self.folder.parent) for one, two in _BESIDE]
-            found = next((pair for pair in places if pair[0].is_file() and pair[1].is_file()), None)
-            if found is None:
+            pair_found = next((pair for pair in places if pair[0].is_file() and pair[1].is_file()), None)
+            if pair_found is None:
                 raise DataError(
                     "no source.spm and target.spm, nor sentencepiece.model; name the model's with `sentencepiece`",
                     self.folder,
                 )
-            paths = found
+            paths = pair_found
         return paths
 
     def _check(self, path: Path, processor: Any, known: set[str], side: str) -> None:

@@ -23,11 +23,11 @@ def kind_of(entry: Mapping[str, Any], where: str) -> str:
     Raises:
         ConfigError: none, or several.
     """
-    found = [kind for kind in KINDS if kind in entry]
-    if len(found) != 1:
-        problem = "names no translator" if not found else f"has {' and '.join(found)}"
+    named = [kind for kind in KINDS if kind in entry]
+    if len(named) != 1:
+        problem = "names no translator" if not named else f"has {' and '.join(named)}"
         raise ConfigError(f"{where}: {problem}; write one of {', '.join(f'`{kind}: ...`' for kind in KINDS)}")
-    return found[0]
+    return named[0]
 
 
 def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = "translator") -> Translator:

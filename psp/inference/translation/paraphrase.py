@@ -82,13 +82,13 @@ def paraphrase(
                 own.append(hypothesis)
         kept.append(own)
     pairs = [(text, one.text) for text, own in zip(texts, kept, strict=True) for one in own]
-    found = text_cosines(encoder.embed, pairs)
+    cosines = text_cosines(encoder.embed, pairs)
     answers, place = [], 0
     for text, own in zip(texts, kept, strict=True):
         mine = words(text.lower())
         rated = [
             Paraphrase(one.text, float(cosine), trigram_overlap(mine, words(one.text.lower())), one.score)
-            for one, cosine in zip(own, found[place : place + len(own)], strict=True)
+            for one, cosine in zip(own, cosines[place : place + len(own)], strict=True)
         ]
         place += len(own)
         if not canonical:

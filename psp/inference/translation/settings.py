@@ -87,14 +87,14 @@ def filled(declared: Mapping[str, Setting], given: Mapping[str, Any], where: str
     """
     if strange := next((key for key in given if key not in declared), None):
         raise ConfigError(f"{where}.{strange}: unknown key; there are {', '.join(declared)}")
-    found = {key: given.get(key, setting.default) for key, setting in declared.items()}
-    for key, value in found.items():
+    settings = {key: given.get(key, setting.default) for key, setting in declared.items()}
+    for key, value in settings.items():
         if not declared[key].allows(value):
             raise ConfigError(
                 f"{where}.{key}: {value!r} must be {declared[key].allowed}"
                 if key in given
                 else f"{where}: {key} is missing ({declared[key].help})"
             )
-    if found.get("sampling") and found["beam"] != 1:
+    if settings.get("sampling") and settings["beam"] != 1:
         raise ConfigError(f"{where}: sampling draws one hypothesis at a time; set `beam: 1`")
-    return found
+    return settings

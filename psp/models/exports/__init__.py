@@ -57,8 +57,8 @@ def export(
         raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
     more = {"source": source} if form == "mteb" else {}
-    said: str = module.write(model, Path(out), sentences, **more)
-    return said
+    summary: str = module.write(model, Path(out), sentences, **more)
+    return summary
 
 
 def unsupported_reason(form: str, model: TextModel) -> str | None:

@@ -228,5 +228,5 @@ def _directions(lstm: torch.nn.LSTM) -> list[Direction]:
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:
-    found: np.ndarray = tensor.detach().cpu().numpy()
-    return found
+    array: np.ndarray = tensor.detach().cpu().numpy()
+    return array

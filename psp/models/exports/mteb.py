@@ -223,10 +223,10 @@ def _values(model: StaticModel, place: _Place, readme: str) -> Iterator[tuple[st
 
 def _languages(model: StaticModel) -> tuple[str, str]:
     codes = model.config.get("languages") or []
-    found = [language(code) for code in codes]
-    if not codes or None in found:  # mteb's file would not load with a code that it does not know
+    names = [language(code) for code in codes]
+    if not codes or None in names:  # mteb's file would not load with a code that it does not know
         return "None", f"psp's codes: {_line(', '.join(codes))}" if codes else ""
-    return "[" + ", ".join(map(_literal, found)) + "]", ""
+    return "[" + ", ".join(map(_literal, names)) + "]", ""
 
 
 def _licence(model: StaticModel, readme: str) -> tuple[str, str]:
@@ -241,8 +241,8 @@ def _corpora(readme: str) -> Iterator[str]:
     if rows := card_data.corpora(readme):
         yield "# Trained on, by its model card:"
     for row in rows:
-        said = (f"{row['corpus']} {row['release']}".removesuffix(" -"), row["licence"], row["source"])
-        yield f"#   {_line(', '.join(said))}"
+        facts = (f"{row['corpus']} {row['release']}".removesuffix(" -"), row["licence"], row["source"])
+        yield f"#   {_line(', '.join(facts))}"
 
 
 def _read(path: Path) -> str:

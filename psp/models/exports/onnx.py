@@ -69,21 +69,21 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     for end, part in zip(_ends(model), parts, strict=True):
         contents |= {_file(end, name): content for name, content in part.tokenizer.contents().items()}
     each = " of each part" if len(parts) > 1 else ""
-    said = (
+    usage = (
         f"Inputs{each}: ids, int64; offsets, int64, rising from 0 to the number of ids, one more than there are "
         "sentences. Output: vectors, float32. "
     )
-    said += "psp's StaticModel.ids gives both inputs." if not each else "psp's StaticModel.ids of a part gives both."
+    usage += "psp's StaticModel.ids gives both inputs." if not each else "psp's StaticModel.ids of a part gives both."
     if any(part.config.get("segment") for part in parts):
-        said += " Chinese text is segmented before it is lower-cased: the lines above do not do so."
+        usage += " Chinese text is segmented before it is lower-cased: the lines above do not do so."
     if any(part.contextual for part in parts):
-        said += " All sentences of a call are padded to the longest: put those of similar length together."
+        usage += " All sentences of a call are padded to the longest: put those of similar length together."
     with new_folder(out) as folder:
         for name, content in contents.items():
             with atomic(folder / name) as temporary:
                 temporary.write_bytes(content)
-        readme(folder, model, _code(model), said)
-    return said
+        readme(folder, model, _code(model), usage)
+    return usage
 
 
 def _ends(model: TextModel) -> list[str]:
@@ -103,8 +103,10 @@ def _code(model: TextModel) -> str:
     for end, part in zip(ends, parts, strict=True):
         tokenizer = part.tokenizer
         if (example := tokenizer.example()) is None:
-            found = [f"model.parts[{number}]" for number in range(len(parts))] if len(parts) > 1 else ["model"]
-            return _BY_PSP.format(parts=", ".join(f'"{end}": {one}' for end, one in zip(ends, found, strict=True)))
+            expressions = [f"model.parts[{number}]" for number in range(len(parts))] if len(parts) > 1 else ["model"]
+            return _BY_PSP.format(
+                parts=", ".join(f'"{end}": {one}' for end, one in zip(ends, expressions, strict=True))
+            )
         imports += example.imports
         code += example.code.format(end=end, file=_file(end, tokenizer.file))
         dropped = sorted({tokenizer.unknown_id, *tokenizer.excluded_ids})
@@ -127,23 +129,23 @@ def graph(model: TextModel) -> Any:
     Those of a combination are ``ids_0`` and ``offsets_0``, ``ids_1`` and ``offsets_1``, and so on.
     """
     made = _Graph()
-    found = []
+    outputs = []
     for end, part in zip(_ends(model), parts_of(model), strict=True):
         ids = made.input(f"ids{end}", f"pieces{end}")
         offsets = made.input(f"offsets{end}", "edges")
         table = made.constant(rows(part), f"table{end}")
         if part.contextual is None:
-            found.append(_mean(made, ids, offsets, table, part.table.dim))
+            outputs.append(_mean(made, ids, offsets, table, part.table.dim))
         else:
-            found.append(_lstm(made, ids, offsets, table, part.contextual))
+            outputs.append(_lstm(made, ids, offsets, table, part.contextual))
     if isinstance(model, CombinedModel) and model.joined_by == ADD:
-        made("Sum", *found, output="vectors")
+        made("Sum", *outputs, output="vectors")
     elif isinstance(model, CombinedModel):
         if model.scaled:
-            found = [_scaled(made, one, weight) for one, weight in zip(found, model.weights, strict=True)]
-        made("Concat", *found, output="vectors", axis=1)
+            outputs = [_scaled(made, one, weight) for one, weight in zip(outputs, model.weights, strict=True)]
+        made("Concat", *outputs, output="vectors", axis=1)
     else:
-        made("Identity", *found, output="vectors")
+        made("Identity", *outputs, output="vectors")
     return made.model(model.dim)
 
 

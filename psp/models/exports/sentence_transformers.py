@@ -49,7 +49,7 @@ GRAPH = "`psp export onnx` writes a graph, which needs no psp."
 
 def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
-    said = "The vectors are those of psp, which must be installed."
+    usage = "The vectors are those of psp, which must be installed."
     kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
     static = unsupported_reason("static-embedding", model) is None
     with new_folder(out) as folder:
@@ -60,8 +60,8 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
         write_json(folder / "config_sentence_transformers.json", library_config(model))
         write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
         more = WITHOUT.format(kind=kind, other=(STATIC if static else GRAPH).strip())
-        readme(folder, model, CODE, f"{said}\n\n{more}")
-    return said
+        readme(folder, model, CODE, f"{usage}\n\n{more}")
+    return usage
 
 
 def is_subword_mean(model: TextModel) -> bool:

@@ -65,22 +65,22 @@ def write_static(
         code: example code that loads it.
     """
     made, table = tokenizer.convert(model), tokenizer.table(model)
-    said = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
+    notes = [str(tokenizer.compare(model, made, table, sentences, drops=drops))]
     if model.tokenizer.is_words:
-        said.append("Unknown words are left out of the mean, as by psp.")
+        notes.append("Unknown words are left out of the mean, as by psp.")
     else:
         if not drops or model.config.get("left_out"):
             kind = "Pieces without a row" if drops else "Unknown pieces"
-            said.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
+            notes.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
         if unknown_alone(model.config):
-            said.append("A text of unknown pieces alone has zeros; psp gives it the vector of the unknown piece.")
+            notes.append("A text of unknown pieces alone has zeros; psp gives it the vector of the unknown piece.")
     if model.config.get("segment"):
-        said.append("Chinese text is not segmented here as psp does: segment it before.")
+        notes.append("Chinese text is not segmented here as psp does: segment it before.")
     with new_folder(out) as folder:
         write_table(folder / "model.safetensors", {tensor: table})
         with atomic_text(folder / "tokenizer.json") as file:
             file.write(made.to_str())
         write_json(folder / config[0], config[1])
         write_json(folder / "modules.json", MODULES)
-        readme(folder, model, code, " ".join(said))
-    return " ".join(said)
+        readme(folder, model, code, " ".join(notes))
+    return " ".join(notes)

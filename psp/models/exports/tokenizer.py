@@ -217,14 +217,14 @@ def compare(
         ours = model.pool(ids, offsets).astype(np.float64)
         theirs = np.zeros_like(ours)
         for number, encoding in enumerate(tokenizer.encode_batch_fast(batch, add_special_tokens=False)):
-            found = np.array(encoding.ids, np.int64)
-            known = found[~excluded_ids[found]]
-            unknown += len(known) < len(found)
+            exported = np.array(encoding.ids, np.int64)
+            known = exported[~excluded_ids[exported]]
+            unknown += len(known) < len(exported)
             own = ids[offsets[number] : offsets[number + 1]]
             if not len(known) and np.array_equal(own, alone):  # the vector of an imported checkpoint
                 known = own
             other += not np.array_equal(known, own)
-            counted = found[found != model.unknown_id] if drops else found
+            counted = exported[exported != model.unknown_id] if drops else exported
             if len(counted):
                 theirs[number] = rows[counted].astype(np.float64).mean(axis=0)
         there = ours.any(axis=1) & theirs.any(axis=1)

@@ -197,14 +197,14 @@ def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         config: the block of a model with all keys.
     """
-    found = dict(config)
+    settings = dict(config)
     for name in names():
         judge, block = Filter.classes[name], config.get(name)
         if isinstance(block, Mapping):
             own = {"enabled": False} if judge.compares else {}
             own |= {key: value for key, value in judge.of_text.items() if key in judge.declared}
-            found[name] = {**block, **own}
-    return found
+            settings[name] = {**block, **own}
+    return settings
 
 
 def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -> Iterator[str]:
@@ -217,8 +217,8 @@ def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -
     """
     for name in names():
         block = config.get(name)  # a list if that is the filter's only setting
-        if isinstance(block, Mapping) and (said := Filter.classes[name].problem(block, languages, kind)):
-            yield said
+        if isinstance(block, Mapping) and (problem := Filter.classes[name].problem(block, languages, kind)):
+            yield problem
 
 
 def build(

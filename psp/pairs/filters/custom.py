@@ -91,21 +91,21 @@ class CustomFilter(Filter):
         return reasons
 
     def _reason(self, spec: str, verdict: Any, row: int) -> str | None:
-        said = None
+        given = None
         kept = verdict
         if isinstance(verdict, tuple) and len(verdict) == 2 and isinstance(verdict[1], str):
-            kept, said = verdict
+            kept, given = verdict
         if type(kept).__name__ not in ("bool", "bool_"):  # numpy's too
             raise RowError(
                 f'filters.custom: {spec} returned {verdict!r:.80}; return True, False or (False, "reason")', row
             )
         if kept:
             return None
-        reason = f"custom: {clean(said or '') or spec}"
+        reason = f"custom: {clean(given or '') or spec}"
         self._reasons.add(reason)
         if len(self._reasons) > MOST_REASONS:
             raise RowError(
-                f"filters.custom: {spec} gave more than {MOST_REASONS} reasons, the last is {said!r:.80}; a reason is "
+                f"filters.custom: {spec} gave more than {MOST_REASONS} reasons, the last is {given!r:.80}; a reason is "
                 "a category, the same for many pairs",
                 row,
             )
@@ -122,18 +122,18 @@ def load(spec: str) -> Function:
     with _working_directory():
         _find(spec, module_name)
         try:
-            found: Any = importlib.import_module(module_name)
+            target: Any = importlib.import_module(module_name)
         except Exception as error:  # the user's module may do anything on import
             raise ConfigError(
                 f"filters.custom: {spec}: importing {module_name} raised {type(error).__name__}: {error}; mend it"
             ) from error
     for part in path.split("."):
-        if not hasattr(found, part):
-            raise ConfigError(f"filters.custom: {spec}: {found!r:.120} has no {part}; correct the name")
-        found = getattr(found, part)
-    if not callable(found):
-        raise ConfigError(f"filters.custom: {spec} is {type(found).__name__}, not a function of (source, target)")
-    return found
+        if not hasattr(target, part):
+            raise ConfigError(f"filters.custom: {spec}: {target!r:.120} has no {part}; correct the name")
+        target = getattr(target, part)
+    if not callable(target):
+        raise ConfigError(f"filters.custom: {spec} is {type(target).__name__}, not a function of (source, target)")
+    return target
 
 
 def fingerprint(specs: list[str]) -> list[str]:
@@ -172,15 +172,15 @@ def _checked(spec: Any) -> str:
 
 def _find(spec: str, module_name: str) -> ModuleSpec:
     try:
-        found = importlib.util.find_spec(module_name)
+        module = importlib.util.find_spec(module_name)
     except (ImportError, ValueError, AttributeError):  # a parent package is missing or is a plain module
-        found = None
-    if found is None:
+        module = None
+    if module is None:
         raise ConfigError(
             f"filters.custom: {spec}: there is no module {module_name}; put {module_name.replace('.', '/')}.py into "
             f"{Path.cwd()}, or correct the name"
         )
-    return found
+    return module
 
 
 @contextlib.contextmanager

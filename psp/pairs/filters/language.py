@@ -275,7 +275,7 @@ class LanguageFilter(Filter):
         """The most probable label of each text, as ``method: evidence`` passes it to lid.176; None if it has none."""
         self.load()
         labels, _ = self._model.predict(list(map(as_identified, column)))
-        return [found[0].removeprefix(PREFIX) if len(found) else None for found in labels]
+        return [label[0].removeprefix(PREFIX) if len(label) else None for label in labels]
 
     def weigh(self, column: Sequence[str], own: str, partner: str) -> Iterator[Evidence]:
         """Yield the evidence for and against each text whose most probable label is not ``own``."""
@@ -289,17 +289,17 @@ class LanguageFilter(Filter):
         labels, probabilities = self._model.predict([texts[row] for row in rows], k=-1, threshold=LEAST)
         alike = varieties(own) - {partner}
         for row, some, values in zip(rows, labels, probabilities, strict=True):
-            found = {name.removeprefix(PREFIX): float(value) for name, value in zip(some, values, strict=True)}
+            others = {name.removeprefix(PREFIX): float(value) for name, value in zip(some, values, strict=True)}
             letters = letters_by_script(texts[row])
-            probability = found.pop(own, 0.0) if own in self._known else None
-            found = {name: value for name, value in found.items() if name not in alike and may_be(name, letters)}
+            probability = others.pop(own, 0.0) if own in self._known else None
+            others = {name: value for name, value in others.items() if name not in alike and may_be(name, letters)}
             yield Evidence(
                 row=row,
                 letters=sum(letters.values()),
                 foreign=probability is not None and foreign(own, letters),
                 own=probability,
-                partner=found.pop(partner, 0.0),
-                other=max(found.values(), default=0.0),
+                partner=others.pop(partner, 0.0),
+                other=max(others.values(), default=0.0),
             )
 
     def _against(self, evidence: Evidence) -> bool:

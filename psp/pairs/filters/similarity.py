@@ -99,11 +99,11 @@ class SimilarityFilter(Filter):
         source, target = batch.source, batch.target
         if encoder.segmented:
             source, target = batch.source_tokens, batch.target_tokens
-        found: list[float] = []
+        similarities: list[float] = []
         for start in range(0, len(batch), BLOCK):
             stop = start + BLOCK
-            found += cosines(encoder.embed(source[start:stop]), encoder.embed(target[start:stop])).tolist()
-        return found
+            similarities += cosines(encoder.embed(source[start:stop]), encoder.embed(target[start:stop])).tolist()
+        return similarities
 
     def _load(self) -> TextEncoder:
         if self._encoder is None:

@@ -300,8 +300,8 @@ class _Samples:
 
     def lines(self, *, shared: bool = True) -> Iterator[str]:
         """``reason \t row \n`` of each; shared: of all reasons together no more than of one."""
-        found = {reason: len(sample) for reason, sample in self._by_reason.items()}
-        for reason, share in sorted((_shares(found, self._size) if shared else found).items()):
+        sizes = {reason: len(sample) for reason, sample in self._by_reason.items()}
+        for reason, share in sorted((_shares(sizes, self._size) if shared else sizes).items()):
             for row in self._by_reason[reason].first(share):
                 yield f"{reason}\t{row}\n"
 
@@ -334,9 +334,9 @@ class _Sample:
         return [row for _, row in sorted(self._heap, reverse=True)[:count]]
 
 
-def _shares(found: Mapping[str, int], total: int) -> dict[str, int]:
+def _shares(counts: Mapping[str, int], total: int) -> dict[str, int]:
     """Divide ``total`` places among the reasons as evenly as their counts allow."""
     shares: dict[str, int] = {}
-    for place, (reason, count) in enumerate(sorted(found.items(), key=lambda item: (item[1], item[0]))):
-        shares[reason] = min(count, (total - sum(shares.values())) // (len(found) - place))
+    for place, (reason, count) in enumerate(sorted(counts.items(), key=lambda item: (item[1], item[0]))):
+        shares[reason] = min(count, (total - sum(shares.values())) // (len(counts) - place))
     return shares

@@ -38,8 +38,8 @@ class SymbolsFilter(Filter):
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
         for side in SIDES[self.settings["sides"]]:
-            found = symbol_shares(batch.source if side == "source" else batch.target)
-            for row in np.flatnonzero(found > self.settings["max"]).tolist():
+            shares = symbol_shares(batch.source if side == "source" else batch.target)
+            for row in np.flatnonzero(shares > self.settings["max"]).tolist():
                 if reasons[row] is None:
                     reasons[row] = f"symbols: {side} has too many"
         return reasons
@@ -50,6 +50,6 @@ class SymbolsFilter(Filter):
 
 def symbol_shares(texts: Sequence[str]) -> npt.NDArray[np.float64]:
     """For each text, the share of its characters, white space excluded, that are not letters; 0 for an empty text."""
-    found = characters.Characters(texts)
-    others = found.count(characters.MARK) + found.count(characters.OTHER)
-    return others / np.maximum(found.sizes - found.count(characters.SPACE), 1)
+    kinds = characters.Characters(texts)
+    others = kinds.count(characters.MARK) + kinds.count(characters.OTHER)
+    return others / np.maximum(kinds.sizes - kinds.count(characters.SPACE), 1)

@@ -65,13 +65,13 @@ class Fit(NamedTuple):
 
 def pieces(text: str) -> list[str]:
     """The words of a text, distinct and sorted, as they are compared: the beginnings of words in lower case."""
-    found: list[str] = []
+    parts: list[str] = []
     for word in words(as_identified(text), marks=False)[:MOST_WORDS]:
         if _UNSPACED.search(word):
-            found += [word[place : place + 2] for place in range(min(len(word) - 1, MOST_WORDS))] or [word]
+            parts += [word[place : place + 2] for place in range(min(len(word) - 1, MOST_WORDS))] or [word]
         else:
-            found.append(word[:PREFIX])
-    return sorted(set(found[:MOST_WORDS]))
+            parts.append(word[:PREFIX])
+    return sorted(set(parts[:MOST_WORDS]))
 
 
 class _Column(NamedTuple):
@@ -82,15 +82,15 @@ class _Column(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[str], known: dict[str, int], *, grow: bool = True) -> _Column:
-        found: list[int] = []
+        numbers: list[int] = []
         starts = [0]
         for text in texts:
             if grow:
-                found += [known.setdefault(word, len(known)) for word in pieces(text)]
+                numbers += [known.setdefault(word, len(known)) for word in pieces(text)]
             else:
-                found += [known.get(word, -1) for word in pieces(text)]
-            starts.append(len(found))
-        return cls(np.array(found, np.int64), np.array(starts, np.int64))
+                numbers += [known.get(word, -1) for word in pieces(text)]
+            starts.append(len(numbers))
+        return cls(np.array(numbers, np.int64), np.array(starts, np.int64))
 
     def take(self, rows: Indices) -> _Column:
         sizes = np.diff(self.starts)[rows]
@@ -156,7 +156,7 @@ class AlignedWords:
             for column in ([pair.before for pair in some], [pair.after for pair in some])
         ]
         wins = float((scores > other).mean() + (scores == other).mean() / 2)
-        before, after = (float((found > 1.5 * scores + 0.02).mean()) for found in beside)
+        before, after = (float((shifted > 1.5 * scores + 0.02).mean()) for shifted in beside)
         worst = np.lexsort((np.arange(len(some)), scores - other)).tolist()
         return Fit(len(some), wins, before, after, scores, [chosen[index] for index in worst])
 
@@ -175,8 +175,8 @@ class AlignedWords:
         at = np.repeat(target.starts[:-1], links) + place % np.maximum(width, 1)
         twos = target.words[at]
         keys = np.where(twos >= 0, ones * len(self._target) + twos, -1)
-        found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        together = np.where(self._keys[found] == keys, self._counts[found], 0) - own
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        together = np.where(self._keys[places] == keys, self._counts[places], 0) - own
         in_source, in_target = self._in_source[ones] - 1, self._in_target[twos] - own
         chance = in_source * in_target / self._pairs
         norm = np.sqrt(np.maximum(in_source * in_target, 1))

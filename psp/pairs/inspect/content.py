@@ -54,12 +54,12 @@ def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: Langua
         language: the config's code.
         lid: identifies languages.
     """
-    found = Characters(texts)
+    kinds = Characters(texts)
     letters = [letters_by_script(text) for text in texts]
     scripts: Counter[str] = Counter()
     for some in letters:
         scripts.update(some)
-    visible = int(found.sizes.sum() - sum(text.count(" ") for text in texts))
+    visible = int(kinds.sizes.sum() - sum(text.count(" ") for text in texts))
     digits = sum(map(str.isdigit, "".join(texts)))
     words = Characters(tokens).words()
     return {
@@ -85,7 +85,7 @@ def _shares(counts: Counter[str], total: int) -> list[dict[str, Any]]:
 def _labels(texts: Sequence[str], language: str, lid: LanguageFilter) -> dict[str, Any]:
     """What lid.176 takes the longer texts for: ``own`` is the share with the language's label, or one of a variety."""
     label = lid_label(language)
-    counts = Counter(found for found in lid.top(texts) if found is not None) if texts else Counter()
+    counts = Counter(top for top in lid.top(texts) if top is not None) if texts else Counter()
     own = sum(counts[name] for name in varieties(label)) / len(texts) if texts and label in LID_LABELS else None
     return {
         "label": label if label in LID_LABELS else None,
@@ -120,7 +120,7 @@ def copies(pairs: Sequence[Sampled]) -> float:
 
 def agreement(pairs: Sequence[Sampled]) -> dict[str, Any]:
     """Of the pairs with numbers on both sides, the share with the same ones; None without such pairs."""
-    both = [found for pair in pairs if all(found := (numbers(pair.source), numbers(pair.target)))]
+    both = [numbers_of_both for pair in pairs if all(numbers_of_both := (numbers(pair.source), numbers(pair.target)))]
     return {"pairs": len(both), "same": sum(one == other for one, other in both) / len(both) if both else None}
 
 
@@ -175,7 +175,7 @@ def filtered(
     Raises:
         ConfigError, DataError: a filter that is on cannot be made, or fails on a pair.
     """
-    found: list[dict[str, Any]] = []
+    filters: list[dict[str, Any]] = []
     kept = np.array([bool(one and other) for one, other in zip(batch.source, batch.target, strict=True)], np.bool_)
     for name in names():
         if name not in settings:
@@ -187,7 +187,7 @@ def filtered(
             continue
         encoder = block["encoder"] if isinstance(block, Mapping) and name == "similarity" else None
         if encoder is not None and encoder.startswith("results/"):
-            found.append({**entry, "why": f"its encoder, {encoder}, may not be trained yet"})
+            filters.append({**entry, "why": f"its encoder, {encoder}, may not be trained yet"})
             continue
         try:
             judge = build({name: block if on or not isinstance(block, Mapping) else {**block, "enabled": True}},
@@ -198,17 +198,17 @@ def filtered(
         except ConfigError as error:
             if on:
                 raise
-            found.append({**entry, "why": str(error)})
+            filters.append({**entry, "why": str(error)})
             continue
         taken = [index for index, reason in enumerate(reasons) if reason is not None]
         counts = Counter(reason for reason in reasons if reason is not None)
         entry["taken"] = len(taken) / max(len(pairs), 1)
         entry["reasons"] = _shares(counts, len(pairs)) if pairs else []
         entry["samples"] = [{"reason": reasons[index], **shown(pairs[index])} for index in taken[:SHOWN]]
-        found.append(entry)
+        filters.append(entry)
         if on:
             kept[taken] = False
-    return found, float(kept.mean()) if len(pairs) else 0.0
+    return filters, float(kept.mean()) if len(pairs) else 0.0
 
 
 def shown(pair: Sampled) -> dict[str, Any]:

@@ -58,14 +58,14 @@ def find(report: Mapping[str, Any]) -> list[dict[str, Any]]:
         For each ``kind`` (a key of :data:`LIMITS`, ``filter``, ``label`` or ``pairs``), ``corpus`` (None for the whole
         model), ``value`` and ``limit`` (None where nothing is counted), ``text`` and ``samples``.
     """
-    found = [one for corpus in report["corpora"] for one in _of_corpus(corpus, report)]
-    found += _labels(report)
+    findings = [one for corpus in report["corpora"] for one in _of_corpus(corpus, report)]
+    findings += _labels(report)
     expected = round(
         sum((one["rows"] - one["bad_rows"]) * one["kept"] * (1 - one["duplicates"]) for one in report["corpora"])
     )
-    if said := few(expected, report["warn_pairs"]):
-        found.append(_finding("pairs", None, expected, report["warn_pairs"], f"by this sample, {said}"))
-    return sorted(found, key=lambda one: (_ORDER.index(one["kind"]), -(one["value"] or 0)))
+    if warning := few(expected, report["warn_pairs"]):
+        findings.append(_finding("pairs", None, expected, report["warn_pairs"], f"by this sample, {warning}"))
+    return sorted(findings, key=lambda one: (_ORDER.index(one["kind"]), -(one["value"] or 0)))
 
 
 _ORDER = [
@@ -90,12 +90,12 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
     label, pairs = corpus["label"], corpus["rows"] - corpus["bad_rows"]
     if corpus["pairs"] is not None:
         yield from _alignment(corpus)
-    for name, count, whole, said in (
+    for name, count, whole, words in (
         ("bad_rows", corpus["bad_rows"], corpus["rows"], "rows have the wrong columns"),
         ("empty", corpus["empty"], pairs, "pairs have an empty side"),
     ):
         if _passes(name, share := count / max(whole, 1), whole):
-            yield _finding(name, label, share, LIMITS[name].most, f"{count:,} of {whole:,} {said}")
+            yield _finding(name, label, share, LIMITS[name].most, f"{count:,} of {whole:,} {words}")
     if _passes("duplicates", corpus["duplicates"], pairs):
         yield _finding(
             "duplicates", label, corpus["duplicates"], LIMITS["duplicates"].most,
@@ -204,7 +204,7 @@ def _exchanged(corpus: Mapping[str, Any]) -> tuple[float, float] | None:
     if source["label"] == target["label"] or None in (source["label"], target["label"]):
         return None
     shares = [
-        sum(found["share"] for found in one["found"] if found["name"] == other["label"])
+        sum(label["share"] for label in one["found"] if label["name"] == other["label"])
         for one, other in ((source, target), (target, source))
     ]
     return (shares[0], shares[1]) if min(shares) > 0.5 else None

@@ -67,13 +67,13 @@ class RowSample:
     def wanted(self, rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
         """Yield place, number and hash of the rows that may belong to the sample."""
         for place, row in enumerate(rows):
-            found = xxhash.xxh3_64_intdigest(row.to_bytes(8, "little"), self._seed)
-            if found < self._limit:
-                yield place, row, found
+            digest = xxhash.xxh3_64_intdigest(row.to_bytes(8, "little"), self._seed)
+            if digest < self._limit:
+                yield place, row, digest
 
-    def add(self, found: int, pair: Sampled) -> None:
+    def add(self, digest: int, pair: Sampled) -> None:
         """Keep a row, until enough with smaller hashes have come."""
-        self._held.append((found, pair))
+        self._held.append((digest, pair))
         if len(self._held) >= 2 * self._size:
             self._cut()
 
@@ -100,10 +100,10 @@ class Duplicates:
         """Count some texts."""
         limit = self._limit
         hashes = (xxhash.xxh3_64_intdigest(text.lower().encode()) for text in texts)
-        self._counts.update(found for found in hashes if found < limit)
+        self._counts.update(digest for digest in hashes if digest < limit)
         while len(self._counts) > self._most:
             self._limit //= 2
-            self._counts = Counter({found: count for found, count in self._counts.items() if found < self._limit})
+            self._counts = Counter({digest: count for digest, count in self._counts.items() if digest < self._limit})
 
     @property
     def exact(self) -> bool:
@@ -222,15 +222,15 @@ class TestCounter:
         for column in columns:
             for row, key in self._finder.find(column):
                 keys.setdefault(row, set()).add(key)
-        for found in keys.values():
-            self._found |= found
-            self._pairs.update({name for key in found for name in self._names[key]})
+        for sentences in keys.values():
+            self._found |= sentences
+            self._pairs.update({name for key in sentences for name in self._names[key]})
 
     def result(self) -> list[dict[str, Any]]:
         """For each set its distinct ``sentences``, those ``found``, and the corpus's ``pairs`` with one."""
-        found = Counter(name for key in self._found for name in self._names[key])
+        counts = Counter(name for key in self._found for name in self._names[key])
         return [
-            {"set": name, "sentences": len(keys), "found": found[name], "pairs": self._pairs[name]}
+            {"set": name, "sentences": len(keys), "found": counts[name], "pairs": self._pairs[name]}
             for name, keys in self._sets.items()
         ]
 
@@ -354,10 +354,10 @@ def _take(
     """
     source, target = clean_all([row[0] for row in rows]), clean_all([row[1] for row in rows])
     end = len(rows) if last else len(rows) - 1
-    for place, row, found in sample.wanted(range(number, number + end)):
+    for place, row, digest in sample.wanted(range(number, number + end)):
         beside = target[place - 1] if place else before[1], target[place + 1] if place + 1 < len(target) else ""
         score = rows[place][2] if len(rows[place]) > 2 else None
-        sample.add(found, Sampled(row + 1, source[place], target[place], *beside, score))
+        sample.add(digest, Sampled(row + 1, source[place], target[place], *beside, score))
     if not end:
         return before, number
     _count(counts, source[:end], target[:end], before)
@@ -369,8 +369,8 @@ def _take(
 def _count(counts: ReadCounts, source: list[str], target: list[str], before: tuple[str, str]) -> None:
     sizes = [np.fromiter(map(len, column), np.int64, len(column)) for column in (source, target)]
     counts.empty += int(((sizes[0] == 0) | (sizes[1] == 0)).sum())
-    for held, found in zip(counts.sizes, sizes, strict=True):
-        held += np.bincount(np.minimum(found, LONGEST), minlength=LONGEST + 1)
+    for held, lengths in zip(counts.sizes, sizes, strict=True):
+        held += np.bincount(np.minimum(lengths, LONGEST), minlength=LONGEST + 1)
     telling = (np.maximum(*sizes) >= TELLING) & (np.minimum(*sizes) > 0)
     ratios = (np.log1p(sizes[1]) - np.log1p(sizes[0]))[telling]
     counts.ratios += np.bincount(

@@ -86,10 +86,10 @@ def inspect(
         # An empty side is counted, and no text.
         sample = [pair for pair in sample if pair.source and pair.target]
         looked_at.append(_LookedAt(corpus, counts, sample, counter.result()))
-    found = []
+    described = []
     with Progress("inspecting", "corpora", len(corpora)) as bar:
         for one, fit in zip(looked_at, _fits(looked_at), strict=True):
-            found.append(
+            described.append(
                 _described(one, fit, samples, lid=lid, tests=tests, segmenters=segmenters, similar=(encoder, encoded))
             )
             bar.add()
@@ -98,7 +98,7 @@ def inspect(
         "model": model,
         "settings": {"pairs": pairs, "encoder": encoder, "encoded": encoded if encoder else None, "seed": seed},
         "warn_pairs": warn_pairs,
-        "corpora": found,
+        "corpora": described,
     }
     return cast("InspectReport", {**report, "findings": findings.find(report)})
 
@@ -163,7 +163,7 @@ def _described(
         "duplicates": counts.duplicates["pair"].share,
         "sides": sides,
         "pairs": None if text else _pairs(counts, sample, fit, compared),
-        "tests": [{**found, "removed": found["set"] in removed} for found in one.tests],
+        "tests": [{**counted, "removed": counted["set"] in removed} for counted in one.tests],
         "warn_share": corpus.filters["warn_share"],
         "filters": taken,
         "samples": [content.shown(pair) if text else content.beside(pair) for pair in sample[:samples]],
@@ -172,7 +172,7 @@ def _described(
 
 def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
     """How well the words of each corpus's pairs fit; which go together is counted over all corpora of two languages."""
-    found: list[Fit | None] = [None] * len(corpora)
+    fits: list[Fit | None] = [None] * len(corpora)
     for languages in dict.fromkeys(one.corpus.languages for one in corpora):
         places = [
             place
@@ -181,8 +181,8 @@ def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
         ]
         words = AlignedWords([pair for place in places for pair in corpora[place].sample])
         for place in places:
-            found[place] = words.fit(corpora[place].sample)
-    return found
+            fits[place] = words.fit(corpora[place].sample)
+    return fits
 
 
 def _pairs(

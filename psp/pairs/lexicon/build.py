@@ -111,7 +111,7 @@ def make_lexicon(
     questions = [(one.lower(), other.lower()) for one, other in asked]
     with folder_beside(out) as folder:
         (counting := folder / "counting").mkdir()
-        found = vocabularies(
+        lexicon_words = vocabularies(
             sources,
             limits,
             counting,
@@ -121,8 +121,8 @@ def make_lexicon(
             wanted=frozenset(word for pair in questions for word in pair),
             most_in_memory=most_in_memory,
         )
-        sentences = Sentences(folder, found)
-        del found
+        sentences = Sentences(folder, lexicon_words)
+        del lexicon_words
         for source in sources:
             sentences.add(source, limits)
         sentences.encoded()
@@ -248,11 +248,11 @@ class _Entries:
             done = int(ends[_RANGE - above]) if above <= _RANGE else 0
             last = int(np.searchsorted(ends, done + MOST_SORTED, side="right"))
             below = min(above - 1, _RANGE + 1 - last)
-            found = []
+            parts = []
             with self._path.open("rb") as file:
                 while len(some := np.fromfile(file, _ENTRY, MOST_SORTED)):
-                    found.append(some[(some["value"] < above) & (some["value"] >= below)])
-            chosen = np.concatenate(found)
+                    parts.append(some[(some["value"] < above) & (some["value"] >= below)])
+            chosen = np.concatenate(parts)
             if len(chosen):
                 yield chosen[np.lexsort((chosen["v"], chosen["u"], -chosen["value"]))]
             above = below

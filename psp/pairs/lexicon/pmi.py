@@ -53,8 +53,8 @@ def within(joint: JointCounts, frequency: list[Counts], pairs: int, smoothing: f
     assert joint.within is not None
     sides = []
     for side, counts in zip(frequency, joint.within, strict=True):
-        found = _pmi(counts, side[joint.first].astype(np.float64) * side[joint.second] / pairs, smoothing)
-        sides.append(np.where(counts > 0, found, 0.0) if smoothing == 0 else found)
+        values = _pmi(counts, side[joint.first].astype(np.float64) * side[joint.second] / pairs, smoothing)
+        sides.append(np.where(counts > 0, values, 0.0) if smoothing == 0 else values)
     return (sides[0] + sides[1]) / 2
 
 
@@ -69,5 +69,5 @@ def _marginals(joint: JointCounts, frequency: list[Counts], pairs: int) -> tuple
 
 def _pmi(observed: Counts, expected: Floats, smoothing: float) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.log((observed + smoothing) / (expected + smoothing))
-    return found
+        values: Floats = np.log((observed + smoothing) / (expected + smoothing))
+    return values

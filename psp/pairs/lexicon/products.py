@@ -50,9 +50,9 @@ def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, sym
         within = np.stack([at(side, first, second) for side in insides]) if symmetric else None
         return JointCounts(first, second, at(across, first, second), within)
 
-    found = across.tocoo()
-    kept = found.data >= least
+    entries = across.tocoo()
+    kept = entries.data >= least
     if symmetric:
-        kept &= found.row > found.col
-    yield joint(found.row[kept].astype(np.int64), found.col[kept].astype(np.int64))
+        kept &= entries.row > entries.col
+    yield joint(entries.row[kept].astype(np.int64), entries.col[kept].astype(np.int64))
     yield joint(*asked)

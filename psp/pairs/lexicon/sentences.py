@@ -114,7 +114,7 @@ def vocabularies(
         ConfigError: no word is left.
         DataError: as :func:`read`; or no pair is within the limits.
     """
-    found = []
+    words = []
     for side in (0, 1) if apart else (None,):
         tally = {"read": 0, "low_score": 0, "kept": 0}
         counts = counted(_word_lists(sources, limits, side, tally), list, folder, most_in_memory)
@@ -130,10 +130,10 @@ def vocabularies(
                 f"lexicon.min_count is {min_count}, but no word{left} occurs so often in the pairs within the limits; "
                 "write a lower one"
             )
-        found.append(LexiconWords([word for word, _ in kept], WordTokenizer(kept)))
+        words.append(LexiconWords([word for word, _ in kept], WordTokenizer(kept)))
         for path in folder.iterdir():
             path.unlink()
-    return found if apart else found * 2
+    return words if apart else words * 2
 
 
 def _is_word(token: str) -> bool:

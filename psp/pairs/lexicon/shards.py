@@ -66,7 +66,7 @@ def count(
     while slots < 4 * max(map(len, sentences.words)):
         slots *= 2
     work = _Ranges(sentences, least, symmetric, counters, slots, block_pairs)
-    found: list[tuple[Keys, Counts]] = []
+    shards: list[tuple[Keys, Counts]] = []
     waiting = 0
     rows, start = len(sentences.words[0]), 0
     with Progress("lexicon: counting pairs of words", "words", rows) as bar:
@@ -74,15 +74,15 @@ def count(
             end = work.fill(start)
             keys, counts = work.entries()
             often = (counts >= least) & ((keys >> _HALF != keys & _LOW) if symmetric else True)
-            found.append((keys[often], counts[often].astype(np.int64)))
+            shards.append((keys[often], counts[often].astype(np.int64)))
             waiting += int(often.sum())
             if waiting > most_kept:
-                yield from _joined(found, sentences, symmetric, most_kept, block_pairs)
-                found, waiting = [], 0
+                yield from _joined(shards, sentences, symmetric, most_kept, block_pairs)
+                shards, waiting = [], 0
             bar.add(end - start)
             start = end
     del work
-    yield from _joined(found, sentences, symmetric, most_kept, block_pairs)
+    yield from _joined(shards, sentences, symmetric, most_kept, block_pairs)
     wanted = _keys(*asked, symmetric=symmetric)
     across = _across(wanted, sentences, symmetric, block_pairs)
     if symmetric:
@@ -97,12 +97,12 @@ def _keys(first: Counts, second: Counts, *, symmetric: bool) -> Keys:
 
 
 def _joined(
-    found: list[tuple[Keys, Counts]], sentences: Sentences, symmetric: bool, most: int, block_pairs: int
+    shards: list[tuple[Keys, Counts]], sentences: Sentences, symmetric: bool, most: int, block_pairs: int
 ) -> Iterator[JointCounts]:
     """The pairs of words with their counts within sentences, ``most`` at a time."""
-    if not found:
+    if not shards:
         return
-    keys, counts = (np.concatenate([pair[place] for pair in found]) for place in (0, 1))
+    keys, counts = (np.concatenate([pair[place] for pair in shards]) for place in (0, 1))
     for start in range(0, len(keys), most):
         some = keys[start : start + most]
         within = _within(some, sentences, block_pairs) if symmetric else None
@@ -184,8 +184,8 @@ class _Asked:
 
     def of_all(self) -> Counts:
         """What was found, int64 (2, keys)."""
-        found: Counts = self.found[:, self._places]
-        return found
+        counts: Counts = self.found[:, self._places]
+        return counts
 
 
 def _within(keys: Keys, sentences: Sentences, block_pairs: int) -> Counts:
@@ -194,8 +194,8 @@ def _within(keys: Keys, sentences: Sentences, block_pairs: int) -> Counts:
     if len(keys):
         with Progress("lexicon: counting within sentences", "pairs", sentences.pairs) as bar:
             for block in sentences.blocks(block_pairs):
-                for ids, ends, found in zip(block[::2], block[1::2], asked.found, strict=True):
-                    _inside(ids, ends, asked.rows, asked.table, asked.numbers, found)
+                for ids, ends, counts in zip(block[::2], block[1::2], asked.found, strict=True):
+                    _inside(ids, ends, asked.rows, asked.table, asked.numbers, counts)
                 bar.add(len(block.first_ends) - 1)
     return asked.of_all()
 
@@ -223,10 +223,10 @@ def _slot(key, table):  # type: ignore[no-untyped-def]
 
 
 @compiled(parallel=False)
-def _place(keys, values, table, found):  # type: ignore[no-untyped-def]
+def _place(keys, values, table, counts):  # type: ignore[no-untyped-def]
     for place in range(len(keys)):
         slot = _slot(keys[place], table)
-        table[slot], found[slot] = keys[place], values[place]
+        table[slot], counts[slot] = keys[place], values[place]
 
 
 @compiled(parallel=False)
@@ -321,7 +321,7 @@ def _scan(first, first_ends, second, second_ends, start, end, symmetric, counter
 
 
 @compiled(parallel=False)
-def _inside(ids, ends, rows, table, numbers, found):  # type: ignore[no-untyped-def]
+def _inside(ids, ends, rows, table, numbers, counts):  # type: ignore[no-untyped-def]
     """Add the sentences that hold both words of a pair; a word is with itself wherever it is."""
     for sentence in range(len(ends) - 1):
         for place in range(ends[sentence], ends[sentence + 1]):
@@ -334,11 +334,11 @@ def _inside(ids, ends, rows, table, numbers, found):  # type: ignore[no-untyped-
                 while table[slot] != key and table[slot] != _EMPTY:
                     slot = (slot + 1) & (len(table) - 1)
                 if table[slot] == key:
-                    found[numbers[slot]] += 1
+                    counts[numbers[slot]] += 1
 
 
 @compiled(parallel=False)
-def _between(first, first_ends, second, second_ends, symmetric, rows, table, numbers, found):  # type: ignore[no-untyped-def]  # fmt: skip
+def _between(first, first_ends, second, second_ends, symmetric, rows, table, numbers, counts):  # type: ignore[no-untyped-def]  # fmt: skip
     """Add the pairs of sentences that hold the words of a pair on their two sides."""
     for pair in range(len(first_ends) - 1):
         for order in range(1 + symmetric):
@@ -360,4 +360,4 @@ def _between(first, first_ends, second, second_ends, symmetric, rows, table, num
                     while table[slot] != key and table[slot] != _EMPTY:
                         slot = (slot + 1) & (len(table) - 1)
                     if table[slot] == key:
-                        found[numbers[slot]] += 1
+                        counts[numbers[slot]] += 1

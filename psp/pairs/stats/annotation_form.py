@@ -147,17 +147,17 @@ def _label(text: str, judged: str, path: Path, line: int) -> int | None:
     return int(text)
 
 
-def check_rows(form: AnnotationForm, found: Mapping[str, Pair]) -> None:
+def check_rows(form: AnnotationForm, pairs: Mapping[str, Pair]) -> None:
     """Check that the rows of a form are pairs of the corpora.
 
     Args:
-        found: pairs of the corpora by id.
+        pairs: pairs of the corpora by id.
 
     Raises:
         DataError: a row is of another corpus, or its texts are those of another row.
     """
     for number, row in form.rows.items():
-        if (pair := found.get(number)) is None:
+        if (pair := pairs.get(number)) is None:
             raise DataError(
                 f"the id {number} is that of no pair of these corpora; name the corpus and the filters that the sheet "
                 "was drawn from",
@@ -202,16 +202,16 @@ def counts(forms: Sequence[AnnotationForm], ranges: Mapping[str, int], number: i
     """
     stems = [form.path.stem for form in forms]
     names = [stem if stems.count(stem) == 1 else str(form.path) for stem, form in zip(stems, forms, strict=True)]
-    found = np.zeros((number, len(JUDGED), len(forms), len(LABELS)), np.int64)
+    labelled = np.zeros((number, len(JUDGED), len(forms), len(LABELS)), np.int64)
     for place, form in enumerate(forms):
         for one, row in form.rows.items():
             for judged, label in enumerate(row.labels):
                 if label is not None and one in ranges:
-                    found[ranges[one], judged, place, label - 1] += 1
+                    labelled[ranges[one], judged, place, label - 1] += 1
     return {
         "annotators": names,
         "ranges": [
-            {name: of_range[judged].tolist() for judged, name in enumerate(JUDGED)} for of_range in found
+            {name: of_range[judged].tolist() for judged, name in enumerate(JUDGED)} for of_range in labelled
         ],
         "agreement": [
             {

@@ -34,14 +34,14 @@ def tokens_of(texts: Iterable[str], segmenter: Segmenter | None = None) -> list[
 
 def moments(values: npt.ArrayLike) -> dict[str, float] | None:
     """Mean and standard deviation (population); None without values."""
-    found = np.asarray(values, np.float64)
-    return {"mean": float(found.mean()), "std": float(found.std())} if found.size else None
+    numbers = np.asarray(values, np.float64)
+    return {"mean": float(numbers.mean()), "std": float(numbers.std())} if numbers.size else None
 
 
 def entropy(counts: npt.ArrayLike) -> float:
     """The entropy in nats of a distribution given by counts: - sum p ln p."""
-    found = np.asarray(counts, np.float64)
-    shares = found[found > 0] / max(found.sum(), 1)
+    numbers = np.asarray(counts, np.float64)
+    shares = numbers[numbers > 0] / max(numbers.sum(), 1)
     return max(0.0, -float((shares * np.log(shares)).sum()))  # not -0
 
 
@@ -124,8 +124,8 @@ def frequencies_of(path: Path, wanted: frozenset[str], segmenter: Segmenter | No
     sentences = 0
     with Progress(f"counting words of {path.name}", "sentences") as bar:
         for line in lines_of(path):
-            if found := words((segmenter.segment(line) if segmenter else line).lower()):
-                counts.update(wanted.intersection(found))
+            if words_of_line := words((segmenter.segment(line) if segmenter else line).lower()):
+                counts.update(wanted.intersection(words_of_line))
                 sentences += 1
             bar.add()
     if not sentences:

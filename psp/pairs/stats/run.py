@@ -120,9 +120,9 @@ def describe(
         )
         _check_scores(corpus, reading, ranges, by_range)
         measured.append(_measure(corpus, reading, segmenters))
-    found = {number: pair for one in measured for number, pair in one.reading.found.items()}
+    judged = {number: pair for one in measured for number, pair in one.reading.found.items()}
     for filled in forms:
-        check_rows(filled, found)
+        check_rows(filled, judged)
     frequencies = _frequencies(measured, idf_from, segmenters)
     report = {
         "format": 1,

@@ -168,7 +168,7 @@ def read(
     Raises:
         DataError: a file cannot be read; the corpus has no pairs; trees are not as many as lines, or are none.
     """
-    found = Reading(scored=False, sample=[], drawn=[], counts=[])
+    reading = Reading(scored=False, sample=[], drawn=[], counts=[])
     sample, key = SampleDraw(size), str(seed).encode()
     draws = [SampleDraw(of_range) for _ in range(len(ends) + 1)]
     counts = np.zeros(len(ends) + 1, np.int64)
@@ -176,9 +176,9 @@ def read(
     with Progress(f"reading {path.name}", "pairs") as bar:
         for some in _batches(rows):
             bar.add(len(some))
-            own = trees.take(some, path, found.rows) if trees else [""] * len(some)
-            found.rows += len(some)
-            batch = _good(found, some, own)
+            own = trees.take(some, path, reading.rows) if trees else [""] * len(some)
+            reading.rows += len(some)
+            batch = _good(reading, some, own)
             if not batch.source:
                 continue
             keys = [
@@ -194,16 +194,16 @@ def read(
             for place in np.flatnonzero(heads <= limits[ranges]).tolist():
                 draws[ranges[place]].add(keys[place], batch.pair(place))
             if sought:
-                _seek(found, sought, batch)
+                _seek(reading, sought, batch)
     if trees:
-        trees.end(path, found.rows)
+        trees.end(path, reading.rows)
     if not counts.sum():
         raise DataError("no pairs; write lines `source, tab, target`, or name another file", path)
-    found.sample = [_with_top(pair) for pair in sample.pairs()]
-    found.counts = counts.tolist()
+    reading.sample = [_with_top(pair) for pair in sample.pairs()]
+    reading.counts = counts.tolist()
     # Below the first range and above the last nothing is drawn: these pairs are counted only.
-    found.drawn = [draw.pairs() for draw in (draws[1:-1] if found.scored else draws[1:2])]
-    return found
+    reading.drawn = [draw.pairs() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
+    return reading
 
 
 def _with_top(pair: Pair) -> Pair:
@@ -229,18 +229,18 @@ class _Batch(NamedTuple):
         return Pair(self.source[place], self.target[place], score, self.trees[place] if with_tree else None)
 
 
-def _good(found: Reading, some: Sequence[Row], trees: Sequence[str]) -> _Batch:
+def _good(reading: Reading, some: Sequence[Row], trees: Sequence[str]) -> _Batch:
     """The pairs with text on both sides; the others are counted."""
     good = [(row, tree) for row, tree in zip(some, trees, strict=True) if not isinstance(row, BadRow)]
-    found.bad_rows += len(some) - len(good)
+    reading.bad_rows += len(some) - len(good)
     source, target = clean_all([row[0] for row, _ in good]), clean_all([row[1] for row, _ in good])
     scores = [row[2] for row, _ in good if len(row) > 2]
-    found.scored = found.scored or bool(scores)
+    reading.scored = reading.scored or bool(scores)
     tops = [tree for _, tree in good]
     if all(source) and all(target):
         return _Batch(source, target, scores, tops)
     kept = [place for place in range(len(good)) if source[place] and target[place]]
-    found.empty += len(good) - len(kept)
+    reading.empty += len(good) - len(kept)
     return _Batch(
         [source[place] for place in kept],
         [target[place] for place in kept],
@@ -249,11 +249,11 @@ def _good(found: Reading, some: Sequence[Row], trees: Sequence[str]) -> _Batch:
     )
 
 
-def _seek(found: Reading, sought: Container[str], batch: _Batch) -> None:
+def _seek(reading: Reading, sought: Container[str], batch: _Batch) -> None:
     for place, (one, other) in enumerate(zip(batch.source, batch.target, strict=True)):
         if (number := pair_id(one, other)) in sought:
-            pair, held = batch.pair(place), found.found.get(number)
-            found.found[number] = pair if held is None else _joined(held, pair)
+            pair, held = batch.pair(place), reading.found.get(number)
+            reading.found[number] = pair if held is None else _joined(held, pair)
 
 
 class _Trees:

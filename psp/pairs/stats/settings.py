@@ -74,7 +74,7 @@ def check_ranges(ends: Sequence[float], where: str) -> None:
         ConfigError: fewer than two, or they do not ascend.
     """
     if len(ends) < 2 or any(low >= high for low, high in itertools.pairwise(ends)):
-        said = ", ".join(f"{end:g}" for end in ends)
+        written = ", ".join(f"{end:g}" for end in ends)
         raise ConfigError(
-            f"{where}: {said}: the ends of ranges of scores ascend, and are two or more, such as -0.1, 0.5, 1"
+            f"{where}: {written}: the ends of ranges of scores ascend, and are two or more, such as -0.1, 0.5, 1"
         )

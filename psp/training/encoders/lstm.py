@@ -140,8 +140,8 @@ class LstmEncoder(torch.nn.Module):
             if number == 0:
                 states.append(self._read(lstm, inputs))
                 continue
-            found = self._read(lstm, inputs.gather(1, turned.expand_as(inputs)))
-            states.append(found.gather(1, turned.expand_as(found)) if self._pooling == MAX else found)
+            backward = self._read(lstm, inputs.gather(1, turned.expand_as(inputs)))
+            states.append(backward.gather(1, turned.expand_as(backward)) if self._pooling == MAX else backward)
         if len(states) == 1:
             return self._pooled(states[0], inside)
         if self._combine == CONCAT:

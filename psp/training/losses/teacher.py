@@ -120,9 +120,9 @@ class TeacherLoss(Loss):
     def _of_batch(self, batch: MiniBatch) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The teacher's rows of a mini-batch's sentences, each once, and the sentences' numbers in the mega-batch."""
         assert batch.pairs.teacher_rows is not None
-        found = batch.pairs.teacher_rows[batch.rows].T.ravel().astype(np.int64)
-        numbers = np.concatenate([batch.rows, batch.rows + len(batch.pairs)])[found >= 0]
-        teacher_rows, first = np.unique(found[found >= 0], return_index=True)
+        rows = batch.pairs.teacher_rows[batch.rows].T.ravel().astype(np.int64)
+        numbers = np.concatenate([batch.rows, batch.rows + len(batch.pairs)])[rows >= 0]
+        teacher_rows, first = np.unique(rows[rows >= 0], return_index=True)
         return teacher_rows, numbers[first]
 
     def _of_pairs(self, batch: MiniBatch) -> PairComparison | None:
@@ -198,9 +198,9 @@ class _Cosines(torch.autograd.Function):
         units, lengths = _unit_rows(vectors.detach().contiguous())
         count = len(units)
         with _products(reduced):
-            found = units @ units.T
+            own = units @ units.T
             if divergence:
-                student, teacher = (scale * matrix for matrix in (found, cosines))
+                student, teacher = (scale * matrix for matrix in (own, cosines))
                 for logits in (student, teacher):
                     logits.fill_diagonal_(-torch.inf)
                     logits -= logits.logsumexp(1)[:, None]
@@ -210,7 +210,7 @@ class _Cosines(torch.autograd.Function):
                 teacher.fill_diagonal_(0)
                 loss = teacher.sub_(student).mul_(shares).sum() / count
             else:
-                slope = found - cosines
+                slope = own - cosines
                 slope.fill_diagonal_(0)
                 factor = scale**2 / (2 * count * (count - 1))
                 loss = slope.square().sum() * factor

@@ -113,6 +113,6 @@ def _mask_equal(keys, order, masked):  # type: ignore[no-untyped-def]
         start = stop
 
 
-def _distinct(found: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _distinct(numbers: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Each number once, in ascending order, without -1 (which is none) and those that are present."""
-    return np.setdiff1d(found[found >= 0], present)
+    return np.setdiff1d(numbers[numbers >= 0], present)

@@ -130,7 +130,7 @@ def mine_by_kind(
         group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
-    found = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
+    joined = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
     for paraphrase in (False, True):
         rows = np.flatnonzero(pairs.paraphrase == paraphrase)
         if not len(rows):
@@ -156,8 +156,8 @@ def mine_by_kind(
             )
         # From numbers among this kind's 2m sentences to numbers among all 2n; -1 (none) indexes the last, which is -1.
         numbers = np.concatenate([rows, rows + len(pairs), [-1]])
-        found.source[rows], found.target[rows] = numbers[part.source], numbers[part.target]
-    return found
+        joined.source[rows], joined.target[rows] = numbers[part.source], numbers[part.target]
+    return joined
 
 
 def mine(
@@ -200,19 +200,21 @@ def mine(
             best["target"].offer(slice(None), of_columns)
         if negatives in ("any", "same"):
             for side, shift in anchors.items():
-                found, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
-                best[side].offer(rows, found, shift=shift)
+                hardest, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
+                best[side].offer(rows, hardest, shift=shift)
     if group is not None:
-        best = {side: _joined(found, group) for side, found in best.items()}
-    for found in best.values():
-        found.index[np.isneginf(found.value)] = -1
+        best = {side: _joined(hardest, group) for side, hardest in best.items()}
+    for hardest in best.values():
+        hardest.index[np.isneginf(hardest.value)] = -1
     return Negatives(best["source"].index, best["target"].index)
 
 
-def _joined(found: Nearest, group: ProcessGroup) -> Nearest:
+def _joined(nearest_of_process: Nearest, group: ProcessGroup) -> Nearest:
     """The nearest that any process found; ties go to the lowest rank, which has the first rows."""
-    joined = Nearest.none(len(found.value))
-    for value, index in zip(group.gather(found.value), group.gather(found.index), strict=True):
+    joined = Nearest.none(len(nearest_of_process.value))
+    for value, index in zip(
+        group.gather(nearest_of_process.value), group.gather(nearest_of_process.index), strict=True
+    ):
         joined.offer(slice(None), Nearest(value, index))
     return joined
 

@@ -120,8 +120,8 @@ class _TorchSearch:
             self.exclude(similarity, np.arange(these.start, these.stop) + self.first)
             of_rows.offer(these, self._best(similarity, self.rows[these], self.columns))
             if self.both:
-                found = self._best(similarity.T, self.columns, self.rows[these])
-                of_columns.offer(slice(None), found, shift=start + self.first)
+                best_of_columns = self._best(similarity.T, self.columns, self.rows[these])
+                of_columns.offer(slice(None), best_of_columns, shift=start + self.first)
         return of_rows, of_columns
 
     def _best(self, similarity: Tensor, queries: Tensor, candidates: Tensor) -> Nearest:
@@ -195,16 +195,16 @@ class _Search(_TorchSearch):
         )
 
     def _scan(self, bits: npt.NDArray[Any], start: int) -> None:
-        found = self._of_rows
+        candidates = self._of_rows
         these = slice(start, start + len(bits))
-        _largest_of_rows(bits, found.largest[these])
-        thresholds = self._thresholds(found.largest[these])
-        _collect_from_rows(bits, thresholds, found.index[these], found.value[these], found.count[these])
+        _largest_of_rows(bits, candidates.largest[these])
+        thresholds = self._thresholds(candidates.largest[these])
+        _collect_from_rows(bits, thresholds, candidates.index[these], candidates.value[these], candidates.count[these])
         if self.both:
-            found = self._of_columns
-            _largest_of_columns(bits, found.largest)
-            thresholds = self._thresholds(found.largest)
-            _collect_from_columns(bits, start, thresholds, found.index, found.value, found.count)
+            candidates = self._of_columns
+            _largest_of_columns(bits, candidates.largest)
+            thresholds = self._thresholds(candidates.largest)
+            _collect_from_columns(bits, start, thresholds, candidates.index, candidates.value, candidates.count)
 
     def _thresholds(self, largest: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Bits of the lowest similarity that may be the true maximum; the largest integer if that is not > 0."""
@@ -217,21 +217,21 @@ class _Search(_TorchSearch):
         return np.where(none, self._largest, bits).astype(self._integer)
 
     def _decide(
-        self, found: _Candidates, queries: Tensor, candidates: Tensor, candidate_first: int, query_first: int
+        self, gathered: _Candidates, queries: Tensor, candidates: Tensor, candidate_first: int, query_first: int
     ) -> Nearest:
         best = Nearest.none(len(queries))
-        thresholds = self._thresholds(found.largest)
+        thresholds = self._thresholds(gathered.largest)
         _compare(
             queries.numpy(),
             candidates.numpy(),
             thresholds,
-            found.index,
-            found.value,
-            found.count,
+            gathered.index,
+            gathered.value,
+            gathered.count,
             best.value,
             best.index,
         )
-        left = np.flatnonzero((found.count > CAPACITY) | (thresholds == self._largest))
+        left = np.flatnonzero((gathered.count > CAPACITY) | (thresholds == self._largest))
         for start in range(0, len(left), self.chunk_rows):
             some = left[start : start + self.chunk_rows]
             best.offer(some, self._all(some, queries, candidates, query_first, candidate_first))
@@ -326,7 +326,7 @@ def _largest_of_columns(bits, largest):  # type: ignore[no-untyped-def]
 def _collect_from_rows(bits, thresholds, index, value, count):  # type: ignore[no-untyped-def]
     for i in numba.prange(len(bits)):
         threshold = thresholds[i]
-        found = 0
+        filled = 0
         for start in range(0, bits.shape[1], BLOCK):
             some = bits[i, start : start + BLOCK]
             near = False
@@ -336,11 +336,11 @@ def _collect_from_rows(bits, thresholds, index, value, count):  # type: ignore[n
                 continue
             for j in range(len(some)):
                 if some[j] >= threshold:
-                    if found < CAPACITY:
-                        index[i, found] = start + j
-                        value[i, found] = some[j]
-                    found = min(found + 1, CAPACITY + 1)
-        count[i] = found
+                    if filled < CAPACITY:
+                        index[i, filled] = start + j
+                        value[i, filled] = some[j]
+                    filled = min(filled + 1, CAPACITY + 1)
+        count[i] = filled
 
 
 @compiled()

@@ -43,17 +43,19 @@ class InfoNCE(Objective):
         from psp.training.negatives.candidates import candidates
 
         rows, margin, scale = batch.rows, self.train["margin"], self.train["scale"]
-        found = candidates(batch.pairs, rows, batch.negatives, self.train["mask_equal"])
-        masked = torch.from_numpy(found.masked).to(batch.device) if found.masked.any() else None
+        further = candidates(batch.pairs, rows, batch.negatives, self.train["mask_equal"])
+        masked = torch.from_numpy(further.masked).to(batch.device) if further.masked.any() else None
         extra = None
         if batch.negatives is not None:
-            shares = [batch.share(len(part)) for part in (found.source, found.target)]
+            shares = [batch.share(len(part)) for part in (further.source, further.target)]
             extra = (shares[0].stop - shares[0].start, shares[1].stop - shares[1].start)
 
         def loss(vectors: Tensor) -> Tensor:
             return infonce_objective(vectors, margin, scale, masked, batch.group, extra=extra)
 
-        return PairComparison([rows, rows + len(batch.pairs), found.source, found.target], loss, found.without_negative)
+        return PairComparison(
+            [rows, rows + len(batch.pairs), further.source, further.target], loss, further.without_negative
+        )
 
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         return math.log1p((pairs - 1) * math.exp(self.train["scale"] * self.train["margin"]))

@@ -129,16 +129,16 @@ class Checkpoints:
         """
         for folder in reversed(self._folders()):
             try:
-                found = Checkpoint.read(folder)
+                checkpoint = Checkpoint.read(folder)
             except Damaged as error:
                 log.warning("%s; removed. The one before it serves as well, if there is one", error)
                 _remove(folder)
                 continue
-            step = found.state["step"]
-            changes = self._changes(found.state)
+            step = checkpoint.state["step"]
+            changes = self._changes(checkpoint.state)
             if not changes:
-                self._before, self._last_step = found, step
-                return found
+                self._before, self._last_step = checkpoint, step
+                return checkpoint
             if all(change.startswith(CONDITIONS) for change in changes):
                 raise DataError(
                     f"holds a training at step {step:,}, and {', '.join(changes)}: it would round otherwise. "
@@ -221,8 +221,8 @@ class Checkpoints:
     def _folders(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
-        found = {int(match[1]): path for path in self.folder.iterdir() if (match := _NAME.fullmatch(path.name))}
-        return [found[step] for step in sorted(found)]
+        folders = {int(match[1]): path for path in self.folder.iterdir() if (match := _NAME.fullmatch(path.name))}
+        return [folders[step] for step in sorted(folders)]
 
     def _changes(self, state: Mapping[str, Any]) -> list[str]:
         """The differences between this run and the one that wrote a checkpoint's state."""

@@ -73,14 +73,14 @@ class WeightSnapshot:
 
     def tensors(self) -> dict[str, Tensor]:
         """What it holds, on the CPU; read from disk as it is used."""
-        found = {}
+        tensors = {}
         for name, (file, dtype, shape) in self._files.items():
             if not shape.numel():
-                found[name] = torch.empty(shape, dtype=dtype)
+                tensors[name] = torch.empty(shape, dtype=dtype)
                 continue
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-            found[name] = torch.from_numpy(np.frombuffer(mapped, dtype=np.uint8)).view(dtype).reshape(shape)
-        return found
+            tensors[name] = torch.from_numpy(np.frombuffer(mapped, dtype=np.uint8)).view(dtype).reshape(shape)
+        return tensors
 
     def _file(self, name: str, weight: Tensor) -> IO[bytes]:
         if name not in self._files:

@@ -68,13 +68,13 @@ class DistillationTargets:
                 entries = json.loads(file.read(length))
             self.about: dict[str, Any] = json.loads(entries.pop("__metadata__")[KIND])
             self._sample: list[list[Any]] = self.about.pop("sample")
-            found = {
+            tensors = {
                 name: np.memmap(
                     self.path, types[entry["dtype"]], "r", 8 + length + entry["data_offsets"][0], tuple(entry["shape"])
                 )
                 for name, entry in entries.items()
             }
-            self.vectors, self.rows, self.nearest = found["vectors"], found["rows"], found.get("nearest")
+            self.vectors, self.rows, self.nearest = tensors["vectors"], tensors["rows"], tensors.get("nearest")
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror or error}; run the step teach", self.path) from None
         except (ValueError, KeyError, TypeError, struct.error) as error:
@@ -122,8 +122,8 @@ class DistillationTargets:
         """
         for number, *sides in self._sample:
             if first <= number < first + len(columns[0]):
-                found = [side[number - first] for side in columns[:2]]
-                if found != sides:
+                pair = [side[number - first] for side in columns[:2]]
+                if pair != sides:
                     raise DataError(
                         f"pair {number + 1:,} is another one now; the file is of another run; run the step teach again",
                         self.path,
@@ -152,10 +152,10 @@ class DistilledPairs:
         for start in range(0, len(self), _READ):
             block = self.read(start, min(start + _READ, len(self)))
             for side, sentences in enumerate((block.source, block.target)):
-                found, first = np.unique(block.teacher_rows[:, side], return_index=True)
-                new = (found >= 0) & ~seen[found.clip(min=0)]
-                seen[found[new]] = True
-                rows.append(found[new])
+                teacher_rows, first = np.unique(block.teacher_rows[:, side], return_index=True)
+                new = (teacher_rows >= 0) & ~seen[teacher_rows.clip(min=0)]
+                seen[teacher_rows[new]] = True
+                rows.append(teacher_rows[new])
                 parts.append(sentences.take(first[new]))
         if not seen.all():
             raise DataError("has vectors of sentences that no pair has; make it again", self._targets.path)

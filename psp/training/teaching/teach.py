@@ -104,9 +104,9 @@ def teach(
             )
         encoder = load_encoder(settings.encoder)
         identity = identity_of(encoder, settings.encoder)
-        found = _Blocks(encoder, identity, settings, cache / identity[:32])
+        embedded = _Blocks(encoder, identity, settings, cache / identity[:32])
         with atomic(out) as temporary, temporary.open("w+b") as file:
-            dim = found.dim(order[:BLOCK])
+            dim = embedded.dim(order[:BLOCK])
             shapes = {"vectors": ("F16", (len(order), dim)), "rows": ("I32", (seen, 2))}
             among = min(settings.among, len(order) - 1) if settings.in_neighbourhoods else 0
             if among:
@@ -129,7 +129,7 @@ def teach(
             with Progress(f"embedding by {settings.encoder}", "sentences", len(order)) as bar:
                 for start in range(0, len(order), BLOCK):
                     part = order[start : start + BLOCK]
-                    file.write(found(part).tobytes())
+                    file.write(embedded(part).tobytes())
                     bar.add(len(part))
             del kept
             file.write(rows.tobytes())
@@ -151,10 +151,10 @@ def identity_of(encoder: TextEncoder, name: str) -> str:
     own = getattr(encoder, "identity", None)
     if own is not None:
         return str(own)
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(encoder_files(name)):
-        found.update(hashlib.sha256(Path(path).read_bytes()).digest())
-    return found.hexdigest()
+        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+    return digest.hexdigest()
 
 
 class _Blocks:
@@ -179,27 +179,27 @@ class _Blocks:
                 f"{self._settings.encoder} gives vectors of the shape {vectors.shape} for {len(sentences)} sentences, "
                 "or some that are not finite; name another teacher"
             )
-        found = similarity.unit(vectors).astype(np.float16)
+        units = similarity.unit(vectors).astype(np.float16)
         with atomic(path) as temporary, temporary.open("wb") as file:
-            np.save(file, found)
-        return found
+            np.save(file, units)
+        return units
 
     def _read(self, path: Path, sentences: int) -> Vectors:
         try:
-            found = np.load(path)
-            if found.dtype != np.float16 or found.ndim != 2 or len(found) != sentences:
-                raise ValueError(f"{found.dtype} {found.shape} for {sentences} sentences")
+            vectors = np.load(path)
+            if vectors.dtype != np.float16 or vectors.ndim != 2 or len(vectors) != sentences:
+                raise ValueError(f"{vectors.dtype} {vectors.shape} for {sentences} sentences")
         except (OSError, ValueError, EOFError) as error:
             raise DataError(f"damaged ({error}); delete it, and its sentences are embedded again", path) from None
-        return np.asarray(found)
+        return np.asarray(vectors)
 
     def _digest(self, sentences: Sequence[str]) -> str:
-        found = hashlib.sha256(self._key)
+        digest = hashlib.sha256(self._key)
         for sentence in sentences:
             data = sentence.encode()
-            found.update(struct.pack("<Q", len(data)))
-            found.update(data)
-        return found.hexdigest()[:40]
+            digest.update(struct.pack("<Q", len(data)))
+            digest.update(data)
+        return digest.hexdigest()[:40]
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         if self._settings.precision == "float32":
@@ -222,15 +222,15 @@ def _sides(
 
 def _distinct(pairs: Path, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]) -> tuple[int, set[str]]:
     """The number of pairs, and their distinct sentences that are to be taught."""
-    seen, found = 0, set[str]()
+    seen, distinct = 0, set[str]()
     for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
         seen += len(text)
         for side, sentences in enumerate(sides):
             if wanted[:, side].all():
-                found.update(sentences)
+                distinct.update(sentences)
             else:
-                found.update(sentences[row] for row in np.flatnonzero(wanted[:, side]))
-    return seen, found
+                distinct.update(sentences[row] for row in np.flatnonzero(wanted[:, side]))
+    return seen, distinct
 
 
 def _rows(
@@ -248,8 +248,10 @@ def _rows(
     for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
         stop = start + len(text)
         for side, sentences in enumerate(sides):
-            found = np.fromiter((places.get(sentence, NONE) for sentence in sentences), np.int32, len(sentences))
-            rows[start:stop, side] = np.where(wanted[:, side], found, NONE)
+            places_of_side = np.fromiter(
+                (places.get(sentence, NONE) for sentence in sentences), np.int32, len(sentences)
+            )
+            rows[start:stop, side] = np.where(wanted[:, side], places_of_side, NONE)
         rows[start:stop, 1][text] = TEXT
         for number in wanted_rows[(wanted_rows >= start) & (wanted_rows < stop)].tolist():
             sample.append([number, sides[0][number - start], sides[1][number - start]])
@@ -288,13 +290,13 @@ def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
     """
     with Progress("finding neighbours", "sentences", len(vectors)) as bar:
         if len(vectors) < MANY:
-            found = nearest(vectors, vectors, count + 1, bar).numbers
+            nearest_rows = nearest(vectors, vectors, count + 1, bar).numbers
         else:
-            found = _by_clusters(vectors, count + 1, bar)
-    own = found == np.arange(len(found))[:, None]
+            nearest_rows = _by_clusters(vectors, count + 1, bar)
+    own = nearest_rows == np.arange(len(nearest_rows))[:, None]
     # A sentence whose own vector is not among its nearest (equal ones may come first) loses the last.
     own[~own.any(axis=1), -1] = True
-    others = found[~own].reshape(len(found), count)
+    others = nearest_rows[~own].reshape(len(nearest_rows), count)
     for place in range(1, count):
         others[:, place] = np.where(others[:, place] < 0, others[:, place - 1], others[:, place])
     return np.ascontiguousarray(np.maximum(others, 0), dtype="<i4")
@@ -311,12 +313,12 @@ def _by_clusters(vectors: Vectors, count: int, bar: Progress) -> npt.NDArray[np.
     parts = range(0, len(vectors), QUERIES)
     for start in parts:
         index.add(np.ascontiguousarray(vectors[start : start + QUERIES], np.float32))
-    found = np.empty((len(vectors), count), np.int64)
+    numbers = np.empty((len(vectors), count), np.int64)
     for start in parts:
         queries = np.ascontiguousarray(vectors[start : start + QUERIES], np.float32)
-        found[start : start + QUERIES] = index.search(queries, count)[1]
+        numbers[start : start + QUERIES] = index.search(queries, count)[1]
         bar.add(len(queries))
-    return found
+    return numbers
 
 
 def _mean_cosine(vectors: Vectors, closest: npt.NDArray[np.int32]) -> float:

@@ -205,15 +205,15 @@ def _run(job: TransformerTraining) -> TransformerReport:
             checkpoints.keep(known)
         log.info("training %s on %s: %d pairs, %s pooling", base, device, len(dataset), settings.pooling)
         begun = time.perf_counter()
-        found = trainer.run(
+        outcome = trainer.run(
             model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=job.seed
         )
-        if found["stopped"]:
+        if outcome["stopped"]:
             raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal or signal.SIGTERM)
         if not first:
             return cast("TransformerReport", {})
         seconds = round(time.perf_counter() - begun, 2)
-        history = [{"step": row["step"], **_scores(row, "dev")} for row in found["history"] if "dev" in row]
+        history = [{"step": row["step"], **_scores(row, "dev")} for row in outcome["history"] if "dev" in row]
         report: dict[str, Any] = {
             "format": 1,
             "encoder": "transformer",
@@ -230,15 +230,15 @@ def _run(job: TransformerTraining) -> TransformerReport:
                 else {"teacher": {**_about(targets), "untaught": without_target, "sha256": of_teacher}}
             ),
             "cut": known["cut"],
-            "steps": found["steps"],
-            "loss": found["loss"],
+            "steps": outcome["steps"],
+            "loss": outcome["loss"],
             "development": {"before": known["before"], "after": history},
         }
         times = {
-            "pairs_per_second": round(found["mini_batches"] * settings.batch_size / max(found["seconds"], 1e-9), 1),
+            "pairs_per_second": round(outcome["mini_batches"] * settings.batch_size / max(outcome["seconds"], 1e-9), 1),
             "seconds": seconds,
         }
-        trainer.write_timing(train_dir / "timing.csv", found["steps"], count * settings.epochs, **times)
+        trainer.write_timing(train_dir / "timing.csv", outcome["steps"], count * settings.epochs, **times)
         if out_dir is not None:
             encoder = {"base": base, "pooling": settings.pooling, "max_length": settings.max_length}
             save_transformer(out_dir, model.to("cpu"), dict(job.model_config), encoder)
@@ -246,7 +246,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
         checkpoints.clear()
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
-    return cast("TransformerReport", {**report, **times, "resumed_at": found["resumed_at"]})
+    return cast("TransformerReport", {**report, **times, "resumed_at": outcome["resumed_at"]})
 
 
 def _join(device: str) -> ProcessGroup:
@@ -267,5 +267,5 @@ def _about(targets: DistillationTargets) -> dict[str, Any]:
     return {key: targets.about[key] for key in keys}
 
 
-def _scores(found: Mapping[str, Any], key: str = "score") -> dict[str, Any]:
-    return {"score": found[key], "pearson": found["pearson"], "error": found["error"]}
+def _scores(scores: Mapping[str, Any], key: str = "score") -> dict[str, Any]:
+    return {"score": scores[key], "pearson": scores["pearson"], "error": scores["error"]}

@@ -100,8 +100,8 @@ def build(folder: Path, settings: TransformerSettings, device: str, base: str) -
         )
     except Exception as error:  # of whatever it tries: transformers', tokenizers', safetensors', json's
         advice = "psp runs no code that a base brings" if "trust_remote_code" in str(error) else "name another base"
-        said = " ".join(str(error).split())[:300]
-        raise PspError(f"the base {base} cannot be loaded: {said}; {advice}") from error
+        problem = " ".join(str(error).split())[:300]
+        raise PspError(f"the base {base} cannot be loaded: {problem}; {advice}") from error
     positions = getattr(transformer.config, "max_position_embeddings", None)
     # RoBERTa and its kin count positions from that after padding.
     usable = positions and positions - (transformer.config.pad_token_id + 1 if _counts_from_padding(transformer) else 0)

@@ -88,8 +88,8 @@ def count_cut(dataset: Any, tokenizer: Any, max_length: int) -> int:
         for start in range(0, len(dataset), COUNTED):
             rows = dataset[start : start + COUNTED]
             texts = [*rows[SOURCE], *rows[TARGET]]
-            found = tokenizer(texts, add_special_tokens=True, truncation=False, padding=False, verbose=False)
-            cut += sum(len(ids) > max_length for ids in found["input_ids"])
+            encoded = tokenizer(texts, add_special_tokens=True, truncation=False, padding=False, verbose=False)
+            cut += sum(len(ids) > max_length for ids in encoded["input_ids"])
             progress.add(len(rows[SOURCE]))
     if cut:
         log.warning(

@@ -31,8 +31,8 @@ def in_pieces(transformer: Any, texts: int = TEXTS) -> Iterator[None]:
     def forward(features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         mask = features.get(MASK)
         if mask is None or len(mask) <= texts or not mask[:, 0].all():  # padded on the left: another order of columns
-            found: dict[str, Any] = whole(features, **kwargs)
-            return found
+            output: dict[str, Any] = whole(features, **kwargs)
+            return output
         lengths = mask.sum(1)
         order = torch.argsort(lengths, descending=True, stable=True)
         states = []

@@ -89,16 +89,16 @@ class TrainerCheckpoints:
 
     def latest(self) -> Path | None:
         """The last checkpoint that is whole; others, left by a killed process, are removed."""
-        found: dict[int, Path] = {}
+        folders: dict[int, Path] = {}
         for path in self.folder.glob("checkpoint-*"):
             if not (match := re.fullmatch(r"checkpoint-(\d+)", path.name)):
                 continue
             if (path / WHOLE).is_file():
-                found[int(match[1])] = path
+                folders[int(match[1])] = path
             else:
                 log.warning("%s: an unfinished checkpoint, removed", path)
                 shutil.rmtree(path, ignore_errors=True)
-        return found[max(found)] if found else None
+        return folders[max(folders)] if folders else None
 
     def clear(self) -> None:
         """Remove all: training has ended well."""
@@ -118,10 +118,10 @@ class EmbedderInTraining:
 
     def embed_raw_text(self, sentences: Sequence[str], /) -> np.ndarray:
         """Embed texts, float32 (n, dim)."""
-        found: np.ndarray = self.model.encode(
+        vectors: np.ndarray = self.model.encode(
             list(sentences), batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
         )
-        return found
+        return vectors
 
 
 def score(model: SentenceTransformer, settings: TransformerSettings, development: DevelopmentSet) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def score(model: SentenceTransformer, settings: TransformerSettings, development
     model.eval()
     bfloat16 = settings.precision == "bfloat16"
     with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        found = development.score(EmbeddingScorer(EmbedderInTraining(model, settings.batch_size)))
+        scores = development.score(EmbeddingScorer(EmbedderInTraining(model, settings.batch_size)))
     model.train(training)
-    log.info("development score %.2f", found["score"])
-    return dict(found)
+    log.info("development score %.2f", scores["score"])
+    return dict(scores)
 
 
 class _Trainer(SentenceTransformerTrainer):
@@ -193,8 +193,8 @@ class _Follower(TrainerCallback):
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, **kwargs: Any) -> None:
         if self.development is not None and not self.stopped:
-            found = score(model, self.settings, self.development)
-            self.trainer.log({"dev": found["score"], "pearson": found["pearson"], "error": found["error"]})
+            scores = score(model, self.settings, self.development)
+            self.trainer.log({"dev": scores["score"], "pearson": scores["pearson"], "error": scores["error"]})
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         # After the library has written all of it. A process that is killed before leaves a folder without this file.

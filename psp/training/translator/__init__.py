@@ -172,7 +172,7 @@ def train_translator(
             **trained,
             "development": {
                 "pairs": len(development),
-                "scores": [{"step": step, "bleu": found} for step, found in trainer.scores],
+                "scores": [{"step": step, "bleu": bleu} for step, bleu in trainer.scores],
             },
             "signatures": signatures,
             "sets": {
@@ -202,13 +202,13 @@ def _score(
 
     search = {"beam": settings.beam, "batch_tokens": 2048}
     sources, references = [source for source, _, _ in rows], [target for _, target, _ in rows]
-    found: dict[str, Any] = {"pairs": len(rows)}
+    scores: dict[str, Any] = {"pairs": len(rows)}
     by_corpus: dict[str, dict[str, Any]] = {}
     for computed in COMPUTED:
         translator = load_translator({**trained_settings(folder), **search, "compute_type": computed}, threads=threads)
         best = [hypotheses[0] for hypotheses in translator.translate(sources)]
         texts, overlong = [one.text for one in best], [not one.ended for one in best]
-        found[computed] = {
+        scores[computed] = {
             **score.scores(texts, references, language),
             **score.faults(sources, texts, overlong),
         }
@@ -218,4 +218,4 @@ def _score(
                 one = by_corpus.setdefault(name, {"pairs": len(places)})
                 ours, theirs = ([values[place] for place in places] for values in (texts, references))
                 one[computed] = score.scores(ours, theirs, language)
-    return {**found, "corpora": by_corpus}
+    return {**scores, "corpora": by_corpus}

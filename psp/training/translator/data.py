@@ -102,8 +102,8 @@ def encode_pairs(
                     for source, target, wrong in zip(sources, targets, drawn, strict=True)
                 )
             for side, texts in (("source", sources), ("target", targets)):
-                found = processor.encode(list(texts), out_type=int, num_threads=threads)
-                for number, ids in enumerate(found):
+                encoded = processor.encode(list(texts), out_type=int, num_threads=threads)
+                for number, ids in enumerate(encoded):
                     whole = len(ids) <= max_tokens
                     if not whole:
                         counts["cut"] += 1
@@ -113,9 +113,9 @@ def encode_pairs(
                     if side == "source":
                         ids.append(end)
                     else:
-                        found[number] = [start, *ids, end] if whole else [start, *ids]
-                lengths[side].append(np.fromiter(map(len, found), np.int64, len(found)))
-                flat = np.fromiter(itertools.chain.from_iterable(found), np.uint16)
+                        encoded[number] = [start, *ids, end] if whole else [start, *ids]
+                lengths[side].append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+                flat = np.fromiter(itertools.chain.from_iterable(encoded), np.uint16)
                 files[side].write(flat.tobytes())
             counts["pairs"] += len(block)
             bar.add(len(block))

@@ -68,5 +68,5 @@ def smoothed_cross_entropy(
         The sum, float32 (); as ``torch.nn.functional.cross_entropy`` with ``reduction="sum"``.
     """
     with torch.autocast(hidden.device.type, enabled=False):
-        found: Tensor = _SmoothedCrossEntropy.apply(hidden, weight, target, smoothing, bfloat16)
-        return found
+        loss: Tensor = _SmoothedCrossEntropy.apply(hidden, weight, target, smoothing, bfloat16)
+        return loss

@@ -78,8 +78,8 @@ class Attention(nn.Module):
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool = False) -> Tensor:
         """What the sublayer adds, (n, length, dim); where ``mask`` is false, nothing is looked at."""
-        found = attention(query, key, value, mask, causal).transpose(1, 2)
-        joined: Tensor = self.out(found.reshape(found.shape[0], found.shape[1], -1))
+        attended = attention(query, key, value, mask, causal).transpose(1, 2)
+        joined: Tensor = self.out(attended.reshape(attended.shape[0], attended.shape[1], -1))
         return joined
 
 
@@ -255,7 +255,7 @@ class TranslatorModel(nn.Module):
         for layer in self.decoder:
             assert isinstance(layer, DecoderLayer)
             read.append(layer.source_attention.read_source(encoded))
-        found: list[list[int]] = [[] for _ in range(len(source))]
+        translations: list[list[int]] = [[] for _ in range(len(source))]
         alive = list(range(len(source)))
         last = torch.full((len(source), 1), start, dtype=torch.int64, device=source.device)
         for place in range(min(max(most, default=0), POSITIONS)):
@@ -276,8 +276,8 @@ class TranslatorModel(nn.Module):
             going = []
             for row, piece in enumerate(ids.tolist()):
                 if piece != end:
-                    found[alive[row]].append(piece)
-                    if len(found[alive[row]]) < most[alive[row]]:
+                    translations[alive[row]].append(piece)
+                    if len(translations[alive[row]]) < most[alive[row]]:
                         going.append(row)
             if not going:
                 break
@@ -288,7 +288,7 @@ class TranslatorModel(nn.Module):
                 mask = None if mask is None else mask[rows]
                 read = [(key[rows], value[rows]) for key, value in read]
                 written = [None if one is None else (one[0][rows], one[1][rows]) for one in written]
-        return found
+        return translations
 
 
 def position_encodings(count: int, dim: int) -> Tensor:

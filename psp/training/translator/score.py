@@ -32,28 +32,28 @@ def scores(hypotheses: Sequence[str], references: Sequence[str], language: str) 
     Raises:
         PspError: sacrebleu is missing.
     """
-    metrics, found = _metrics(), {}
+    metrics, values = _metrics(), {}
     for prefix, lower in (("", False), ("lower_", True)):
         for name, metric in (
             ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"), lowercase=lower)),
             ("chrf", metrics.CHRF(lowercase=lower)),
         ):
             score = metric.corpus_score(list(hypotheses), [list(references)])
-            found[prefix + name] = round(float(score.score), 2)
-    return found
+            values[prefix + name] = round(float(score.score), 2)
+    return values
 
 
 def signatures(language: str) -> dict[str, str]:
     """sacrebleu's description of each score, by which others can repeat it."""
     metrics = _metrics()
-    found = {}
+    texts = {}
     for name, metric in (
         ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"))),
         ("chrf", metrics.CHRF()),
     ):
         metric.corpus_score(["a"], [["a"]])  # only then it knows the number of references
-        found[name] = str(metric.get_signature())
-    return found
+        texts[name] = str(metric.get_signature())
+    return texts
 
 
 def faults(sources: Sequence[str], hypotheses: Sequence[str], overlong: Sequence[bool]) -> dict[str, int]:

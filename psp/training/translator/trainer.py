@@ -135,8 +135,8 @@ class TranslatorTrainer:
             DataError: a file cannot be written.
         """
         files: Mapping[str, bytes] = {}
-        if (found := self.checkpoints.latest()) is not None:
-            files = self._go_on(found)
+        if (checkpoint := self.checkpoints.latest()) is not None:
+            files = self._go_on(checkpoint)
         begun, before = time.monotonic(), self.seconds
         with contextlib.ExitStack() as stack:
             tables = {name: CsvLog(self.folder / name, kind, files.get(name, b"")) for name, kind in _TABLES.items()}
@@ -257,13 +257,13 @@ class TranslatorTrainer:
             self.network, self.processor, [source for source, _ in self.development], self.settings.max_tokens
         )
         self.flat.weights.copy_(own)
-        found = bleu(texts, [target for _, target in self.development], self.target_language)
-        if not self.scores or found > max(score for _, score in self.scores):
+        bleu_now = bleu(texts, [target for _, target in self.development], self.target_language)
+        if not self.scores or bleu_now > max(score for _, score in self.scores):
             self.tensors["best.weights"].copy_(kept)
-        self.scores.append((self.step, found))
-        table.row({"step": self.step, "bleu": found})
-        log.info("step %d: BLEU %.2f on %d development pairs", self.step, found, len(self.development))
-        return found
+        self.scores.append((self.step, bleu_now))
+        table.row({"step": self.step, "bleu": bleu_now})
+        log.info("step %d: BLEU %.2f on %d development pairs", self.step, bleu_now, len(self.development))
+        return bleu_now
 
     def _save(self) -> None:
         best = max(self.scores, key=lambda one: (one[1], -one[0]))[0] if self.scores else 0
@@ -275,11 +275,11 @@ class TranslatorTrainer:
         files = {name: (self.folder / name).read_bytes() for name in _TABLES}
         self.checkpoints.save(self.step, self.tensors, state, files, same="best")
 
-    def _go_on(self, found: Checkpoint) -> dict[str, bytes]:
+    def _go_on(self, checkpoint: Checkpoint) -> dict[str, bytes]:
         """Take over a checkpoint; return what the tables held then."""
-        state = found.state
+        state = checkpoint.state
         for name, tensor in self.tensors.items():
-            tensor.copy_(found.tensor(name))
+            tensor.copy_(checkpoint.tensor(name))
         self.step = self.resumed_at = int(state["step"])
         self._steps.fill_(self.step)
         self.epoch, self.place, self.seen, self.tokens = (state[key] for key in ("epoch", "place", "seen", "tokens"))
@@ -289,8 +289,8 @@ class TranslatorTrainer:
         self._logged = tuple(state["logged"])
         if self.place >= len(self.batches):
             self.epoch, self.place = self.epoch + 1, 0
-        log.info("going on at step %d from %s", self.step, found.folder)
-        return found.files(tuple(_TABLES))
+        log.info("going on at step %d from %s", self.step, checkpoint.folder)
+        return checkpoint.files(tuple(_TABLES))
 
 
 def translate_greedily(network: TranslatorModel, processor: Any, texts: Sequence[str], max_tokens: int) -> list[str]:
@@ -306,7 +306,7 @@ def translate_greedily(network: TranslatorModel, processor: Any, texts: Sequence
     start, end = processor.bos_id(), processor.eos_id()
     ids = [one[:max_tokens] for one in processor.encode(list(texts), out_type=int)]
     order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
-    found = [""] * len(ids)
+    translations = [""] * len(ids)
     for begin in range(0, len(order), _AT_A_TIME):
         places = order[begin : begin + _AT_A_TIME]
         source, there = padded([np.array([*ids[place], end]) for place in places])
@@ -314,5 +314,5 @@ def translate_greedily(network: TranslatorModel, processor: Any, texts: Sequence
         most = [limit(len(ids[place])) for place in places]
         written = network.greedy(source.to(device), mask, start=start, end=end, never=processor.unk_id(), most=most)
         for place, text in zip(places, processor.decode(written), strict=True):
-            found[place] = text
-    return found
+            translations[place] = text
+    return translations

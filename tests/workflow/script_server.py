@@ -1,0 +1,120 @@
+"""Runs the scripts of Snakemake's jobs in forks of one process that has imported the libraries that they take.
+
+A third and more of a small job's time is torch, SciPy and numba being imported. What belongs to the project is not:
+each fork imports ``psp`` from the copy that its environment names.
+
+``python script_server.py SOCKET`` serves; ``python -SE script_server.py SOCKET SCRIPT`` asks it to run a script here,
+with this process's folder, environment and outputs, and ends as that does.
+"""
+
+import array
+import atexit
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+import types
+from pathlib import Path
+
+_LONGEST = 1 << 20
+
+
+def ask(address: str, script: str) -> int:
+    """Have a script run; its exit status."""
+    with socket.socket(socket.AF_UNIX) as server:
+        while server.connect_ex(address):  # it is still importing
+            time.sleep(0.1)
+        here = json.dumps({"script": script, "folder": str(Path.cwd()), "environment": dict(os.environ)}).encode()
+        files = array.array("i", [1, 2])
+        server.sendmsg([len(here).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+        server.sendall(here)
+        answer = server.recv(1)
+    return answer[0] if answer else 1
+
+
+def serve(address: str) -> None:
+    """Answer until standard input ends."""
+    # What jobs import beside psp.
+    import fasttext  # noqa: F401
+    import h5py  # noqa: F401
+    import jinja2  # noqa: F401
+    import msgspec  # noqa: F401
+    import numba  # noqa: F401
+    import scipy.sparse
+    import scipy.stats  # noqa: F401
+    import sentencepiece  # noqa: F401
+    import snakemake.iocontainers  # noqa: F401
+    import torch  # noqa: F401
+
+    gc.freeze()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(16)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # those who answer are waited for by nobody
+        while listener in select.select([listener, sys.stdin], [], [])[0]:
+            client, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                answer(client)
+            client.close()
+
+
+def answer(client: socket.socket) -> None:
+    """Run what one client asks for, in a process of its own."""
+    size, files, *_ = socket.recv_fds(client, 4, 2)
+    asked, length = b"", int.from_bytes(size, "big")
+    while len(asked) < length:
+        asked += client.recv(_LONGEST)
+    script = os.fork()
+    if script == 0:
+        client.close()
+        run(json.loads(asked), files)
+    client.send(bytes([min(abs(os.waitstatus_to_exitcode(os.waitpid(script, 0)[1])), 255)]))
+    os._exit(0)
+
+
+def run(asked: dict, files: list) -> None:
+    """Become ``python SCRIPT``."""
+    for number, file in enumerate([os.open(os.devnull, os.O_RDONLY), *files]):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(asked["folder"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    assert "psp" not in sys.modules, "it must be imported from the copy"
+    path = asked["script"]
+    sys.argv = [path]
+    paths = filter(None, asked["environment"].get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:1] = [str(Path(path).parent), *paths]
+    source = Path(path).read_text()
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    main.__file__ = path
+    status: object = 0
+    try:
+        exec(compile(source, path, "exec"), main.__dict__)
+    except SystemExit as ending:
+        status = ending.code
+        if isinstance(status, str):
+            sys.stderr.write(f"{status}\n")
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    # As Python ends, but for clearing all that has been imported, which takes a second.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else int(status is not None))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        sys.exit(ask(*sys.argv[1:]))
+    serve(sys.argv[1])
