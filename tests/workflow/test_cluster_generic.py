@@ -44,10 +44,16 @@ def test_the_demo_runs_through_the_profile(cluster):
 
 def test_a_job_that_is_killed_is_tried_again_and_one_that_is_cancelled_ends(cluster):
     target = "results/demo/sentencepiece.model"
+    slow = cluster.folder / "slow"
+    for script in (cluster.folder / "workflow_scripts").glob("*.py"):  # so that no job ends before it is killed
+        wait = f"import pathlib, time\nwhile pathlib.Path({str(slow)!r}).exists():\n    time.sleep(0.1)\n"
+        script.write_text(wait + script.read_text())
+    slow.touch()
     run = started(cluster, target)
     try:
         group = first_group(run)
         os.killpg(group, signal.SIGKILL)  # as a scheduler does at the end of its time
+        slow.unlink()
         output, _ = run.communicate(timeout=300)
     finally:
         run.kill()
@@ -56,6 +62,7 @@ def test_a_job_that_is_killed_is_tried_again_and_one_that_is_cancelled_ends(clus
     assert (cluster.folder / target).exists()
 
     cluster.folder.joinpath(target).unlink()
+    slow.touch()
     run = started(cluster, target)
     try:
         group = first_group(run)

@@ -57,5 +57,7 @@ def test_the_demo_runs_through_the_slurm_profile(project):
     jobs = re.findall(r"SLURM jobid (\d+)", result.stdout)
     told = subprocess.run(["scontrol", "show", "job"], capture_output=True, text=True, check=True).stdout
     nodes = dict(re.findall(r"JobId=(\d+) .*?\n   NodeList=(\S+)\n", told, re.DOTALL))
-    if len(known := subprocess.run(["sinfo", "-hN", "-o", "%N"], capture_output=True, text=True).stdout.split()) > 1:
-        assert {nodes[job] for job in jobs if job in nodes} == set(known)
+    known = subprocess.run(["sinfo", "-hN", "-o", "%N"], capture_output=True, text=True, check=True).stdout.split()
+    # Which of them depends on whether two jobs meet: on a fast machine each may have ended when the next is submitted.
+    used = {nodes[job] for job in jobs if job in nodes}
+    assert used and used <= set(known)
