@@ -21,6 +21,14 @@ import requests  # noqa: F401
 import smart_open  # noqa: F401
 from snakemake.cli import main
 from snakemake.script import PythonScript
+from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
+from snakemake_interface_report_plugins.registry import ReportPluginRegistry
+from snakemake_interface_scheduler_plugins.registry import SchedulerPluginRegistry
+from snakemake_interface_storage_plugins.registry import StoragePluginRegistry
+
+# Each looks for its plugins once; that of loggers would find psp's.
+for registry in (ExecutorPluginRegistry, ReportPluginRegistry, SchedulerPluginRegistry, StoragePluginRegistry):
+    registry()
 
 own = str(Path(__file__).with_name("script_server.py"))
 address = f"{tempfile.mkdtemp()}/scripts"

@@ -14,13 +14,13 @@ import pytest
 pytestmark = pytest.mark.slow
 EVAL = "results/demo/eval.json"
 GROUPS = ".snakemake/groups"
+PROFILE = "config/profiles/cluster-generic/config.yaml"
 
 
 @pytest.fixture
 def cluster(project):
     pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="it is not installed (the extra cluster)")
-    profile = project.folder / "config/profiles/cluster-generic/config.yaml"
-    profile.write_text(profile.read_text().replace("checks: 10 ", "checks: 1 "))
+    project.edit(PROFILE, "checks: 10 ", "checks: 1 ")
     return project
 
 
@@ -63,6 +63,8 @@ def test_a_job_that_is_killed_is_tried_again_and_one_that_is_cancelled_ends(clus
 
     cluster.folder.joinpath(target).unlink()
     slow.touch()
+    # Jobs whose state Snakemake is asking for are in none of its lists, and are not cancelled: here it asks once a minute.
+    cluster.edit(PROFILE, "checks: 1 ", "checks: 60 ")
     run = started(cluster, target)
     try:
         group = first_group(run)
