@@ -63,7 +63,7 @@ def test_a_job_that_is_killed_is_tried_again_and_one_that_is_cancelled_ends(clus
 
     cluster.folder.joinpath(target).unlink()
     slow.touch()
-    # Jobs whose state Snakemake is asking for are in none of its lists, and are not cancelled: here it asks once a minute.
+    # A job whose state Snakemake is asking for is in none of its lists, and not cancelled: let it ask once a minute.
     cluster.edit(PROFILE, "checks: 1 ", "checks: 60 ")
     run = started(cluster, target)
     try:
