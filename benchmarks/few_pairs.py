@@ -11,13 +11,8 @@ mean of both directions; and x 100, on SemEval-2017 English.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import os
-import shlex
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -25,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import workflow
 
 from psp.config.config import Config
 from psp.core.errors import ConfigError
@@ -57,11 +53,7 @@ class Row(NamedTuple):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", required=True, metavar="MODEL", help="models of the config, of a pair")
-    parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="of snakemake; default: all")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where config/ and results/ are (default: here)")
+    parser = workflow.parser(__doc__)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, metavar="PAIRS")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3], metavar="SEED")
     parser.add_argument("--pieces", type=int, default=50_000, help="asked of the subword model; few pairs give fewer")
@@ -69,17 +61,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for all figures; those in it are not made again")
     options = parser.parse_args()
-    root = Path(__file__).parents[1]
     archive = "results/downloads/sts/STS.zip"
     targets = [f"results/{name}/pairs/{file}.tsv" for name in options.models for file in ("mix", "heldout")]
     targets.append(archive)
-    command = ["snakemake", "--cores", str(options.cores), "--snakefile", str(root / "Snakefile"), "--notemp"]
-    command += ["--configfile", *options.configfile] if options.configfile else []
-    command += ["--", *targets]
-    if not all((options.folder / target).exists() for target in targets):
-        print(shlex.join(command), flush=True)
-        if status := subprocess.run([sys.executable, "-m", *command], cwd=options.folder, check=False).returncode:
-            raise SystemExit(status)
+    workflow.make(options, targets)
     files = [options.folder / "config/config.yaml", *(options.folder / file for file in options.configfile)]
     rows = [Row(**row) for row in read_json(options.json)] if options.json and options.json.exists() else []
     with job():

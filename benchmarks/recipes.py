@@ -11,14 +11,12 @@ of 29,500 by ours, on 2 cores. Their seconds are then those of one thread.
 
 from __future__ import annotations
 
-import argparse
-import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import workflow
 
 from psp.core import schemas
 from psp.core.files import atomic_text, read_json
@@ -27,20 +25,15 @@ from psp.report.variants_table import table
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", required=True, metavar="MODEL", help="models of the config")
-    parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="default: all")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where the Snakefile is (default: here)")
+    parser = workflow.parser(__doc__, "models of the config")
     parser.add_argument("--out", type=Path, help="a file for the tables, beside printing them")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be run")
     options, further = parser.parse_known_args()
-    command = snakemake(options.models, options.configfile, options.cores, further)
+    targets = [f"results/{model}/variants.json" for model in options.models]
+    command = workflow.command(targets, options.configfile, options.cores, further)
     if options.dry_run:
         command.insert(1, "--dry-run")
-    print(shlex.join(command), flush=True)
-    if status := subprocess.run([sys.executable, "-m", *command], cwd=options.folder, check=False).returncode:
-        raise SystemExit(status)
+    workflow.run(command, options.folder)
     if options.dry_run:
         return
     with job():
@@ -50,13 +43,6 @@ def main() -> None:
             with atomic_text(options.out) as file:
                 file.write(text)
     print(text, end="")
-
-
-def snakemake(models: Sequence[str], configs: Sequence[str], cores: int, further: Sequence[str] = ()) -> list[str]:
-    """The command line that makes the models' variants.json."""
-    targets = [f"results/{model}/variants.json" for model in models]
-    config = ["--configfile", *configs] if configs else []
-    return ["snakemake", "--cores", str(cores), *config, *further, "--", *targets]
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -17,11 +17,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
-import shlex
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import workflow
 
 from psp.config.config import Config
 from psp.core.files import read_json, write_json
@@ -174,11 +171,7 @@ class _Inputs(dict[str, Any]):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", required=True, metavar="MODEL", help="models of the config, of a pair")
-    parser.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="and threads; default: all")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where config/ and results/ are (default: here)")
+    parser = workflow.parser(__doc__)
     parser.add_argument("--parts", nargs="+", type=int, default=[64, 16, 4, 2, 1], help="one in so many of the pairs")
     parser.add_argument("--passes", nargs="+", type=int, default=[3, 6, 12])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
@@ -187,15 +180,7 @@ def main() -> None:
     parser.add_argument("--to", nargs="+", type=int, default=[6_460_000, 25_850_000], metavar="PAIRS")
     parser.add_argument("--json", type=Path, required=True, help="a file for all figures")
     options = parser.parse_args()
-    targets = [f"results/{name}/eval.json" for name in options.models]
-    command = ["snakemake", "--cores", str(options.cores), "--notemp"]
-    command += ["--snakefile", str(Path(__file__).parents[1] / "Snakefile")]
-    command += ["--configfile", *options.configfile] if options.configfile else []
-    command += ["--", *targets]
-    if not all((options.folder / target).exists() for target in targets):
-        print(shlex.join(command), flush=True)
-        if status := subprocess.run([sys.executable, "-m", *command], cwd=options.folder, check=False).returncode:
-            raise SystemExit(status)
+    workflow.make(options, [f"results/{name}/eval.json" for name in options.models])
     rows = [Row(**row) for row in read_json(options.json)] if options.json.exists() else []
     with job():
         config = Config.load([options.folder / "config/config.yaml", *map(options.folder.joinpath, options.configfile)])

@@ -215,6 +215,8 @@ def _sampled(
         if left[language]:
             left[language] -= 1
             yield row
+        elif not left.any():
+            return
 
 
 def _lines(rows: Iterable[tuple[str, str, str]], sample: int, counts: dict[str, int], mixed: Path) -> Iterator[bytes]:

@@ -46,6 +46,8 @@ class Epoch:
         buffer_blocks: int = BUFFER_BLOCKS,
         sampling: LanguageSampling | None = None,
     ) -> None:
+        if sampling is not None:
+            block_pairs = sampling.block_pairs
         self._source, self._sampling = source, sampling
         self._generator = np.random.default_rng([seed, epoch])
         self._take = None if sampling is None else partial(_sampled, sampling, (seed, epoch), block_pairs)

@@ -1,12 +1,12 @@
 """Variants side by side: the figures of their seeds, from files as a run writes them."""
 
-import importlib.util
 import statistics
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import recipes
+import workflow
 
 from psp.cli.main import main
 from psp.core import schemas
@@ -16,7 +16,6 @@ from psp.evaluation.seeds import summary
 from psp.models.scores import compared_metrics
 from psp.report.variants_table import table
 
-ROOT = Path(__file__).parent.parent.parent
 CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
 
 
@@ -178,17 +177,14 @@ def test_show_prints_what_is_there(tmp_path, capsys):
 
 
 def test_the_benchmarks_page_has_the_command_and_each_models_table(tmp_path):
-    module = importlib.util.spec_from_file_location("recipes", ROOT / "benchmarks/recipes.py")
-    recipes = importlib.util.module_from_spec(module)
-    module.loader.exec_module(recipes)
     write_json(tmp_path / "variants.json", made_up())
     fr = recipes.read(tmp_path / "variants.json")
-    command = recipes.snakemake(["fr", "en"], ["config/sample.yaml"], 2)
+    command = workflow.command([f"results/{name}/variants.json" for name in ("fr", "en")], ["config/sample.yaml"], 2)
     text = recipes.page([fr, {**fr, "model": "en"}], command)
     assert (
         "snakemake --cores 2 --configfile config/sample.yaml -- results/fr/variants.json results/en/variants.json\n"
     ) in text
-    aside = recipes.snakemake(["fr"], [], 2, ["--set-threads", "train_variant=1"])
+    aside = workflow.command(["results/fr/variants.json"], [], 2, ["--set-threads", "train_variant=1"])
     assert " ".join(aside) == "snakemake --cores 2 --set-threads train_variant=1 -- results/fr/variants.json"
     _, first, second = text.split("### ")
     assert first.startswith("fr\n") and second.startswith("en\n")
