@@ -44,6 +44,10 @@ hypothesis.settings.load_profile("psp")
 
 LEVEL = logging.getLogger().level
 
+# Before torch is imported, in pytest's processes and in whatever they start: threads that spin while they wait for one
+# another take the cores of the other processes. Two small translators took 225 s beside two busy processes, 38 s alone.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # A shell starts what it puts in the background deaf to Ctrl-C, and so would be all processes that tests start.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
