@@ -91,9 +91,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """``pytest -n 2``: a file's tests stay together, for they share its fixtures; runs of Snakemake are their own."""
     from xdist.scheduler import LoadScopeScheduling
 
+    # Of those, these have a fixture that takes longer than their tests, which others would wait for.
+    together = ("dist", "new_kinds", "tune", "variants")
+
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid if nodeid.startswith("tests/workflow/") else nodeid.partition("::")[0]
+            file = nodeid.partition("::")[0]
+            folder, _, name = file.rpartition("/test_")
+            return nodeid if folder == "tests/workflow" and name.removesuffix(".py") not in together else file
 
     config.option.loadscopereorder = False  # keep the order above
     return ByFile(config, log)

@@ -268,7 +268,7 @@ def test_an_interrupted_lookup_leaves_no_word_without_its_pieces(
 
 
 @pytest.mark.slow
-def test_a_million_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
+def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
     """English and five other languages, in four scripts: each with the vocabulary of its pairs with English."""
     done = 0
     for language in ("fr", "de", "ar", "tr", "zh"):
@@ -277,9 +277,9 @@ def test_a_million_real_sentences_have_sentencepieces_ids(psp_data: Path) -> Non
             with zipfile.ZipFile(path) as archive:
                 for name in archive.namelist():
                     side = name.rpartition(".")[2]
-                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 110_000:
+                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 30_000:
                         sides[side].update(archive.read(name).decode().split("\n"))
-        texts = [text for side in sides.values() for text in sorted(side)[:110_000]]
+        texts = [text for side in sides.values() for text in sorted(side)[:30_000]]
         model = io.BytesIO()
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(text.lower() for text in texts[::5]), model_writer=model, vocab_size=16_000,
@@ -295,4 +295,4 @@ def test_a_million_real_sentences_have_sentencepieces_ids(psp_data: Path) -> Non
                 expected = expected.without(expected.ids == processor.unk_id(), processor.unk_id())
                 assert np.array_equal(found.offsets, expected.offsets) and np.array_equal(found.ids, expected.ids)
             done += len(texts)
-    assert done > 1_000_000
+    assert done > 500_000

@@ -14,12 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-#: Its children begin with everything imported (the last two by torch, when it is told to be deterministic), and no
-#: thread of their parent's.
+#: Its children begin with everything imported, and no thread of their parent's.
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(
-    ["psp.training.loop", "psp.evaluation.development", "tensorboardX", "torch._inductor", "torch._dynamo"]
-)
+CONTEXT.set_forkserver_preload(["psp.training.loop", "psp.evaluation.development", "tensorboardX"])
 
 
 @dataclass(frozen=True)

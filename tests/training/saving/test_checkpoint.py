@@ -488,7 +488,7 @@ def kill_at_random(job: Job, folder: Path, kills: int) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("changes", "threads"), [({}, 2), ({"select": "last", "negatives": "random"}, 1)], ids=str)
 def test_killed_at_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any], threads: int) -> None:
-    settings = {**job.settings, **changes, "epochs": 6}
+    settings = {**job.settings, **changes, "epochs": 12}
     job = dataclasses.replace(job, folder=tmp_path / "a", settings=settings, threads=threads)
     assert job.run() == 0
     assert len(set(kill_at_random(job, tmp_path / "b", kills=15))) > 2

@@ -226,9 +226,7 @@ def ended(job):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "taught"), [(signal.SIGKILL, False), (signal.SIGTERM, False), (signal.SIGKILL, True)]
-)
+@pytest.mark.parametrize(("number", "taught"), [(signal.SIGTERM, False), (signal.SIGKILL, True)])
 def test_a_killed_training_goes_on_to_the_same_weights(base, tmp_path, number, taught):
     pairs = write_pairs(tmp_path / "pairs.tsv", PAIRS[:240], mixed=taught)
     if taught:
