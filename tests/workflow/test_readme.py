@@ -1,6 +1,7 @@
 """Every command and every line of code in the README, and on the pages that people read on, does what it says."""
 
 import argparse
+import collections
 import itertools
 import json
 import random
@@ -128,12 +129,10 @@ def test_snakemake_commands_can_be_planned(project):
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
     assert len(commands) == 38
-    together: dict[
-        tuple[str, ...], list[str]
-    ] = {}  # targets of those that differ in nothing else: each plans for seconds
+    together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
-        together.setdefault(options, []).extend(word for word in words if word.startswith("results/"))
+        together[options] += [word for word in words if word.startswith("results/")]
     for options, targets in together.items():
         said = project.run_line("--dry-run", *options, "--", *targets).output
         assert re.search(
