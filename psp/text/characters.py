@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ class Characters:
 
 
 def prepare() -> None:
-    """Build the table of kinds, which takes 0.2 s, before worker processes start."""
+    """Build the table of kinds before worker processes start."""
     _kinds()
 
 
@@ -60,8 +61,23 @@ def _kinds() -> npt.NDArray[np.uint8]:
     """Return the kind of each code point, uint8 (1,114,112,)."""
     kinds = {"L": LETTER, "M": LETTER, "P": MARK, "S": MARK}
 
-    def kind(code: int) -> int:
-        character = chr(code)
+    def kind(character: str) -> int:
         return SPACE if character.isspace() else kinds.get(unicodedata.category(character)[0], OTHER)
 
-    return np.fromiter(map(kind, range(sys.maxunicode + 1)), np.uint8, sys.maxunicode + 1)
+    return of_all(kind, np.uint8, OTHER)
+
+
+#: The code points that Unicode gives to characters: planes 0 to 3, and the tags and variation selectors. All others are
+#: for private use, or for nothing.
+CHARACTERS = (range(0x40000), range(0xE0000, 0xE1000))
+
+
+def of_all(value: Callable[[str], Any], dtype: npt.DTypeLike, none: Any) -> npt.NDArray[Any]:
+    """A table of a value of each code point, (1,114,112,), ``none`` where there is no character.
+
+    Every job that filters makes some: going through all points took it a second.
+    """
+    table = np.full(sys.maxunicode + 1, none, dtype)
+    for part in CHARACTERS:
+        table[part.start : part.stop] = np.fromiter(map(value, map(chr, part)), dtype, len(part))
+    return table

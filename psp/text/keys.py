@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from psp.text.characters import CHARACTERS, of_all
+
 
 def normalised_keys(texts: Sequence[str]) -> list[str]:
     """Return the :func:`normalised_key` of each text; texts must not contain tabs or line feeds."""
@@ -55,7 +57,7 @@ def _not_printed() -> bytes:
 
     (The long s folds to s, the Kelvin sign to k, a ligature to f and i, so these letters are excluded.)
     """
-    folded = {letter for point in range(0x80, 0x110000) for letter in chr(point).casefold() if letter.isascii()}
+    folded = {letter for point in CHARACTERS[0][0x80:] for letter in chr(point).casefold() if letter.isascii()}
     printed = {byte for byte in range(0x80) if chr(byte).isalnum() and chr(byte) not in folded}
     return bytes(byte for byte in range(256) if byte not in printed and byte not in b"\t\n")
 
@@ -74,7 +76,7 @@ def normalised_columns(block: str) -> list[str]:
 @functools.cache
 def kept_points() -> npt.NDArray[np.bool_]:
     """Tell which code points to keep: letters, digits and marks, as in a key, and tab and line feed."""
-    kept = np.fromiter((unicodedata.category(chr(point))[0] in "LNM" for point in range(0x110000)), dtype=np.bool_)
+    kept = of_all(lambda character: unicodedata.category(character)[0] in "LNM", np.bool_, False)
     kept[[ord("\t"), ord("\n")]] = True
     return kept
 
