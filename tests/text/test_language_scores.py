@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
 
 import numpy as np
 import pytest
@@ -11,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from py3langid.langid import MODEL_FILE, LanguageIdentifier, visit_counts
 
-from psp.text import language_walk
-from psp.text.language_scores import _ERROR, LanguageScores, _model
+from psp.text.language_scores import LanguageScores
 from psp.text.languages import SCORED_LABELS
 
 SENTENCES = [
@@ -94,46 +92,3 @@ def test_a_language_counts_only_in_its_scripts(scores):
     assert suspect.partner == -np.inf
     by_label = dict(zip(scores.labels, scores([serbian])[0], strict=True))
     assert suspect.gap == max(by_label[label] for label in ("mk", "ru", "bg")) - by_label["en"]
-
-
-def unsettled(scores, *arguments):
-    """The suspects where every text is scored."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(language_walk, "settle", lambda *given: given[-1].fill(False))
-        return list(scores.suspects(*arguments))
-
-
-WORDS = [word for sentence in SENTENCES for word in sentence.split()]
-MIXED = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.one_of(MIXED, MIXED.map(lambda text: f"{text} " * 40), st.text(max_size=40)), max_size=12),
-    st.sampled_from([0.0, 2.0, 30.0]),
-)
-def test_what_rounded_weights_settle_is_no_suspect(scores, texts, least):
-    arguments = texts, "fr", "en", {"oc"}, least
-    assert list(scores.suspects(*arguments)) == unsettled(scores, *arguments)
-
-
-def test_real_lines_have_the_suspects_of_their_scores(scores, psp_data):
-    for language in ("fr", "zh"):
-        archive = psp_data / f"opus/XNLI/v1/moses/en-{language}.txt.zip"
-        with zipfile.ZipFile(archive) as file:
-            (name,) = (name for name in file.namelist() if name.endswith(f".{language}"))
-            texts = file.read(name).decode().split("\n")[:5000]
-        english = [*texts[::50], "We looked at it."]
-        for own, some in ((language, texts), ("en", english)):
-            arguments = some, own, "de", (), 1.0
-            assert list(scores.suspects(*arguments)) == unsettled(scores, *arguments)
-        assert len(list(scores.suspects(texts, language, "en", ()))) < len(texts) / 4
-
-
-def test_a_rounded_weight_is_wrong_by_half_a_step_at_most():
-    model, columns = _model()
-    for start in range(0, len(model.weights), 5000):
-        rows = slice(start, start + 5000)
-        wrong = model.weights[rows].astype(float) - model.step * model.rounded[rows]
-        assert (wrong.max(axis=1) - wrong.min(axis=1)).max() <= _ERROR * model.step
-    assert len(columns) == model.weights.shape[1]
