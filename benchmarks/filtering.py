@@ -1,6 +1,6 @@
 """Filtering and deduplication beside OpusFilter: the same filters on the same pairs, each as its users run it.
 
-    pip install opusfilter fasttext-community     # in an environment of its own: its requirements are not psp's
+    pip install opusfilter fasttext-community     # in an environment of its own, for what they require
     PSP_DATA=~/mirror python benchmarks/filtering.py --opusfilter ~/opusfilter/bin/opusfilter
 
 All pairs of the mirror's English-French corpora become one file. Both systems drop pairs with a side of fewer than 3 or
