@@ -62,8 +62,8 @@ def resolve(
         where: the model's location in the config, for errors.
 
     Raises:
-        ConfigError: a name is not usable for a folder, or is that of the model's own settings; or two variants are
-            equal.
+        ConfigError: a name is not usable for a folder, or is that of the model's own settings; a recipe differs from
+            the model's in what all variants share; or two variants are equal.
     """
     variants = {recipe: VariantEntry(recipe, recipe, tuple(seeds), train, base=True)}
     for name, entry in entries.items():
@@ -80,12 +80,23 @@ def resolve(
                 f"write another, or `{name}: null` if it comes from a model that this one extends"
             )
         named = entry.get("recipe")
+        if named and (beyond := _beyond(defaults(named), defaults(recipe), of_recipe)):
+            raise ConfigError(
+                f"{where}.variants.{name}: recipe {named} differs from the model's, {recipe}, in {', '.join(beyond)}, "
+                "which all variants of a model share; write a model of its own, with `extends:` and `recipe:`, or "
+                f"`{name}: null` if it comes from a model that this one extends"
+            )
         values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
         own = {key: value for key, value in entry.items() if key not in _OWN}
         block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
         _check_distinct(name, block, variants.values(), where)
         variants[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
     return variants
+
+
+def _beyond(one: Mapping[str, Any], other: Mapping[str, Any], of_recipe: Collection[str]) -> list[str]:
+    """The keys of ``train`` in which two recipes differ, of those that a variant takes from its model."""
+    return sorted(key for key, value in one.items() if key not in of_recipe and value != other[key])
 
 
 def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[VariantEntry], where: str) -> None:

@@ -47,6 +47,14 @@ def test_a_variant_is_the_model_with_another_block_and_recipe():
     assert told["filters.ratio.words"] == 3 and told["filters.language.enabled"] is True
 
 
+def test_a_recipe_that_differs_in_what_variants_share_is_a_model_of_its_own():
+    for model, variant in (("psp", "distilled"), ("distilled", "psp")):
+        with pytest.raises(
+            ConfigError, match=f"variants.v: recipe {variant} differs from the model's, {model}, in ini"
+        ):
+            config({"v": {"recipe": variant, "epochs": 2}}, recipe=model)
+
+
 def test_a_searchs_winner_is_for_the_models_own_settings_alone():
     checked = config({"zipf": {"init": "zipf"}}, train={"tune": True, "dropout": 0.2})
     own, zipf = checked.variant("fr", "psp"), checked.variant("fr", "zipf")
