@@ -6,6 +6,7 @@ import sys
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 from psp.config import made_with
 from psp.pairs import data_warnings
@@ -39,6 +40,7 @@ from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
 from snakemake.exceptions import WorkflowError
+from snakemake.iocontainers import Wildcards
 from snakemake.logging import logger
 
 
@@ -123,6 +125,52 @@ VARIANT = "results/{model}/variants/{variant}/{seed}"
 # A translator's stages are those of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
+#: Of each model, the small corpora: one job filters and one dedupes them all.
+SMALL = {name: CONFIG.model(name).parts for name in CONFIG.models} | {
+    f"{FOLDER}/{name}": CONFIG.translator(name).data.parts
+    for name in CONFIG.trained_translators
+}
+SMALL = {
+    name: [part.label for part in filter_shards.small(CONFIG.corpora, parts)]
+    for name, parts in SMALL.items()
+}
+SMALL = {name: labels for name, labels in SMALL.items() if labels}
+
+
+def each(wildcards):
+    """Return the wildcards of each corpus of a job for one or for all small ones, by its label."""
+    if wildcards.get("part"):
+        return {wildcards.get("bitext", wildcards.part): wildcards}
+    return {
+        label: Wildcards(fromdict={"model": wildcards.model, "part": label})
+        for label in SMALL[wildcards.model]
+    }
+
+
+def stage_rules(stage):
+    """Yield what the rules of a stage differ in: one is for any corpus, and one for all small ones of each model.
+
+    Of each its `name`, an expression for its `models`, the `labels` of its corpora, how many it takes `at_once`, the
+    `log` in the model's folder of logs, and `what` its corpora are called.
+    """
+    taken = [f"{name}/pairs/{stage}/{label}" for name in SMALL for label in SMALL[name]]
+    yield SimpleNamespace(
+        name=stage,
+        models=rf"(?!{one_of(taken)}\.[a-z.]+$){MODEL_OR_TRANSLATOR}",
+        labels=["{part}"],
+        at_once=1,
+        log=f"{stage}/{{part}}",
+        what="{wildcards.part}",
+    )
+    for name, labels in SMALL.items():
+        yield SimpleNamespace(
+            name=f"{stage}_small_{name}",
+            models=re.escape(name),
+            labels=labels,
+            at_once=min(len(labels), 4),
+            log=stage,
+            what=f"{len(labels)} small corpora",
+        )
 
 
 wildcard_constraints:

@@ -5,29 +5,40 @@ def filtered(wildcards):
     return f"results/{wildcards.model}/pairs/{stage}/{wildcards.part}.tsv"
 
 
-rule dedupe:
-    input:
-        filtered,
-    output:
-        pairs=scratch("results/{model}/pairs/dedupe/{part}.tsv"),
-        report="results/{model}/pairs/dedupe/{part}.json",
-    log:
-        "results/{model}/logs/dedupe/{part}.log",
-    benchmark:
-        "results/{model}/benchmarks/dedupe/{part}.tsv"
-    wildcard_constraints:
-        model=MODEL_OR_TRANSLATOR,
-    threads: 1
-    resources:
-        mem_mb=mem_mb(1000),
-        runtime=runtime(60, rates.DEDUPE_RATE),
-    params:
-        cap=lambda wildcards: part_of(wildcards).cap,
-        corpus=lambda wildcards: part_of(wildcards).corpus,
-        shards=setting("mix", "buckets"),
-        seed=attribute("seed"),
-        code=fingerprint("psp.pairs.dedupe"),
-    message:
-        "Removing duplicates of {wildcards.part} for {wildcards.model}"
-    script:
-        "../workflow_scripts/dedupe.py"
+for _of in stage_rules("dedupe"):
+
+    rule:
+        name:
+            _of.name
+        input:
+            lambda wildcards: [filtered(one) for one in each(wildcards).values()],
+        output:
+            pairs=[
+                scratch(f"results/{{model}}/pairs/dedupe/{label}.tsv")
+                for label in _of.labels
+            ],
+            report=[
+                f"results/{{model}}/pairs/dedupe/{label}.json" for label in _of.labels
+            ],
+        log:
+            f"results/{{model}}/logs/{_of.log}.log",
+        benchmark:
+            f"results/{{model}}/benchmarks/{_of.log}.tsv"
+        wildcard_constraints:
+            model=_of.models,
+        threads: _of.at_once
+        resources:
+            mem_mb=mem_mb(1000 * min(_of.at_once, 2)),
+            runtime=runtime(60, rates.DEDUPE_RATE),
+        params:
+            caps=lambda wildcards: [
+                [part_of(one).corpus, part_of(one).cap]
+                for one in each(wildcards).values()
+            ],
+            shards=setting("mix", "buckets"),
+            seed=attribute("seed"),
+            code=fingerprint("psp.pairs.dedupe"),
+        message:
+            f"Removing duplicates of {_of.what} for {{wildcards.model}}"
+        script:
+            "../workflow_scripts/dedupe.py"

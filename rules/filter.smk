@@ -69,72 +69,109 @@ def rows_to_filter(wildcards):
 
 
 def to_filter(wildcards):
-    """Return what is read: the corpus, or what the jobs for its shards made of it."""
-    count = len(jobs_to_filter(wildcards))
-    if count > 1 and not wildcards.get("shard"):
+    """Return what is read: the corpora, or what the jobs for one's shards made of it."""
+    corpora = each(wildcards)
+    if wildcards.get("part") and not wildcards.get("shard"):
+        count = len(jobs_to_filter(wildcards))
         folder = f"results/{wildcards.model}/pairs/filter/{wildcards.part}"
-        return {
-            name: [
-                f"{folder}/{shard}-of-{count}.{name}" for shard in range(1, count + 1)
-            ]
-            for name in ("tsv", "json", "dropped.tsv")
-        }
+        if count > 1:
+            return {
+                name: [
+                    f"{folder}/{shard}-of-{count}.{name}"
+                    for shard in range(1, count + 1)
+                ]
+                for name in ("tsv", "json", "dropped.tsv")
+            }
+    needed = (("tests", scored_files), ("lid", lid), ("encoder", encoder))
     return {
-        "tests": scored_files(wildcards),
-        "corpus": corpus(wildcards),
-        "lid": lid(wildcards),
-        "encoder": encoder(wildcards),
+        "corpus": [corpus(one) for one in corpora.values()],
+        **{
+            name: sorted({file for one in corpora.values() for file in files(one)})
+            for name, files in needed
+        },
     }
 
 
-rule filter:
-    input:
-        unpack(to_filter),
-    output:
-        pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
-        report="results/{model}/pairs/filter/{part}.json",
-        dropped="results/{model}/pairs/filter/{part}.dropped.tsv",
-    log:
-        "results/{model}/logs/filter/{part}.log",
-    benchmark:
-        "results/{model}/benchmarks/filter/{part}.tsv"
-    wildcard_constraints:
-        model=MODEL_OR_TRANSLATOR,
-    # Two workers process 1.6 times as many pairs/s as one; two corpora in parallel, twice as many.
-    threads: lambda wildcards: 2 if len(model(wildcards).parts) == 1 else 1
-    resources:
-        mem_mb=mem_mb(1000),
-        runtime=runtime(240),
-    params:
-        filters=lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
-        tests=scored,
-        custom=custom_code,
-        segment=lambda wildcards: {
-            language: how
-            for language, how in model(wildcards)["segment"].items()
-            if language in part_of(wildcards).languages
-        },
-        # Of a job for a shard, its rows.
-        rows=None,
-        # A translator keeps case and spacing.
-        prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
-        part=lambda wildcards: {
-            name: getattr(part_of(wildcards), name)
-            for name in ("corpus", "opus", "kind", "languages", "names")
-        },
-        seed=attribute("seed"),
-        code=fingerprint(
-            "psp.corpora",
-            "psp.pairs.filters.*",
-            "psp.text.segment",
-            "psp.evaluation.testsets",
-        ),
-        # Depends on `input`, so it is not compared: it only controls warnings.
-        warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],
-    message:
-        "Filtering {wildcards.part} for {wildcards.model}"
-    script:
-        "../workflow_scripts/filter.py"
+#: What filtering a corpus depends on, beside its file.
+OF_CORPUS = {
+    "filters": lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
+    "tests": scored,
+    "custom": custom_code,
+    "segment": lambda wildcards: {
+        language: how
+        for language, how in model(wildcards)["segment"].items()
+        if language in part_of(wildcards).languages
+    },
+    "part": lambda wildcards: {
+        name: getattr(part_of(wildcards), name)
+        for name in ("corpus", "opus", "kind", "languages", "names")
+    },
+}
+
+
+def filter_threads(wildcards):
+    """Return a corpus each for up to four workers; two for one corpus, if it is the model's only one.
+
+    Two workers process 1.6 times as many pairs/s of a corpus as one; two corpora in parallel, twice as many.
+    """
+    if len(model(wildcards).parts) == 1:
+        return 2
+    return min(len(each(wildcards)), 4)
+
+
+for _of in stage_rules("filter"):
+
+    rule:
+        name:
+            _of.name
+        input:
+            unpack(to_filter),
+        output:
+            pairs=[
+                scratch(f"results/{{model}}/pairs/filter/{label}.tsv")
+                for label in _of.labels
+            ],
+            report=[
+                f"results/{{model}}/pairs/filter/{label}.json" for label in _of.labels
+            ],
+            dropped=[
+                f"results/{{model}}/pairs/filter/{label}.dropped.tsv"
+                for label in _of.labels
+            ],
+        log:
+            f"results/{{model}}/logs/{_of.log}.log",
+        benchmark:
+            f"results/{{model}}/benchmarks/{_of.log}.tsv"
+        wildcard_constraints:
+            model=_of.models,
+        threads: filter_threads
+        resources:
+            mem_mb=mem_mb(1000 * min(_of.at_once, 2)),
+            runtime=runtime(240),
+        params:
+            corpora=lambda wildcards: {
+                label: {key: value(one) for key, value in OF_CORPUS.items()}
+                for label, one in each(wildcards).items()
+            },
+            # Of a job for a shard, its rows.
+            rows=None,
+            # A translator keeps case and spacing.
+            prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
+            seed=attribute("seed"),
+            code=fingerprint(
+                "psp.corpora",
+                "psp.pairs.filters.*",
+                "psp.text.segment",
+                "psp.evaluation.testsets",
+            ),
+            # Depends on `input`, so it is not compared: it only controls warnings.
+            warn_shares=lambda wildcards, input: [
+                part_of(one).filters["warn_share"] for one in each(wildcards).values()
+            ],
+        message:
+            f"Filtering {_of.what} for {{wildcards.model}}"
+        script:
+            "../workflow_scripts/filter.py"
 
 
 # Of a large corpus: one of the jobs that it is split among. The rule above then joins what they made.

@@ -1,17 +1,25 @@
-"""Remove one corpus's duplicates, shuffle it and cut it to its cap."""
+"""Remove corpora's duplicates, shuffle them and cut them to their caps."""
 
+from functools import partial
 from pathlib import Path
 
+from psp.core.forks import in_forks
 from psp.core.logs import job
 from psp.pairs.dedupe import dedupe_corpus
 
 with job(snakemake.log[0]):
-    dedupe_corpus(
-        Path(snakemake.input[0]),
-        Path(snakemake.output.pairs),
-        Path(snakemake.output.report),
-        corpus=snakemake.params.corpus,
-        cap=snakemake.params.cap,
-        seed=snakemake.params.seed,
-        shards=snakemake.params.shards,
-    )
+    files = zip(snakemake.params.caps, snakemake.input, snakemake.output.pairs, snakemake.output.report, strict=True)
+    calls = [
+        partial(
+            dedupe_corpus,
+            Path(filtered),
+            Path(pairs),
+            Path(report),
+            corpus=corpus,
+            cap=cap,
+            seed=snakemake.params.seed,
+            shards=snakemake.params.shards,
+        )
+        for (corpus, cap), filtered, pairs, report in files
+    ]
+    in_forks(calls, snakemake.threads, [Path(file).stat().st_size for file in snakemake.input])

@@ -1,50 +1,48 @@
-"""Filter one corpus, or some of its rows; or join what was made of all of them."""
+"""Filter a corpus, some of its rows, or several small corpora; or join what was made of all rows."""
 
+from functools import partial
 from pathlib import Path
 
+from psp.config import filter_jobs
+from psp.core.forks import in_forks
 from psp.core.logs import job
-from psp.corpora import open_corpus
-from psp.evaluation.scored import scored
 from psp.pairs import data_warnings, filters
-from psp.text.segment import Segmenter
 
 
-def filtered(inputs, params, outputs, processes):
-    settings, part = params.filters, params.part
-    languages = tuple(part["languages"])
-    resources = {"lid": inputs.lid[0]} if inputs.lid else {}
-    if params.tests:
-        resources["tests"] = list(scored(params.tests))
-    return filters.filter_corpus(
-        open_corpus(
-            part["kind"],
-            Path(inputs.corpus),
-            part["opus"],
-            tuple(part["names"]),
-            max_bad_rows=settings["max_bad_rows"],
-        ),
-        *outputs,
-        corpus=part["corpus"],
-        languages=languages,
-        filters=filters.build(settings, languages, resources),
-        segmenters={
-            language: Segmenter(how["segmenter"], cut_all=how["cut_all"]) for language, how in params.segment.items()
-        },
-        lower_case=settings["lower_case"],
-        prepared=params.prepared,
-        seed=params.seed,
-        processes=processes,
-        shard=params.rows and tuple(params.rows),
-    )
+def gathered(inputs, outputs, params):
+    """Join what was made of all rows."""
+    parts = [map(Path, inputs[name]) for name in ("tsv", "json", "dropped.tsv")]
+    return [filters.gather(list(zip(*parts, strict=True)), *outputs[0], seed=params.seed)]
+
+
+def filtered(inputs, outputs, params, threads):
+    """Filter each corpus, side by side if there are several."""
+    corpora = params.corpora.values()
+    for judge in filter_jobs.corpus_filters(inputs, next(iter(corpora))):
+        judge.prepare()  # what it imports and reads, forks share
+    calls = [
+        partial(
+            filter_jobs.filter_corpus,
+            inputs,
+            file,
+            made,
+            params,
+            of_corpus,
+            processes=threads if len(corpora) == 1 else 1,
+        )
+        for file, made, of_corpus in zip(inputs.corpus, outputs, corpora, strict=True)
+    ]
+    return in_forks(calls, threads, [Path(file).stat().st_size for file in inputs.corpus])
 
 
 with job(snakemake.log[0]):
-    outputs = [Path(snakemake.output[name]) for name in ("pairs", "report", "dropped")]
+    params, files = snakemake.params, [snakemake.output[name] for name in ("pairs", "report", "dropped")]
+    files = [[made] if isinstance(made, str) else made for made in files]
+    outputs = [[Path(file) for file in made] for made in zip(*files, strict=True)]
     if snakemake.input.get("tsv"):
-        made = [map(Path, snakemake.input[name]) for name in ("tsv", "json", "dropped.tsv")]
-        summary = filters.gather(list(zip(*made, strict=True)), *outputs, seed=snakemake.params.seed)
+        reports = gathered(snakemake.input, outputs, params)
     else:
-        summary = filtered(snakemake.input, snakemake.params, outputs, snakemake.threads)
-    if snakemake.params.rows is None:
-        label, model = snakemake.wildcards.get("bitext", snakemake.wildcards.part), snakemake.wildcards.model
-        data_warnings.log_dropped(label, summary, snakemake.params.warn_share, model)
+        reports = filtered(snakemake.input, outputs, params, snakemake.threads)
+    if params.rows is None:
+        for label, report, share in zip(params.corpora, reports, params.warn_shares, strict=True):
+            data_warnings.log_dropped(label, report, share, snakemake.wildcards.model)

@@ -1,18 +1,21 @@
-"""How many jobs filter a large corpus: known when the graph is built, before anything is fetched.
+"""How many jobs filter a large corpus, and which small ones share a job: known when the graph is built.
 
-That number must not depend on what has been downloaded so far, so it comes from the catalogue's ``pairs``, or from the
-size of the user's own file; a corpus of which neither is known is filtered by one job.
+Nothing is fetched by then, and the graph must not depend on what has been, so both come from the catalogue's ``pairs``,
+or from the size of the user's own file; a corpus of which neither is known is filtered by a job of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.rates import FILTER_RATE, PACKED_BYTES, SIMILARITY_RATE, TEXT_BYTES
+
+#: A corpus that takes less is filtered in one job with others of the kind: a job takes 2 s to start.
+SMALL_MINUTES = 1
 
 
 def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: str) -> int | None:
@@ -31,11 +34,31 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
     pairs = None if part.sources else _pairs(catalogue, part)
     if not pairs:
         return [(0, None)]
-    rate = SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
-    jobs = math.ceil(pairs / rate / (60 * part.filters["job_minutes"]))
+    jobs = math.ceil(_minutes(pairs, part) / part.filters["job_minutes"])
     size = math.ceil(pairs / jobs)
     # The last takes what the catalogue does not know of.
     return [(job * size, None if job == jobs - 1 else (job + 1) * size) for job in range(jobs)]
+
+
+def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
+    """The corpora of a model that one job filters: those of which it is known that it takes them little time.
+
+    A filter of the user's own takes nobody knows how long.
+
+    Args:
+        catalogue: the config's ``corpora``.
+        parts: the model's corpora.
+    """
+    found = []
+    for part in parts:
+        pairs = None if part.sources or part.filters["custom"] else _pairs(catalogue, part)
+        if pairs and _minutes(pairs, part) < SMALL_MINUTES:
+            found.append(part)
+    return found if len(found) > 1 else []
+
+
+def _minutes(pairs: int, part: CorpusSpec) -> float:
+    return pairs / (SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE) / 60
 
 
 def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int | None:

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from psp.config.config import Config
-from psp.config.filter_shards import shards
+from psp.config.filter_shards import SMALL_MINUTES, shards, small
 from psp.config.rates import FILTER_RATE, SIMILARITY_RATE, TEXT_BYTES
 
 HALF_AN_HOUR = 30 * 60
@@ -48,3 +48,18 @@ def test_a_file_of_ones_own_is_judged_by_its_size(tmp_path):
     file.write_bytes(b"one\tun\n" * 4 * TEXT_BYTES)
     minutes = len(file.read_bytes()) / TEXT_BYTES / FILTER_RATE / 60
     assert len(of(config(item={"path": str(file)}, job_minutes=minutes / 3))) == 3
+
+
+def test_small_corpora_share_a_job():
+    little, much = int(SMALL_MINUTES * 60 * FILTER_RATE) - 1, int(SMALL_MINUTES * 60 * FILTER_RATE) + 1
+    pairs = {"Few": little, "Fewer": 10, "Many": much, "Unknown": None, "Own": 10, "Scored": 10_000, "Least": 1}
+    corpora = {
+        name: {"version": "v1", **({} if count is None else {"pairs": {"en-fr": count}})}
+        for name, count in pairs.items()
+    }
+    corpora["Own"]["filters"] = {"custom": ["module:keep"]}
+    corpora["Scored"]["filters"] = {"similarity": {"enabled": True, "encoder": "minilm", "min": 0.5}}
+    config = Config({"corpora": corpora, "models": {"fr": {"languages": ["en", "fr"], "corpora": list(corpora)}}})
+    parts = config.model("fr").parts
+    assert [part.corpus for part in small(config.corpora, parts)] == ["Few", "Fewer", "Least"]
+    assert small(config.corpora, parts[1:-1]) == []  # one alone

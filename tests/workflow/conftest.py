@@ -4,11 +4,13 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +220,11 @@ def measured(compared, once):
 def copy_of_finished(finished, tmp_path):
     """The finished copy again, to be changed at will."""
     return finished.copy(tmp_path / "copy")
+
+
+def declared(file):
+    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as its file."""
+    text = file.read_text()
+    yield from re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
+    for _, body in re.findall(r"^((?:    )+)rule:\n((?:(?:\1    .*)?\n)+)", text, re.MULTILINE):
+        yield file.stem, textwrap.indent(textwrap.dedent(body), "    ")

@@ -35,3 +35,24 @@ def test_a_shard_that_there_is_not_is_an_error(project):
     result = project.run("--dry-run", f"{FOLDER}/Phrasebook.en-fr/1-of-3.tsv", check=False)
     assert result.returncode
     assert "filtered by 1 jobs, not by 3" in result.output
+
+
+@pytest.mark.slow
+def test_small_corpora_are_filtered_and_deduped_in_one_job_each_with_the_same_bytes(copy_of_finished):
+    workflow = copy_of_finished
+    labels = [path.stem for path in (workflow.folder / FOLDER).glob("*.en-fr.json")]
+    assert len(labels) > 1
+    files = [f"pairs/filter/{label}.{name}" for label in labels for name in ("tsv", "json", "dropped.tsv")]
+    files += [f"pairs/dedupe/{label}.{name}" for label in labels for name in ("tsv", "json")]
+    targets = [f"results/demo/pairs/dedupe/{label}.json" for label in labels]
+    workflow.run("--notemp", "--forceall", *targets)
+    apart = workflow.digests(*files)
+    tiny = workflow.folder / "tiny.yaml"
+    known = ", ".join(f"{label.rpartition('.')[0]}: {{pairs: {{en-fr: 1000}}}}" for label in labels)
+    tiny.write_text(f"{tiny.read_text()}corpora: {{{known}}}\n")
+    for file in files:
+        (workflow.folder / "results/demo" / file).unlink()
+    assert workflow.jobs(*targets) == {"filter_small_demo": 1, "dedupe_small_demo": 1}
+    workflow.run("--notemp", *targets)
+    assert workflow.digests(*files) == apart
+    assert workflow.planned(*targets) == set()

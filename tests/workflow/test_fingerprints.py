@@ -10,6 +10,7 @@ from psp.config.transformer_entries import TransformerEntry
 from psp.core import fingerprint as module
 from psp.models.kinds import CLASSES
 from psp.training.objectives import registered
+from tests.workflow.conftest import declared
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,6 +43,7 @@ MAY_REACH = {
     "teach": PAIRS | MODEL | {"training", "training.objectives", "training.teaching", "inference", "inference.search"},
     "piece_vectors": PAIRS | MODEL | {"training"},
     "development_pairs": STREAM | {"evaluation"},
+    "combine": MODEL,
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
     "tune": PAIRS | OBJECTIVES,
@@ -88,7 +90,7 @@ def fingerprinted():
     """The modules that each rule's fingerprint begins with, by the rule's name."""
     found = {}
     for file in sorted((ROOT / "rules").glob("*.smk")):
-        for rule, body in re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", file.read_text(), re.MULTILINE | re.DOTALL):
+        for rule, body in declared(file):
             if match := re.search(r"\bfingerprint\((.*?)\)", body, re.DOTALL):
                 found[rule] = re.findall(r'"([\w.*]+)"', match[1])
     return found

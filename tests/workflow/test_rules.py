@@ -1,7 +1,6 @@
 """Rules are declarations, complete ones; profiles explain themselves."""
 
 import re
-import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,16 +8,9 @@ import pytest
 import yaml
 
 from psp.config import rates
+from tests.workflow.conftest import declared
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-def declared(file):
-    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as its file."""
-    text = file.read_text()
-    yield from re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
-    for _, body in re.findall(r"^((?:    )+)rule:\n((?:(?:\1    .*)?\n)+)", text, re.MULTILINE):
-        yield file.stem, textwrap.indent(textwrap.dedent(body), "    ")
 
 
 RULES = {name: body for file in sorted((ROOT / "rules").glob("*.smk")) for name, body in declared(file)}
