@@ -63,11 +63,16 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def processor() -> str:
-    """What decides how sums are rounded: the vector instructions that torch uses, and whose they are."""
+    """What decides how sums are rounded: the vector instructions that torch uses, and whose they are.
+
+    Virtual machines may give several models of processors one name.
+    """
     import torch
 
-    names = [line for line in _CPUINFO.read_text().splitlines() if "model name" in line] if _CPUINFO.exists() else []
-    return " ".join([torch.backends.cpu.get_cpu_capability(), *(line.partition(": ")[2] for line in names[:1])])
+    lines = [line.partition(": ") for line in _CPUINFO.read_text().splitlines()] if _CPUINFO.exists() else []
+    first = {name.strip(): value for name, _, value in reversed(lines)}
+    names = [first[name] for name in ("model name", "model") if name in first]
+    return " ".join([torch.backends.cpu.get_cpu_capability(), *names])
 
 
 def _pairs() -> None:

@@ -41,16 +41,25 @@ def ask(address: str, script: str) -> int:
 def serve(address: str) -> None:
     """Answer until standard input ends."""
     # What jobs import beside psp.
+    import statistics  # noqa: F401
+
     import fasttext  # noqa: F401
     import h5py  # noqa: F401
     import jinja2  # noqa: F401
+    import jsonschema  # noqa: F401
+    import matplotlib.figure  # noqa: F401
     import msgspec  # noqa: F401
     import numba  # noqa: F401
+    import safetensors  # noqa: F401
     import scipy.sparse
     import scipy.stats  # noqa: F401
     import sentencepiece  # noqa: F401
-    import snakemake.iocontainers  # noqa: F401
+    import snakemake.io
+    import snakemake.iocontainers
+    import snakemake.script  # noqa: F401
+    import tensorboardX  # noqa: F401
     import torch  # noqa: F401
+    import xxhash  # noqa: F401
 
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
