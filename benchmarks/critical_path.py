@@ -20,6 +20,7 @@ class Job(NamedTuple):
     rule: str
     began: float
     ended: float
+    log: str
     inputs: tuple[str, ...]
 
 
@@ -33,7 +34,7 @@ def main() -> None:
         raise SystemExit(f"error: {options.target}: no job of Snakemake's has made it here; run it with --notemp")
     path = chain(jobs, options.target)
     began, ended = min(job.began for job in jobs.values()), jobs[options.target].ended
-    lengths = {(job.rule, job.began): job.ended - job.began for job in jobs.values()}  # one of each job's files
+    lengths = {job.log: job.ended - job.began for job in jobs.values()}
     busy = sum(lengths.values())
     print(f"{ended - began:.1f} s from the first job's begin, {busy:.1f} s of jobs; the chain that ended last:")
     last = began
@@ -50,7 +51,7 @@ def read(folder: Path) -> dict[str, Job]:
         if path.is_file():
             note = json.loads(path.read_bytes())
             name = base64.b64decode("".join(path.relative_to(folder).parts).replace("@", "")).decode()
-            jobs[name] = Job(note["rule"], note["starttime"], note["endtime"], tuple(note["input"]))
+            jobs[name] = Job(note["rule"], note["starttime"], note["endtime"], note["log"][0], tuple(note["input"]))
     return jobs
 
 
