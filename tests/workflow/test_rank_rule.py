@@ -59,11 +59,11 @@ def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
 
     assert workflow.planned(*targets) == set()
     workflow.edit("tiny.yaml", "[10, 1]", "[10]")
-    assert {"rank", "dedupe", "train"} <= workflow.planned(*targets)
-    assert "filter" not in workflow.planned("--config", "keep_intermediate=true", "--", *targets)
+    assert {"rank", "dedupe_small_ranked", "train"} <= workflow.planned(*targets)
+    assert "filter_small_ranked" not in workflow.planned("--config", "keep_intermediate=true", "--", *targets)
     workflow.edit("tiny.yaml", ", rank: {by: translation, deciles: [10]}", "")
     planned = workflow.planned("--config", "keep_intermediate=true", "--", *targets)
-    assert "dedupe" in planned and not planned & {"filter", "rank"}
+    assert "dedupe_small_ranked" in planned and not planned & {"filter_small_ranked", "rank"}
 
 
 @pytest.mark.slow
@@ -73,4 +73,4 @@ def test_missing_scores_are_one_line_that_names_what_has_them(project):
     result = project.run("results/ranked/pairs/dedupe/plain.en-fr.json", check=False)
     assert result.returncode != 0 and "Traceback" not in result.output, result.output
     assert f"plain has no scores (a third column); of the model's corpora, {LABEL} can be ranked so" in result.output
-    assert not list((project.folder / "results/ranked/pairs").glob("rank/*.tsv"))
+    assert not list((project.folder / "results/ranked/pairs").glob("rank/plain*.tsv"))
