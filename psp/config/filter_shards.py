@@ -1,18 +1,21 @@
 """How many jobs filter a large corpus, and which small ones share a job: known when the graph is built.
 
 Nothing is fetched by then, and the graph must not depend on what has been, so both come from the catalogue's ``pairs``,
-or from the size of the user's own file; a corpus of which neither is known is filtered by a job of its own.
+or from the user's own file, counted by a sample; a corpus of which neither is known is filtered by a job of its own.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.rates import FILTER_RATE, PACKED_BYTES, SIMILARITY_RATE, TEXT_BYTES
+from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
+from psp.core.errors import PspError
+from psp.corpora.kinds import of_kind
 
 #: A corpus that takes less is filtered in one job with others of the kind: a job takes 2 s to start.
 SMALL_MINUTES = 1
@@ -64,7 +67,14 @@ def _minutes(pairs: int, part: CorpusSpec) -> float:
 def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int | None:
     if part.path is None:
         return listed(catalogue, part, "pairs")
-    path = Path(part.path)
-    if not path.is_file():
+    try:
+        there = Path(part.path).stat()
+        return _counted(part.kind, part.path, part.opus, part.names, there.st_size, there.st_mtime_ns)
+    except (OSError, PspError):  # the job says what is wrong with it
         return None
-    return path.stat().st_size // (PACKED_BYTES if path.suffix in (".gz", ".zst", ".zip") else TEXT_BYTES)
+
+
+@functools.lru_cache
+def _counted(kind: str, path: str, corpus: str, names: tuple[str, ...], size: int, changed: int) -> int:
+    """The pairs of a file of this size and time of change."""
+    return of_kind(kind).count(Path(path), corpus, names)[0]

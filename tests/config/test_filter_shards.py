@@ -1,12 +1,13 @@
 """How many jobs filter a corpus, from what is known before anything is fetched."""
 
+import gzip
 import itertools
 
 import pytest
 
 from psp.config.config import Config
 from psp.config.filter_shards import SMALL_MINUTES, shards, small
-from psp.config.rates import FILTER_RATE, SIMILARITY_RATE, TEXT_BYTES
+from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
 
 HALF_AN_HOUR = 30 * 60
 
@@ -43,11 +44,22 @@ def test_the_length_of_a_job_can_be_set_and_an_encoder_counts():
     assert len(of(config(HALF_AN_HOUR * SIMILARITY_RATE * 4, similarity=with_encoder))) == 4
 
 
-def test_a_file_of_ones_own_is_judged_by_its_size(tmp_path):
-    file = tmp_path / "pairs.tsv"
-    file.write_bytes(b"one\tun\n" * 4 * TEXT_BYTES)
-    minutes = len(file.read_bytes()) / TEXT_BYTES / FILTER_RATE / 60
-    assert len(of(config(item={"path": str(file)}, job_minutes=minutes / 3))) == 3
+@pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])
+def test_the_pairs_of_a_file_of_ones_own_are_counted_by_a_sample(tmp_path, name):
+    """Whatever the length of its lines; and again when it has changed."""
+    file = tmp_path / name
+    for length in (1, 40):
+        with (gzip.open if name.endswith("gz") else open)(file, "wb") as out:
+            out.write(b"one" * length + b"\tun\n")
+            out.writelines([b"one " * length + b"\tun\n"] * 999)
+        found = of(config(item={"path": str(file)}, job_minutes=1000 / FILTER_RATE / 60 / 3))
+        assert found == [(0, 334), (334, 668), (668, None)]
+
+
+def test_a_file_that_cannot_be_read_has_one_job(tmp_path):
+    (tmp_path / "pairs.tsv.gz").write_bytes(b"no such thing")
+    assert of(config(item={"path": str(tmp_path / "pairs.tsv.gz")}, job_minutes=1e-6)) == [(0, None)]
+    assert of(config(item={"path": str(tmp_path / "none.tsv")}, job_minutes=1e-6)) == [(0, None)]
 
 
 def test_small_corpora_share_a_job():

@@ -26,7 +26,7 @@ STAGE: dict[str, Setting] = {
         above=0,
         untracked=True,  # what it changes is in the inputs
         help="a corpus whose filtering is estimated to take longer is split among jobs of about this length, by its "
-        "`pairs` in the catalogue, or the size of a file of your own; the result is the same, but another value "
+        "`pairs` in the catalogue, or an estimate of a file of your own; the result is the same, but another value "
         "filters such a corpus anew",
     ),
 }
