@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from psp.core import named
 from psp.core.settings import Setting
 from psp.corpora.estimate import count_lines
 from psp.corpora.rows import Row
@@ -92,14 +93,11 @@ def register(kind: T) -> T:
     Raises:
         ValueError: another class has this name, or names its file by the same key.
     """
-    known = _kinds.get(kind.kind, kind)
-    if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
-        raise ValueError(f"{kind.kind!r} is the name of {known.__module__}.{known.__qualname__} already")
     key = next(iter(kind.item), None)
     for other in _kinds.values():
         if key is not None and other.kind != kind.kind and next(iter(other.item), None) == key:
             raise ValueError(f"{key!r} is the key of corpora of the kind {other.kind} already")
-    _kinds[kind.kind] = kind
+    named.add(_kinds, kind.kind, kind)
     return kind
 
 

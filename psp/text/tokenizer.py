@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 import numpy as np
 import numpy.typing as npt
 
+from psp.core import named
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
 
@@ -372,10 +373,7 @@ def register(tokenizer: type[T]) -> type[T]:
     for other in _kinds.values():
         if other.kind != tokenizer.kind and other.name_on_disk() == tokenizer.name_on_disk():
             raise ValueError(f"{tokenizer.name_on_disk()!r} is the name of {other.kind} on disk already")
-    known = _kinds.setdefault(tokenizer.kind, tokenizer)
-    if (known.__module__, known.__qualname__) != (tokenizer.__module__, tokenizer.__qualname__):
-        raise ValueError(f"{tokenizer.kind!r} is the name of {known.__module__}.{known.__qualname__} already")
-    _kinds[tokenizer.kind] = tokenizer  # a module that is loaded again brings its class again
+    named.add(_kinds, tokenizer.kind, tokenizer)
     return tokenizer
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, NamedTuple
 
+from psp.core import named
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256
 from psp.core.settings import Setting
@@ -194,7 +195,7 @@ class Task(ABC):
 
     def __init_subclass__(cls) -> None:
         if cls.kind:  # not what several tasks share
-            Task.classes[cls.kind] = cls
+            named.add(Task.classes, cls.kind, cls)
 
     def __init__(self, settings: Mapping[str, Any], place: str = "task") -> None:
         self.place = place

@@ -14,16 +14,17 @@ the rule ``filter`` and its script must pass it. :mod:`psp.pairs.filters.symbols
         order = 14  # filters run in this order, cheap ones first
         help = "text in capitals"
         declared: ClassVar[Mapping[str, Setting]] = {
-            "enabled": flag(False, help="drop a pair whose source is all in capitals"),
-            "min": whole(10, at_least=1, recipes={"code": 5}, help="longest text that may be all in capitals"),
+            "enabled": boolean(False, help="drop a pair whose source is all in capitals"),
+            "min": integer(10, at_least=1, recipes={"code": 5}, help="longest text that may be all in capitals"),
         }
 
         def __call__(self, batch: Batch) -> list[str | None]:
             least = self.settings["min"]
             return ["shouting" if len(text) > least and text.isupper() else None for text in batch.source]
 
-The declarations (:mod:`psp.core.settings`) give the config's schema, its checks and its help. ``make settings`` writes
-the files generated from them: docs/settings.md and the schema of the settings in reports.
+``boolean`` and ``integer`` are of :mod:`psp.core.settings`, :class:`Filter` and :class:`Batch` of
+:mod:`psp.pairs.filters.base`. The declarations give the config's schema, its checks and its help. ``make settings``
+writes docs/settings.md from them.
 """
 
 import importlib

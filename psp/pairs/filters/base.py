@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from psp.core import named
 from psp.core.errors import ConfigError, PspError
 from psp.core.settings import Section, Setting, boolean, number
 from psp.pairs.data_limits import WARN_SHARE
@@ -114,7 +115,7 @@ class Filter(ABC):
     def __init_subclass__(cls) -> None:
         if "enabled" not in cls.declared and cls.list_setting() is None:
             raise TypeError(f"no config could switch on the filter {cls.name}: declare its setting `enabled`, a flag")
-        Filter.classes[cls.name] = cls
+        named.add(Filter.classes, cls.name, cls)
 
     @classmethod
     def list_setting(cls) -> str | None:

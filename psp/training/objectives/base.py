@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
+from psp.core import named
 from psp.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -129,8 +130,12 @@ OBJECTIVES: dict[str, type[Objective]] = {}
 
 
 def register(objective: T) -> T:
-    """Make a class known by its name."""
-    OBJECTIVES[objective.name] = objective
+    """Make a class known by its name.
+
+    Raises:
+        ValueError: another class has this name.
+    """
+    named.add(OBJECTIVES, objective.name, objective)
     return objective
 
 

@@ -1,0 +1,17 @@
+"""Classes by their names: no two may share one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def add(classes: dict[str, Any], name: str, added: type) -> None:
+    """Add a class; one of a module that is loaded again takes the place of what it was.
+
+    Raises:
+        ValueError: another class has this name.
+    """
+    known = classes.get(name, added)
+    if (known.__module__, known.__qualname__) != (added.__module__, added.__qualname__):
+        raise ValueError(f"{name!r} is the name of {known.__module__}.{known.__qualname__} already")
+    classes[name] = added

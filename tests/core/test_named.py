@@ -1,0 +1,53 @@
+"""Every register of classes: two may not share a name, and a module that is loaded again replaces its own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from psp.core import named
+from psp.evaluation.tasks.base import Task
+from psp.pairs.filters.base import Filter
+from psp.training.objectives.base import OBJECTIVES, Objective, register
+
+
+class First:
+    pass
+
+
+class Second:
+    pass
+
+
+def test_a_name_is_one_classs():
+    classes: dict[str, type] = {}
+    named.add(classes, "a", First)
+    with pytest.raises(ValueError, match=re.escape(f"'a' is the name of {__name__}.First already")):
+        named.add(classes, "a", Second)
+    assert classes == {"a": First}
+
+
+def test_a_module_that_is_loaded_again_brings_its_class_again():
+    classes: dict[str, type] = {}
+    named.add(classes, "a", First)
+    again = type("First", (), {"__module__": __name__})
+    named.add(classes, "a", again)
+    assert classes == {"a": again}
+
+
+@pytest.mark.parametrize(
+    ("known", "name", "base"), [(Filter.classes, "length", Filter), (Task.classes, "similarity", Task)], ids=["filter", "task"]
+)
+def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
+    before = known[name]
+    with pytest.raises(ValueError, match="already"):
+        type("Other", (base,), {"name": name, "kind": name, "declared": before.declared})
+    assert known[name] is before
+
+
+def test_no_objective_takes_the_name_of_another():
+    before = OBJECTIVES["margin"]
+    with pytest.raises(ValueError, match="'margin' is the name of .* already"):
+        register(type("Other", (Objective,), {"name": "margin"}))
+    assert OBJECTIVES["margin"] is before
