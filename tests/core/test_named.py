@@ -37,7 +37,9 @@ def test_a_module_that_is_loaded_again_brings_its_class_again():
 
 
 @pytest.mark.parametrize(
-    ("known", "name", "base"), [(Filter.classes, "length", Filter), (Task.classes, "similarity", Task)], ids=["filter", "task"]
+    ("known", "name", "base"),
+    [(Filter.classes, "length", Filter), (Task.classes, "similarity", Task)],
+    ids=["filter", "task"],
 )
 def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
     before = known[name]
@@ -48,6 +50,6 @@ def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
 
 def test_no_objective_takes_the_name_of_another():
     before = OBJECTIVES["margin"]
-    with pytest.raises(ValueError, match="'margin' is the name of .* already"):
+    with pytest.raises(ValueError, match="'margin' is the name of"):
         register(type("Other", (Objective,), {"name": "margin"}))
     assert OBJECTIVES["margin"] is before
