@@ -50,12 +50,12 @@ class PairwiseSigmoid(Objective):
         count = len(batch.rows)
         own = batch.share(count)
         found = candidates(batch.pairs, batch.rows, None, self.train["mask_equal"])
-        masked = torch.from_numpy(found.masked)
+        masked = torch.from_numpy(found.masked).to(batch.device)
         fixed = {name: value.detach() for name, value in parameters.items()}
 
         def of(source: Tensor, target: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
             logits = scale.exp() * functional.normalize(source, dim=1) @ functional.normalize(target, dim=1).T + bias
-            signs = 2 * torch.eye(count) - 1
+            signs = 2 * torch.eye(count, device=batch.device) - 1
             terms = functional.softplus(-signs * logits).masked_fill(masked, 0.0)
             return terms / count
 

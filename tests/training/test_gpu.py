@@ -30,6 +30,9 @@ from tests.training.conftest import Made, corpus, make, translated, write_heldou
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
 from tests.training.test_launch import Job
 from tests.training.test_loop import run
+from tests.training.transformer import conftest as transformer
+from tests.training.transformer.test_processes import training
+from tests.training.translator import conftest as translator
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU")
 GPU = torch.device("cuda")
@@ -206,7 +209,37 @@ def test_an_lstm_trains_there(tmp_path: Path, made: Made) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "mixed"])
 def test_a_process_for_the_gpu_started_by_torchrun_trains(tmp_path: Path, made: Made, precision: str) -> None:
-    job = Job(tmp_path, made, processes=1, settings={"device": "auto", "gpus": 1, "precision": precision})
+    job = Job(tmp_path, made, processes=1, settings={"device": "auto", "precision": precision}, changes={"gpus": 1})
     train_in_processes(job.training())
     assert error(tmp_path / "model", made) < 25
     assert read_json(tmp_path / "train/train.json")["device"] == "cuda"
+
+
+def test_a_translator_trains_there(tmp_path: Path) -> None:
+    pytest.importorskip("ctranslate2")
+    data = translator.prepare(tmp_path / "data", translator.sentences(1000))
+    found = []
+    for name, precision in (("cpu", "float32"), ("cuda", "float32"), ("cuda", "bfloat16")):
+        out = tmp_path / f"{name}-{precision}"
+        found.append(translator.train(data, out, device=name, precision=precision)["best"]["bleu"])
+    assert found[0] > 50 and abs(found[1] - found[0]) < 15 and abs(found[2] - found[0]) < 25
+
+
+@pytest.mark.parametrize("settings", [{}, {"pooling": "bilstm", "dim": 24}], ids=str)
+def test_a_transformer_trains_there(tmp_path: Path, settings: dict[str, Any]) -> None:
+    pytest.importorskip("datasets")
+    base = transformer.make_base(tmp_path / "base")
+    losses = []
+    for device in ("cpu", "cuda"):
+        (tmp_path / device).mkdir()
+        report = transformer.train(tmp_path / device, base, **{"device": device, "epochs": 2, **settings})
+        losses.append(report["loss"])
+    assert losses[0] < 2 and abs(losses[1] - losses[0]) < 0.2 * losses[0]
+
+
+def test_a_process_for_the_gpu_started_by_torchrun_trains_a_transformer(tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    base = transformer.make_base(tmp_path / "base")
+    report = train_in_processes(replace(training(tmp_path / "out", base, 1, device="auto"), gpus=1))
+    assert report["loss"] < 2
+    assert read_json(tmp_path / "out/train/train.json")["device"] == "cuda"

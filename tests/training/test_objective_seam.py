@@ -249,7 +249,9 @@ def test_an_encoder_says_how_it_is_scored_and_saved(
     tmp_path: Path, made: Made, ended: list[Trainer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(kinds.ENCODERS, "projected", kinds.EncoderKind(projected))
-    report = run(tmp_path, made, Development(None, made.unseen), "projected", objective="infonce", epochs=8)
+    report = run(
+        tmp_path, made, Development(None, made.unseen), "projected", objective="infonce", epochs=8, device="cpu"
+    )
     assert report["best"]["error"] == error(tmp_path / "model", made) < 20
     (trainer,) = ended
     weights = trainer.encoder.state_dict()
@@ -269,7 +271,7 @@ def test_no_encoder_is_taken_for_a_plain_mean(
     )
     development = Development(None, made.unseen) if scored else None
     with pytest.raises(TypeError, match=r"further weights \(projection\) is no plain mean"):
-        run(tmp_path, made, development, "unfinished", epochs=1)
+        run(tmp_path, made, development, "unfinished", epochs=1, device="cpu")
     assert not (tmp_path / "model").exists()
 
 

@@ -23,6 +23,7 @@ from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
 from psp.training.hashing import mix, mixed
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
+from psp.training.process_group import ProcessGroup
 from psp.training.spacing import Spacing
 
 BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
@@ -31,8 +32,10 @@ BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
 def mean_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[MeanEncoder, RowOptimiser]:
     """Make the encoder of ``table`` with the settings ``train``, and the optimiser that is fast on its device."""
     encoder = MeanEncoder(table, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
-    adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
-    optimiser = adam(encoder.parameters(), lr=train["learning_rate"])
+    if table.device.type != "cpu":
+        encoder.dense_gradient = not ProcessGroup.wanted()
+        return encoder, DenseAdam(encoder.parameters(), lr=train["learning_rate"])
+    optimiser = DeferredAdam(encoder.parameters(), lr=train["learning_rate"])
     encoder.before_read = optimiser.prepare
     return encoder, optimiser
 
@@ -42,7 +45,7 @@ class MeanEncoder(torch.nn.Module):
 
     Args:
         table: embeddings, shape (rows, dim); becomes a parameter that shares its memory. Its gradient is sparse and
-            coalesced.
+            coalesced, unless ``dense_gradient`` is set.
         dropout: probability of zeroing an element of a token embedding, independently for each occurrence; kept
             elements are divided by 1 - dropout, so that the expectation is the plain mean.
         seed: of the dropout noise.
@@ -65,12 +68,15 @@ class MeanEncoder(torch.nn.Module):
         #: Pieces of which one row stands for several.
         self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
+        #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam
+        #: anyway. Finding the rows in use instead makes the CPU wait for the GPU; processes exchange them alone.
+        self.dense_gradient = False
         self._grouping = _Grouping(len(table))
 
     def encode(self, sentences: Encoded) -> Tensor:
-        self.before_read(self.table, np.unique(sentences.ids).astype(np.int64))
         with torch.no_grad():
             if self._compiled:
+                self.before_read(self.table, np.unique(sentences.ids).astype(np.int64))
                 table = self.table.detach().numpy()
                 vectors = np.empty((len(sentences), table.shape[1]), dtype=table.dtype)
                 _means(table, sentences.ids, sentences.offsets, vectors)
@@ -86,13 +92,14 @@ class MeanEncoder(torch.nn.Module):
             self.before_read(self.table, bag.rows)
             return _Mean.apply(self.table, bag, keys, self._dropout)
         ids, offsets = tensors(sentences, self.table.device)
-        used, local = torch.unique(ids, return_inverse=True)
-        self.before_read(self.table, used.cpu().numpy())
-        values = functional.embedding(used, self.table, sparse=True)  # the gradient has only the rows in use
+        rows: Tensor = self.table
+        if not self.dense_gradient:
+            used, ids = torch.unique(ids, return_inverse=True)
+            rows = functional.embedding(used, self.table, sparse=True)  # the gradient has only the rows in use
         if keys is None:
-            return mean_vectors(values, local, offsets)
+            return mean_vectors(rows, ids, offsets)
         kept = kept_elements(torch.from_numpy(keys).to(ids.device), self.table.shape[1], self._dropout)
-        return dropped_mean_vectors(values, local, offsets, kept, self._dropout)
+        return dropped_mean_vectors(rows, ids, offsets, kept, self._dropout)
 
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
         # New each time, and for few sentences: not worth loading compiled code.

