@@ -33,15 +33,14 @@ def add(command: Any) -> None:
     added.add_argument(
         "--encoder",
         metavar="KIND",
-        help="a kind of subwords, words or trigrams, or lstm or blstm, as in a config (default: subword, or what "
-        "--vocabulary holds)",
+        help="what a config would name, such as word or lstm (default: subword, or what --vocabulary holds)",
     )
     added.add_argument("--sentencepiece", type=Path, metavar="MODEL", help="the sentencepiece model, for subwords")
     added.add_argument(
         "--vocabulary",
         type=Path,
         metavar="FILE",
-        help="the vocabulary.txt of words or trigrams (default: collected from the text)",
+        help="the vocabulary.txt of words or the like (default: collected from the text)",
     )
     added.add_argument(
         "--collect",
@@ -200,22 +199,22 @@ def _lower_case(vocabulary: Path) -> bool:
 
 def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
     """The kind of encoder, and that of its tokenizer, checked against the vocabulary that is given."""
-    from psp.text.tokenizer_kinds import TOKENIZERS, kinds, of_kind, on_disk, those
+    from psp.text.tokenizer_kinds import COLLECTED, TOKENIZERS, kinds, named, of_kind, on_disk, those
     from psp.text.vocabulary import kind_of
     from psp.training.encoders.kinds import with_settings
 
     kind, vocabulary, lstm = options.encoder, options.vocabulary, options.encoder in with_settings()
-    named = (*kinds(), *with_settings())
+    known = (*kinds(), *with_settings())
     if options.sentencepiece and vocabulary:
         raise ConfigError("--sentencepiece and --vocabulary: a model has one vocabulary; leave out one of them")
-    if kind is not None and kind not in named:
-        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join(named)}"
+    if kind is not None and kind not in known:
+        why = f"a {kind} is trained {_WORKFLOW}" if kind in _OTHERS else f"write one of {', '.join(known)}"
         raise ConfigError(f"--encoder {kind}: {why}")
     if vocabulary is not None and not vocabulary.is_file():
         raise ConfigError(f"--vocabulary {vocabulary}: no such file; leave it out to collect one from the text")
     held = None if vocabulary is None else kind_of(vocabulary)
     if vocabulary is not None and held is None:
-        raise ConfigError(f"--vocabulary {vocabulary}: holds no words or trigrams; write --sentencepiece for subwords")
+        raise ConfigError(f"--vocabulary {vocabulary}: holds no {COLLECTED}; write --sentencepiece for subwords")
     if held is not None:
         tokens = on_disk(held, vocabulary)
     elif options.sentencepiece or not kind:
@@ -233,7 +232,8 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
             f"--encoder {kind}: an LSTM reads words or subwords, and {vocabulary} holds {tokens.pieces_called}"
         )
     if not tokens.collected and not options.sentencepiece:
-        raise ConfigError("--sentencepiece: is missing; name the model, or write --encoder word or trigram without it")
+        others = named(lambda one: one.collected, lambda one: one.kind)
+        raise ConfigError(f"--sentencepiece: is missing; name the model, or write --encoder {others} without it")
     if options.lstm and not lstm:
         raise ConfigError("--lstm: is for --encoder lstm and blstm; leave it out")
     if options.collect and (options.sentencepiece or vocabulary):

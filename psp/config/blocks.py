@@ -16,7 +16,7 @@ from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_limits import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
-from psp.text.tokenizer_kinds import TOKENIZERS, kinds, those
+from psp.text.tokenizer_kinds import TOKENIZERS, kinds, named, those
 from psp.training.encoders.kinds import with_settings
 from psp.training.lstm_settings import LstmSettings
 
@@ -94,9 +94,9 @@ SOURCES = Section(
 ENCODER = choice(
     TOKENIZERS[0].kind,
     [*kinds(), *with_settings()],
-    help="what a sentence's vector is the mean of: the embeddings of its subwords (the block `subword`), its words or "
-    "its character trigrams (the block `vocabulary`), or the hidden states of an LSTM in one direction or in both (the "
-    "block `lstm`)",
+    help="what a sentence's vector is the mean of: the embeddings of "
+    + named(lambda kind: True, lambda kind: f"its {kind.pieces_called} (the block `{kind.block}`)")
+    + ", or the hidden states of an LSTM in one direction or in both (the block `lstm`)",
 )
 
 #: A combination of models.

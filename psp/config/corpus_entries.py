@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +18,8 @@ from psp.pairs import rank as ranking
 from psp.pairs.filters import for_text, problems
 from psp.pairs.filters.base import Filter
 
-_ENDINGS = re.compile(r"\.(gz|zst|zip)$|\.(tsv|txt|parquet)$", re.IGNORECASE)
-
-
+#: How names of packed files end.
+COMPRESSED = ("gz", "zst", "zip")
 #: The block ``rank`` of a corpus that is not ranked.
 UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in ranking.SECTION.keys}
 
@@ -234,7 +234,8 @@ def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
 def file_name(path: str) -> str:
     """Derive a corpus's name from its path: strip the extensions, replace unusual characters with hyphens."""
     name = Path(path).name
-    while (shorter := _ENDINGS.sub("", name)) != name:
+    endings = [*COMPRESSED, *itertools.chain.from_iterable(kind.endings for kind in registered())]
+    while (shorter := re.sub(rf"\.({'|'.join(map(re.escape, endings))})$", "", name, flags=re.IGNORECASE)) != name:
         name = shorter
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
 

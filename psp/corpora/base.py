@@ -32,6 +32,8 @@ class CorpusKind(abc.ABC):
     item: ClassVar[Mapping[str, Setting]] = {}
     #: What to say of an item of this kind and another one, such as "a file of pairs, `path`".
     called: ClassVar[str] = ""
+    #: How names of its files end, beside those of compression, which a corpus's own name leaves out.
+    endings: ClassVar[tuple[str, ...]] = ()
     #: Whether there is an archive for each pair of languages, so that entries have settings by pair.
     by_pair: ClassVar[bool] = False
     #: Whether both sides are in one language, unless an item says otherwise.

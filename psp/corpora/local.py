@@ -44,6 +44,7 @@ class Local(CorpusKind):
     """A file of the user's."""
 
     kind = "local"
+    endings = ("tsv", "txt")
     item: ClassVar[Mapping[str, Setting]] = {
         "path": text(
             at_least=1,

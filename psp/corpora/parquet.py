@@ -26,6 +26,7 @@ class Parquet(CorpusKind):
     """Columns of a table; its ``names`` are those of source and target, and of a score where there is one."""
 
     kind = "parquet"
+    endings = ("parquet",)
     item: ClassVar[Mapping[str, Setting]] = {
         "parquet": text(
             at_least=1,

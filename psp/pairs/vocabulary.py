@@ -20,7 +20,7 @@ from psp.core.files import atomic, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer
 from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
-from psp.text.tokenizer_kinds import of_vocabulary
+from psp.text.tokenizer_kinds import COLLECTED, named, of_vocabulary
 from psp.text.vocabulary import FILE
 from psp.text.word_tokenizer import SPLITS, WHITESPACE
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from psp.core.schemas.pairs import VocabularyReport, VocabularySplit
 
 SECTION = Section(
-    "the vocabulary of a model with `encoder: word` or `trigram`",
+    f"the vocabulary of a model whose encoder is {named(lambda kind: kind.collected, lambda kind: f'`{kind.kind}`')}",
     {
         "size": integer(
             200000,
@@ -36,7 +36,7 @@ SECTION = Section(
             at_most=2000000,
             recipes={"paranmt": 200000},
             unstated=["paranmt"],
-            help="maximum number of words or trigrams, the most frequent ones",
+            help=f"maximum number of {COLLECTED}, the most frequent ones",
         ),
         "min_count": integer(
             2,

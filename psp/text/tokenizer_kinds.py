@@ -30,6 +30,16 @@ def those(says: Callable[[type[Tokenizer]], bool]) -> list[str]:
     return [kind for kind in kinds() if says(of_kind(kind))]
 
 
+def named(says: Callable[[type[Tokenizer]], bool], how: Callable[[type[Tokenizer]], str]) -> str:
+    """How the kinds of which something holds are called, as in "words or trigrams"."""
+    *first, last = (how(of_kind(kind)) for kind in those(says))
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+#: What the pieces of those kinds are called whose vocabulary is a list, collected from the text.
+COLLECTED = named(lambda kind: kind.collected, lambda kind: kind.pieces_called)
+
+
 def of_vocabulary(kind: str) -> type[VocabularyTokenizer]:
     """A kind that has a list of entries, which training pairs give.
 
