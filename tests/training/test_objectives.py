@@ -17,7 +17,7 @@ from tests.training.pairwise_sigmoid import registered
 def test_an_unknown_objective_is_refused_with_the_names() -> None:
     train = {**TrainSettings().as_dict(), "objective": "sigmoid"}
     for ask in (objectives.mines, unused, TrainSettings.from_mapping):
-        with pytest.raises(ConfigError, match=r"train\.objective: 'hinge' is not allowed; allowed is infonce or mar"):
+        with pytest.raises(ConfigError, match=r"train\.objective: 'sigmoid' is not allowed; allowed is infonce or mar"):
             ask(train)  # type: ignore[operator]
     with registered():
         assert TrainSettings.from_mapping(train).objective == "sigmoid"
