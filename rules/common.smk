@@ -13,19 +13,19 @@ from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config import filter_shards, rates
+from psp.config import filter_shards, rates, targets
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
+from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
 from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import (
     SENTENCE_TRANSFORMERS,
     encoder_files,
-    missing_encoder,
 )
-from psp.core.errors import ConfigError, PspError
+from psp.core.errors import PspError
 from psp.core.files import sha256
 from psp.core.settings import tracked
 from psp.pairs.filters import custom, section as filter_section
@@ -271,193 +271,28 @@ def files_of(encoder):
     return encoder_files(encoder)
 
 
-def targets(arguments):
-    """Return the command line's targets as (folder under results/, path in it); Snakemake does not provide them."""
-    found = (re.fullmatch(r"results/([^/]+)/(.+)", argument) for argument in arguments)
-    return sorted(match.groups() for match in found if match)
-
-
-def models_asked_for(arguments):
-    """Return the models with targets on the command line, or all if there are none."""
-    names = dict.fromkeys(name for name, _ in targets(arguments)) or CONFIG.models
-    return [CONFIG.model(name) for name in names if name not in RESERVED]
-
-
-def check_targets(arguments):
-    """Report a wrong model name, a forbidden licence or missing files in one line, before Snakemake builds its graph.
-
-    An error in an input function prints a page of context, so check the command line's targets first. Other targets
-    are checked later.
-    """
-    if workflow.is_main_process:  # jobs load this file again
-        for entry in models_asked_for(arguments):
-            for notice in CONFIG.notices(entry):
-                logger.warning(f"warning: {notice}")
-    if "results/report.html" in arguments and not CONFIG.reported:
-        raise ConfigError(
-            "results/report.html: compares models, but the config names none; write e.g. "
-            f"`report: {{models: [{', '.join(CONFIG.models[:2])}]}}`, or ask for one model's, such as "
-            f"results/{CONFIG.models[0]}/report.html"
-        )
-    for name, file in targets(arguments):
-        if name == FOLDER:
-            check_translator(*file.partition("/")[::2])
-        if name in RESERVED:
-            continue
-        asked_for = CONFIG.cleared(name)
-        of = asked_for.of
-        if of.there_is and not of.there_is.match(file):
-            raise ConfigError(f"results/{name}/{file}: {name} {of.refusal(asked_for)}")
-        if missing := missing_files(asked_for):
-            raise ConfigError(missing)
-        for needed in CONFIG.downloads(asked_for):
-            CONFIG.remote(needed)  # rejects a mirror with a wrong placeholder
-        for part in (*asked_for.parts, *asked_for.files):
-            custom.fingerprint(part.filters["custom"])  # rejects a missing module
-        if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
-            tuning = CONFIG.tuning(name)
-            if match[1]:
-                tuning.settings({}, match[1])
-        if file.startswith("lexicon."):
-            CONFIG.of_lexicon(name)
-        if file.startswith("inspect."):
-            if missing := missing_encoder(asked_for["inspect"]["encoder"]):
-                raise ConfigError(
-                    f"{missing}, but models.{name}.inspect.encoder names it; correct its path"
-                )
-        if file.startswith("stats."):
-            block = asked_for["stats"]
-            keys = {"labels": block["labels"], "idf_from": block["idf_from"].values()}
-            for key, path in ((key, path) for key in keys for path in keys[key]):
-                if not Path(path).is_file():
-                    raise ConfigError(
-                        f"{path}: no such file, but models.{name}.stats.{key} names it; add it or correct its path"
-                    )
-        if match := re.match(r"systems/([^/]+)/", file):
-            CONFIG.system(name, match[1])
-        scored = re.findall(
-            r"^(?:systems/[^/]+/)?tasks/([^/]+)\.(?:json|safetensors)$", file
-        )
-        if file == "compare.json":
-            scored = asked_for["compare"]["tasks"]
-        for task in scored:
-            for needed in CONFIG.task(name, task, DOWNLOADS).files():
-                if not needed.is_file() and not str(needed).startswith("results/"):
-                    raise ConfigError(
-                        f"{needed}: no such file, but models.{name}.evaluate.tasks.{task} needs it; "
-                        "add it or correct its path"
-                    )
-        if match := re.match(r"(?:samples/)?(tenths|by_corpus)[./]", file):
-            CONFIG.studied(name, match[1])
-        if match := re.match(r"variants/([^/]+)/", file):
-            CONFIG.variant(name, match[1])
-
-
-def check_translator(name, file):
-    """Report a wrong translator's name, a forbidden licence or missing files."""
-    translator = CONFIG.cleared_translator(name)
-    if translator.data is None:
-        raise ConfigError(
-            f"results/{FOLDER}/{name}/{file}: {name} is there already, and not trained; ask for a model of its pairs"
-        )
-    of = translator.data.of
-    if not of.there_is.match(file):
-        raise ConfigError(
-            f"results/{FOLDER}/{name}/{file}: {of.refusal(translator.data)}"
-        )
-    if absent := CONFIG.absent(translator.data):
-        raise ConfigError(
-            f"{', '.join(absent)}: no such file, but {FOLDER}.{name}.corpora names it; add it or correct its path"
-        )
-    own = translator.train["sentencepiece"]
-    if own and not own.startswith("results/") and not Path(own).is_file():
-        raise ConfigError(
-            f"{own}: no such file, but {FOLDER}.{name}.train.sentencepiece names it; correct its path"
-        )
-    if CONFIG.offline and (missing := CONFIG.missing(translator.data, DOWNLOADS)):
-        raise ConfigError(
-            f"offline, and {len(missing)} file(s) of translator {name} are missing: {', '.join(map(download, missing))}; "
-            "add them or run once without offline"
-        )
-
-
-def missing_files(model):
-    """Return an error about missing files of the user, or missing downloads when offline; None if all are here."""
-    if absent := CONFIG.absent(model):
-        return (
-            f"{', '.join(absent)}: no such file, but models.{model.name}.corpora names it; "
-            "add it or correct its path"
-        )
-    if absent := model.of.absent(model):
-        return absent
-    sets = {
-        f"evaluate.files.{key}": path
-        for key, path in model["evaluate"]["files"].items()
-    }
-    if model["development"]["sts"] != "semeval2017-en":
-        sets["development.sts"] = model["development"]["sts"]
-    for name, entry in model["development"]["sets"].items():
-        place = f"development.sets.{name}"
-        files = judged.files(entry, f"models.{model.name}.{place}")
-        sets |= {
-            f"{place}.path ({number})": str(file)
-            for number, file in enumerate(files, start=1)
-        }
-    for key, path in sets.items():
-        if path and not path.startswith("results/") and not Path(path).is_file():
-            return f"{path}: no such file, but models.{model.name}.{key} names it; add it or correct its path"
-    if problem := missing_translators(model):
-        return problem
-    for block, key in (("teacher", "encoder"), ("train", "init_encoder")):
-        if problem := missing_encoder(model[block][key]):
-            return f"{problem}, but models.{model.name}.{block}.{key} names it; correct its path"
-    missing = CONFIG.missing(model, DOWNLOADS) if CONFIG.offline else []
-    if not missing:
-        return None
-    return (
-        f"offline, and {len(missing)} file(s) of model {model.name} are missing: "
-        + ", ".join(map(download, missing))
-        + "; add them or run once without offline"
-    )
-
-
-def missing_translators(model):
-    """Return an error about a translator of a model's corpora, or an encoder for their scores, that is not here."""
-    for part in model.parts:
-        if not part.translation:
-            continue
-        translator = CONFIG.cleared_translator(part.translation["translator"])
-        for file in translator.files if translator.data is None else ():
-            if not Path(file).is_file():
-                return f"{file}: no such file, but {FOLDER}.{translator.name} needs it; add it or correct its path"
-        absent = CONFIG.absent(translator.data) if translator.data else ()
-        if absent:
-            return f"{', '.join(absent)}: no such file, but {FOLDER}.{translator.name}.corpora names it; add it or correct its path"
-        if missing := missing_encoder(part.translation["encoder"]):
-            return f"{missing}, but models.{model.name}.corpora: {part.corpus} is scored by it; correct its path"
-    return None
-
-
 def downloads(model):
     """Return the model after checking that its own files, and if offline its downloads, are here."""
     try:
-        missing = missing_files(model)
+        targets.check_files(CONFIG, model)
     except PspError as error:
         raise WorkflowError(failures.tell(error))
-    if missing:
-        raise WorkflowError(failures.tell(ConfigError(missing)))
     return model
 
 
 try:
-    check_targets(sys.argv[1:])
+    if workflow.is_main_process:  # jobs load this file again
+        for entry in targets.models(CONFIG, sys.argv[1:]):
+            for notice in CONFIG.notices(entry):
+                logger.warning(f"warning: {notice}")
+    targets.check(CONFIG, sys.argv[1:])
 except PspError as error:
     sys.exit(f"error: {error}")
 
 
 def say_warnings():
     """Log warnings about the data of the requested models, by default all."""
-    for entry in models_asked_for(sys.argv[1:]):
+    for entry in targets.models(CONFIG, sys.argv[1:]):
         if entry.of.joins:
             continue
         for line in data_warnings.so_far(

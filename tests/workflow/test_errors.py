@@ -94,12 +94,6 @@ def test_what_a_person_should_know_of_a_config_is_said_once(project):
 
 
 @pytest.mark.slow
-def test_an_unknown_corpus(project):
-    (project.folder / "tiny.yaml").write_text("models: {demo: {corpora: [Phrasebok]}}\n")
-    assert "Phrasebok is not a corpus of the config; did you mean Phrasebook?" in failure(project, "--dry-run", EVAL)
-
-
-@pytest.mark.slow
 def test_a_licence_that_is_not_allowed(project):
     (project.folder / "tiny.yaml").write_text("licences: {allow: [CC0-1.0]}\n")
     output = failure(project, EVAL)
@@ -112,27 +106,17 @@ def test_a_licence_that_is_not_allowed(project):
 
 
 @pytest.mark.slow
-def test_offline_names_every_missing_file(project):
-    output = failure(project, "--dry-run", "--config", "offline=true", "--", "results/fr/eval.json", configs=())
-    for name in ("opus/OpenSubtitles/v2018/en-fr.txt.zip", "opus/Europarl/v8/en-fr.txt.zip", "sts/STS.zip",
-                 "tatoeba/v1/tatoeba.fra-eng.eng"):  # fmt: skip
-        assert f"results/downloads/{name}" in output
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "words", "named"),
     [
-        ("sources: {opus: {mirrors: ['https://x.org/{corpse}.zip']}}", "sources.opus.mirrors: https://x.org", 1),
         ("models: {demo: {evaluate: {files: {mine: my/sts.tsv}}}}", "my/sts.tsv: no such file, but models.demo", 1),
         ("models: {demo: {development: {sts: my/dev.tsv}}}", "my/dev.tsv: no such file, but models.demo", 0),
-        ("models: {demo: {filters: {custom: ['nowhere:keep']}}}", "there is no module nowhere; put nowhere.py", 0),
     ],
 )  # fmt: skip
 def test_what_the_config_names_and_is_not_there(project, config, words, named):
     (project.folder / "tiny.yaml").write_text(config)
     if not named:  # the command line names no target: then Snakemake has begun to build its graph
-        project.edit("rules/common.smk", "check_targets(sys.argv[1:])", "check_targets([])")
+        project.edit("rules/common.smk", "targets.check(CONFIG, sys.argv[1:])", "targets.check(CONFIG, [])")
     output = failure(project, "--dry-run", EVAL)
     assert words in output.splitlines()[-1]
 
