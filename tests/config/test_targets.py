@@ -13,6 +13,7 @@ from psp.core.errors import ConfigError
 from tests.config.test_config import CORPORA
 
 EVAL = "results/fr/eval.json"
+OURS = "results/translators/ours/translator.json"
 LENGTHS = {"own": {"task": "similarity", "path": "mine.tsv"}}
 
 
@@ -70,7 +71,7 @@ TRANSLATORS = {
         ("results/fr/tasks/own.json", {"fr": {"evaluate": {"tasks": LENGTHS}}}, "mine.tsv: no such file, but"),
         ("results/fr/tasks/owl.json", {"fr": {"evaluate": {"tasks": LENGTHS}}}, "owl"),
         ("results/fr/variants/other/1/eval.json", {}, "other"),
-        ("results/translators/ours/translator.json", {"translators": TRANSLATORS}, "gone.tsv: no such file, but"),
+        (OURS, {"translators": TRANSLATORS}, "gone.tsv: no such file, but"),
         ("results/translators/theirs/translator.json", {"translators": TRANSLATORS}, "is there already, and not trained"),
         ("results/translators/our/translator.json", {"translators": TRANSLATORS}, "did you mean ours?"),
     ],
