@@ -14,6 +14,7 @@ from tests.config.test_config import CORPORA
 
 EVAL = "results/fr/eval.json"
 OURS = "results/translators/ours/translator.json"
+THEIRS = "results/translators/theirs/translator.json"
 LENGTHS = {"own": {"task": "similarity", "path": "mine.tsv"}}
 
 
@@ -72,7 +73,7 @@ TRANSLATORS = {
         ("results/fr/tasks/owl.json", {"fr": {"evaluate": {"tasks": LENGTHS}}}, "owl"),
         ("results/fr/variants/other/1/eval.json", {}, "other"),
         (OURS, {"translators": TRANSLATORS}, "gone.tsv: no such file, but"),
-        ("results/translators/theirs/translator.json", {"translators": TRANSLATORS}, "is there already, and not trained"),
+        (THEIRS, {"translators": TRANSLATORS}, "is there already, and not trained"),
         ("results/translators/our/translator.json", {"translators": TRANSLATORS}, "did you mean ours?"),
     ],
 )  # fmt: skip
