@@ -99,7 +99,7 @@ LETTERS = st.sampled_from(list(" \t abcdefghé̂́ʼ.,;!?0\u2581\u3000\u00a0\u20
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(texts=st.lists(st.one_of(st.text(max_size=30), st.text(LETTERS, max_size=40)), min_size=1, max_size=8))
 def test_any_texts_have_sentencepieces_ids(processor: sentencepiece.SentencePieceProcessor, texts: list[str]) -> None:
     for lower in (True, False):
@@ -197,7 +197,7 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(texts=st.lists(st.text(LETTERS, max_size=30), min_size=1, max_size=6), data=st.data())
 def test_ids_are_left_out_as_unknown_ones_are(
     processor: sentencepiece.SentencePieceProcessor, texts: list[str], data: st.DataObject
@@ -246,7 +246,7 @@ def test_where_rounding_chooses_sentencepiece_does(
 
 
 def test_very_long_words_and_texts(processor: sentencepiece.SentencePieceProcessor) -> None:
-    texts = ["ab" * 600_000, "red car " * 130_000, "你好" * 700, "é" * 3000, "ﷺ" * 1300, "a"]
+    texts = ["ab" * 600_000, "red car " * 18_000, "你好" * 700, "é" * 3000, "ﷺ" * 1300, "a"]
     cache = WordCache(processor, True)
     assert cached(cache, texts) == plain(processor, texts, True)
 
@@ -277,9 +277,9 @@ def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
             with zipfile.ZipFile(path) as archive:
                 for name in archive.namelist():
                     side = name.rpartition(".")[2]
-                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 30_000:
+                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 8_000:
                         sides[side].update(archive.read(name).decode().split("\n"))
-        texts = [text for side in sides.values() for text in sorted(side)[:30_000]]
+        texts = [text for side in sides.values() for text in sorted(side)[:8_000]]
         model = io.BytesIO()
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(text.lower() for text in texts[::5]), model_writer=model, vocab_size=16_000,
@@ -295,4 +295,4 @@ def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
                 expected = expected.without(expected.ids == processor.unk_id(), processor.unk_id())
                 assert np.array_equal(found.offsets, expected.offsets) and np.array_equal(found.ids, expected.ids)
             done += len(texts)
-    assert done > 500_000
+    assert done > 130_000

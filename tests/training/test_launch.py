@@ -147,11 +147,16 @@ def job(tmp_path: Path, made: Made) -> Iterator[Job]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
-    made_by = Job(tmp_path_factory.mktemp("undisturbed"), made).start()
-    said = made_by.end()
-    assert (made_by.status, said) == (0, "")
-    return made_by
+def side_by_side(tmp_path_factory: pytest.TempPathFactory, made: Made) -> list[Job]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    jobs = [Job(folder / name, made).start() for name in "ab"]
+    assert [(job.end(), job.status) for job in jobs] == [("", 0), ("", 0)]
+    return jobs
+
+
+@pytest.fixture(scope="module")
+def undisturbed(side_by_side: list[Job]) -> Job:
+    return side_by_side[0]
 
 
 @pytest.mark.slow
@@ -249,10 +254,8 @@ def test_whatever_ends_it_the_same_command_goes_on_to_the_same_bytes(job: Job, u
 
 
 @pytest.mark.slow
-def test_trainings_side_by_side_do_not_meet(tmp_path: Path, made: Made, undisturbed: Job) -> None:
-    jobs = [Job(tmp_path / name, made).start() for name in "ab"]
-    assert [job.end() for job in jobs] == ["", ""]
-    assert jobs[0].results() == jobs[1].results() == undisturbed.results()
+def test_trainings_side_by_side_do_not_meet(side_by_side: list[Job]) -> None:
+    assert side_by_side[0].results() == side_by_side[1].results()
 
 
 KEYS = {"processes": 1, "gpus": 0, "device": "auto", "precision": "float32"}

@@ -9,8 +9,8 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,12 @@ class Job:
 
     Attributes:
         catch_up: mini-batches after which a checkpoint may be written.
-        die_at: the process kills itself (SIGKILL) at this one of the things that it does to files of its checkpoints.
+        die_at: the process kills itself (SIGKILL) at this one of the things that it does to its checkpoints ...
+        die_of: ... of those that have such names.
         fill_at: after that many checkpoints the disk is full, for all but small files.
         within: a module within whose ``registered()``, a context manager, the training is.
         teacher, teaching: the teacher's file, and the block of that name.
+        changes: other fields of :class:`psp.training.loop.Training`.
     """
 
     pairs: Path
@@ -41,10 +43,12 @@ class Job:
     identity: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
     die_at: int | None = None
+    die_of: tuple[str, ...] = ("open", "os.mkdir", "os.link", "os.rename", "os.remove", "os.rmdir", "os.scandir")
     fill_at: int | None = None
     within: str | None = None
     teacher: Path | None = None
     teaching: Mapping[str, Any] | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
     def start(self) -> multiprocessing.process.BaseProcess:
         process = CONTEXT.Process(target=_train, args=(self,))
@@ -76,6 +80,16 @@ class Job:
         return sorted((self.folder / "train/checkpoints").glob("step-*"))
 
 
+def after_kill_9(job: Job, folder: Path) -> Job:
+    """The same training in another folder, killed where its third checkpoint gets its name, and started again."""
+    killed = replace(job, folder=folder, when={"steps": 5}, die_at=3, die_of=("os.rename",))
+    assert killed.run() == -signal.SIGKILL and killed.checkpoints()
+    again = replace(killed, die_at=None)
+    assert again.run() == 0
+    assert "going on from step " in again.log()
+    return again
+
+
 def _train(job: Job) -> None:
     from psp.core import logs
     from psp.evaluation.development import Development
@@ -87,7 +101,7 @@ def _train(job: Job) -> None:
     trainer.CATCH_UP_EVERY = job.catch_up
     folder = job.folder / "train/checkpoints"
     if job.die_at is not None:
-        _die_at(job.die_at, str(folder))
+        _die_at(job.die_at, str(folder), job.die_of)
     if job.fill_at is not None:
         save, saved = Checkpoints.save, 0
 
@@ -101,7 +115,7 @@ def _train(job: Job) -> None:
         Checkpoints.save = full  # type: ignore[method-assign]
     registered = importlib.import_module(job.within).registered if job.within else contextlib.nullcontext
     with registered(), logs.job(job.folder / "log"):
-        Training(
+        training = Training(
             job.pairs,
             job.sentencepiece,
             job.folder / "model",
@@ -115,16 +129,17 @@ def _train(job: Job) -> None:
             warn_pairs=0,
             teacher=job.teacher,
             teaching=job.teaching,
-        ).run()
+        )
+        replace(training, **job.changes).run()
 
 
-def _die_at(count: int, folder: str) -> None:
-    """Kill this process when it opens, makes, links, renames or removes the ``count``-th file below ``folder``."""
+def _die_at(count: int, folder: str, events: Sequence[str]) -> None:
+    """Kill this process at its ``count``-th such event for a file below ``folder``."""
     seen = 0
 
     def watch(event: str, arguments: Iterable[Any]) -> None:
         nonlocal seen
-        if event in ("open", "os.mkdir", "os.link", "os.rename", "os.remove", "os.rmdir", "os.scandir") and any(
+        if event in events and any(
             isinstance(argument, str | os.PathLike) and str(argument).startswith(folder) for argument in arguments
         ):
             seen += 1

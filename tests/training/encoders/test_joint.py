@@ -20,7 +20,9 @@ from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import Training
 from tests.training.conftest import CONFIG, Made, corpus, make, sentences, write_heldout
-from tests.training.test_launch import Job
+from tests.training.test_launch import SETTINGS as PLAIN
+from tests.training.test_launch import Job as Launched
+from tests.training.training_process import Job, after_kill_9
 
 ROWS = [[1, 2, 0, 5, 6], [3, 7], [], [0, 0, 4, 4], [2, 6, 6]]
 STARTS = [0, 4, 8]
@@ -150,19 +152,11 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
         "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "average": 2, "dim": 12,
     }  # fmt: skip
     changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
-    jobs = [
-        Job(tmp_path / name, made, processes=count, settings=settings, changes=changes)
-        for name, count in (("undisturbed", 1), ("killed", 1), ("two", 2))
-    ]
-    jobs[0].start()
-    assert jobs[0].end() == "" and jobs[0].status == 0
-    jobs[1].start().wait_for_checkpoint()
-    jobs[1].running.kill()  # SIGKILL
-    jobs[1].end([])
-    jobs[1].start()
-    assert jobs[1].end() == "" and jobs[1].status == 0
-    assert jobs[1].results() == jobs[0].results()
+    heldout = made.store.with_name("heldout.tsv")
+    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**PLAIN, **settings}, changes=changes)
+    assert job.run() == 0
+    assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     assert read_json(tmp_path / "killed/train/train.json")["best"]["error"] < 60  # % of 200 sentences
-    jobs[2].start()
-    assert jobs[2].end() == "" and jobs[2].status == 0
+    two = Launched(tmp_path / "two", made, processes=2, settings=settings, changes=changes)
+    assert (two.start().end(), two.status) == ("", 0)
     assert load_model(tmp_path / "two/model").dim == 12

@@ -21,7 +21,8 @@ from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from psp.training.settings import TrainSettings
 from tests.training.conftest import Made, corpus, make, sentences, write_heldout
-from tests.training.test_launch import Job
+from tests.training.test_launch import SETTINGS as PLAIN
+from tests.training.training_process import Job, after_kill_9
 
 OWN = checked_encoder({"kind": "blstm", "width": 6, "scramble": 0.0})
 ROWS = [[1, 2, 3, 2], [4], [], [5, 1, 5], [0, 7, 2, 1, 1, 1, 3]]
@@ -210,18 +211,11 @@ SETTINGS: dict[str, Any] = {
 def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str, made: Made, tmp_path: Path) -> None:
     own = {**SETTINGS["encoder"], "precision": precision}
     settings = {key: value for key, value in SETTINGS.items() if key != "encoder"}
-    jobs = [
-        Job(tmp_path / name, made, processes=1, settings=settings, changes={"encoder": own})
-        for name in ("undisturbed", "killed")
-    ]
-    jobs[0].start()
-    assert jobs[0].end() == "" and jobs[0].status == 0
-    jobs[1].start().wait_for_checkpoint()
-    jobs[1].running.kill()  # SIGKILL
-    jobs[1].end([])
-    jobs[1].start()
-    assert jobs[1].end() == "" and jobs[1].status == 0
-    assert jobs[1].results() == jobs[0].results()
+    heldout = made.store.with_name("heldout.tsv")
+    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**PLAIN, **settings},
+              changes={"encoder": own})  # fmt: skip
+    assert job.run() == 0
+    assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     report = read_json(tmp_path / "killed/train/train.json")
     assert report["encoder"] == checked_encoder(own)
     model = psp.load_model(tmp_path / "killed/model")

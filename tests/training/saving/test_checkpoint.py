@@ -486,12 +486,11 @@ def kill_at_random(job: Job, folder: Path, kills: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("changes", "threads"), [({}, 2), ({"select": "last", "negatives": "random"}, 1)], ids=str)
-def test_killed_at_random_moments(tmp_path: Path, job: Job, changes: Mapping[str, Any], threads: int) -> None:
-    settings = {**job.settings, **changes, "epochs": 12}
-    job = dataclasses.replace(job, folder=tmp_path / "a", settings=settings, threads=threads)
+def test_killed_at_random_moments(tmp_path: Path, job: Job) -> None:
+    settings = {**job.settings, "negatives": "random", "epochs": 12}
+    job = dataclasses.replace(job, folder=tmp_path / "a", settings=settings, threads=2)
     assert job.run() == 0
-    assert len(set(kill_at_random(job, tmp_path / "b", kills=15))) > 2
+    assert len(set(kill_at_random(job, tmp_path / "b", kills=12))) > 1
 
 
 @pytest.mark.slow
