@@ -9,6 +9,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from rattler import MatchSpec
 
+from psp.core import version
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = {
@@ -79,6 +81,21 @@ def test_the_dockerfile_takes_the_makefiles_steps():
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     # Nothing is installed but by `make`.
     assert "pip install" not in dockerfile
+
+
+def test_what_people_cite_is_this_version():
+    about = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (about["version"], about["license"]) == (version.__version__, PROJECT["license"])
+    assert [author["name"] for author in about["authors"]] == [author["name"] for author in PROJECT["authors"]]
+
+
+def test_public_ci_runs_what_ci_runs_on_each_python_that_is_promised():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    assert [step["run"] for step in jobs["all"]["steps"] if "run" in step] == [".ci/run"]
+    pythons = jobs["all"]["strategy"]["matrix"]["python"]
+    assert all(SpecifierSet(PROJECT["requires-python"]).contains(python) for python in pythons)
+    (hooks,) = (repo["hooks"] for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"])
+    assert hooks[0]["entry"] == "make lint" and {hook["language"] for hook in hooks} == {"system"}
 
 
 def test_importing_psp_stays_light():

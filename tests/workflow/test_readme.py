@@ -30,7 +30,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
          "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md",
-         "docs/publishing.md", "docs/paraphrases.md")  # fmt: skip
+         "docs/publishing.md", "docs/paraphrases.md", "CONTRIBUTING.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -95,7 +95,7 @@ def test_nobody_is_taught_to_give_targets_as_config_files():
 def test_make_targets_are_those_that_ci_runs():
     ci, makefile = (ROOT / ".ci/run").read_text(), (ROOT / "Makefile").read_text()
     targets = [command.split()[1] for command in COMMANDS if command.startswith("make")]
-    assert targets == ["demo", "test"]
+    assert targets == ["demo", "test", "install", "lint"]
     assert all(f"\nmake {target}\n" in ci for target in targets)
     for target in re.findall(r"`make (\w+)`", "".join(TEXTS.values())):
         assert f"\n{target}:" in makefile
@@ -327,7 +327,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+    "page", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
 )
 def test_what_a_page_links_to_is_there(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -339,6 +339,7 @@ def test_what_a_page_links_to_is_there(page):
         assert not anchor or target.suffix != ".md" or anchor in anchors(target), link
 
 
-def test_the_readme_links_to_every_page():
-    linked = set(re.findall(r"\]\((docs/\w+\.md)\)", TEXTS["README.md"]))
-    assert linked == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+def test_every_page_is_found_from_the_readme():
+    assert "(docs/README.md)" in TEXTS["README.md"]
+    listed = re.findall(r"^- \[(\w+\.md)\]\(\1\)", (ROOT / "docs/README.md").read_text(), re.MULTILINE)
+    assert sorted([*listed, "README.md"]) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
