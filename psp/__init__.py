@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from psp.core.version import __version__
 
 if TYPE_CHECKING:
+    from psp.inference.search.texts import mine, search
     from psp.models.model import Model, load_model
     from psp.models.summary import results
 
-__all__ = ["Model", "__version__", "load_model", "results"]
+__all__ = ["Model", "__version__", "load_model", "mine", "results", "search"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,8 +23,16 @@ def __getattr__(name: str) -> Any:
         from psp.models import model
 
         return getattr(model, name)
+    if name in {"mine", "search"}:
+        from psp.inference.search import texts
+
+        return getattr(texts, name)
     if name == "results":
         from psp.models.summary import results
 
         return results
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

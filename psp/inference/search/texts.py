@@ -1,0 +1,129 @@
+"""Search and mining among texts in memory, for Python: ``psp.search`` and ``psp.mine``.
+
+``psp search`` and ``psp mine`` do the same with files, of any size, and with an index that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from psp.inference.search import bitext
+from psp.inference.search.index import embed
+from psp.inference.search.neighbours import nearest
+from psp.models.model import load_model
+from psp.models.text_model import TextModel
+
+#: Which candidates become pairs, for :func:`mine`.
+CHOICES = ("max", "intersection", "forward", "backward")
+
+
+class TextHit(NamedTuple):
+    """A text found for a query: its cosine (-1 to 1), its position among the texts, from 0, and itself."""
+
+    cosine: float
+    position: int
+    text: str
+
+
+class TextPair(NamedTuple):
+    """A source and a target that are translations of each other, with their positions from 0 and the margin of their cosine."""
+
+    margin: float
+    source_position: int
+    target_position: int
+    source: str
+    target: str
+
+
+def search(
+    model: TextModel | str | Path, texts: Sequence[str], queries: Sequence[str], k: int = 10
+) -> list[list[TextHit]]:
+    """Find the ``k`` texts nearest to each query, by cosine; exact, and the earlier of two that are equally near.
+
+    Args:
+        model: a model, or its folder.
+        texts: what is searched; those without a piece that the model knows are never found.
+        queries: what is searched for.
+        k: 1 or more.
+
+    Returns:
+        For each query its hits, nearest first: fewer than ``k`` of a few texts, none for a query of which the model
+        knows no piece.
+
+    Raises:
+        ValueError: ``k`` is below 1.
+        PspError: faiss is not installed (the extra ``search``).
+        DataError: there is no model in the folder.
+    """
+    if k < 1:
+        raise ValueError(f"k is {k}; write 1 or more")
+    loaded = _loaded(model)
+    (rows, places), (vectors, asked) = embed(loaded, texts), embed(loaded, queries)
+    hits: list[list[TextHit]] = [[] for _ in queries]
+    for query, cosines, numbers in zip(asked.tolist(), *nearest(vectors, rows, k), strict=True):
+        found = places[numbers[numbers >= 0]].tolist()
+        hits[query] = [
+            TextHit(cosine, index, texts[index]) for cosine, index in zip(cosines.tolist(), found, strict=False)
+        ]
+    return hits
+
+
+def mine(
+    model: TextModel | str | Path,
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    threshold: float | None = None,
+    k: int = 4,
+    margin: str = "ratio",
+    pairs: str = "max",
+) -> list[TextPair]:
+    """Find translations (or paraphrases) in two lists of texts, by the margin of their cosines.
+
+    Args:
+        model: a model, or its folder.
+        source, target: texts; of equal ones the first is taken.
+        threshold: the lowest margin of a pair; None = 1.25 for ``ratio``, 0.1 for ``distance``, 0.5 for ``absolute``.
+        k: neighbours considered for each text.
+        margin: ``ratio``: the cosine over its neighbours' mean; ``distance``: less it; ``absolute``: itself.
+        pairs: ``max``: the best of both directions, each text once; ``intersection``: each other's best; ``forward``,
+            ``backward``: the best target of each source, or the other way round.
+
+    Returns:
+        The pairs, largest margin first.
+
+    Raises:
+        ValueError: ``margin`` or ``pairs`` is none of these, or ``k`` is below 1.
+        PspError: faiss is not installed (the extra ``search``).
+        DataError: there is no model in the folder.
+    """
+    for name, value, known in (("margin", margin, tuple(bitext.MARGINS)), ("pairs", pairs, CHOICES)):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}; write one of {', '.join(known)}")
+    if k < 1:
+        raise ValueError(f"k is {k}; write 1 or more")
+    loaded = _loaded(model)
+    least = bitext.THRESHOLDS[margin] if threshold is None else threshold
+    sides = [_distinct(loaded, texts) for texts in (source, target)]
+    mined = bitext.mine(sides[0][0], sides[1][0], k=k, margin=margin, choose=pairs, threshold=least)
+    rows = zip(
+        mined.margins.tolist(), sides[0][1][mined.sources].tolist(), sides[1][1][mined.targets].tolist(), strict=True
+    )
+    return [TextPair(score, left, right, source[left], target[right]) for score, left, right in rows]
+
+
+def _loaded(model: TextModel | str | Path) -> TextModel:
+    return load_model(model) if isinstance(model, (str, Path)) else model
+
+
+def _distinct(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors of the distinct texts that the model knows something of, and the index of the first of each."""
+    first: dict[str, int] = {}
+    for index, text in enumerate(texts):
+        first.setdefault(text, index)
+    vectors, kept = embed(model, list(first))
+    return vectors, np.fromiter(first.values(), np.int64, len(first))[kept]

@@ -1,0 +1,90 @@
+"""psp.search and psp.mine: the same answers as the commands, which work on files."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import psp
+from psp.cli.main import main
+from psp.cli.mine import CHOICES
+from psp.inference.search import texts as module
+from psp.models.folder import save_model
+from psp.text.sentencepiece import load_sentencepiece
+from tests.conftest import PAIRS, SENTENCES, train_sentencepiece
+
+pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
+
+CORPUS = [*SENTENCES[:60], "", SENTENCES[3], "日本 🙂"]
+QUERIES = [SENTENCES[5], "日本 🙂", SENTENCES[70]]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("texts")
+    sp_model = train_sentencepiece(made / "sp.model")
+    table = np.random.default_rng(4).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 16))
+    save_model(made / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
+    return made
+
+
+def write(path: Path, texts: list[str]) -> str:
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return str(path)
+
+
+def test_search_is_the_command_s(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, queries = write(folder / "corpus.txt", CORPUS), write(folder / "queries.txt", QUERIES)
+    main(["search", str(folder / "model"), corpus, queries, "-k", "3", "--json"])
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = psp.search(folder / "model", CORPUS, QUERIES, k=3)
+    assert [len(hits) for hits in found] == [3, 0, 3]
+    assert found[0][0].text == QUERIES[0] and found[0][0].cosine == pytest.approx(1.0)
+    for query, hits in zip(told, found, strict=True):
+        assert [(hit["line"], hit["sentence"]) for hit in query["found"]] == [
+            (hit.position + 1, hit.text) for hit in hits
+        ]
+    assert psp.search(psp.load_model(folder / "model"), [], QUERIES) == [[], [], []]
+    assert psp.search(folder / "model", CORPUS, []) == []
+
+
+@pytest.mark.parametrize("pairs", list(CHOICES))
+def test_mine_is_the_command_s(folder: Path, pairs: str) -> None:
+    source = [pair[0] for pair in PAIRS[:80]] + [PAIRS[0][0], ""]
+    target = [pair[1] for pair in PAIRS[10:90]] + [PAIRS[11][1], "日本 🙂"]
+    files = write(folder / "source.txt", source), write(folder / "target.txt", target)
+    out = folder / f"{pairs}.tsv"
+    main(["mine", str(folder / "model"), *files, "--out", str(out), "--pairs", pairs, "--threshold", "1.02"])
+    told = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
+    found = psp.mine(folder / "model", source, target, pairs=pairs, threshold=1.02)
+    assert len(found) > 5
+    assert [[pair.source, pair.target] for pair in found] == [row[:2] for row in told]
+    np.testing.assert_allclose([pair.margin for pair in found], [float(row[2]) for row in told], atol=1e-4)
+    for pair in found:
+        assert source.index(pair.source) == pair.source_position and target.index(pair.target) == pair.target_position
+    assert psp.mine(folder / "model", source, target, pairs=pairs, threshold=99) == []
+    assert psp.mine(folder / "model", [], target, pairs=pairs) == []
+
+
+@pytest.mark.parametrize("wrong", [{"margin": "mean"}, {"pairs": "all"}, {"k": 0}])
+def test_wrong_arguments_are_told(folder: Path, wrong: dict) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*; write"):
+        psp.mine(folder / "model", ["a"], ["b"], **wrong)
+    with pytest.raises(ValueError, match="k is 0; write 1 or more"):
+        psp.search(folder / "model", ["a"], ["b"], k=0)
+
+
+def test_the_choices_are_the_command_s() -> None:
+    assert tuple(CHOICES) == module.CHOICES
+
+
+def test_the_face_of_the_package() -> None:
+    """Names that are promised; docs/models.md has them."""
+    assert dir(psp) == sorted(["Model", "__version__", "load_model", "mine", "results", "search"])
+    for name in dir(psp):
+        assert getattr(psp, name) is not None
+    assert importlib.util.find_spec("psp.langchain") is not None
