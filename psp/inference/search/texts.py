@@ -30,7 +30,7 @@ class TextHit(NamedTuple):
 
 
 class TextPair(NamedTuple):
-    """A source and a target that are translations of each other, with their positions from 0 and the margin of their cosine."""
+    """A source and a target that are translations of each other: the margin of their cosine, and positions from 0."""
 
     margin: float
     source_position: int
