@@ -1,19 +1,11 @@
-"""The ``psp`` command: everything outside the workflow.
-
-``doctor`` checks the installation; ``plan``, ``pin`` and ``languages`` read the config; ``inspect`` looks at a model's
-corpora; ``watch`` follows a run; ``pivot`` mines pairs, ``stats`` measures them, ``lexicon`` lists pairs of words from
-them and ``train`` trains a model without the workflow; ``show`` prints a model's scores, ``report`` writes them as a
-page; ``info``, ``embed``, ``score``, ``search``, ``mine``, ``quantize``, ``combine`` and ``serve`` use a model;
-``import-checkpoint`` converts models of the published code, ``export`` converts to other libraries' formats, ``push``
-puts a model on the Hugging Face Hub.
-"""
+"""The ``psp`` command: everything outside the workflow. :data:`COMMANDS` says what each command is for."""
 
 from __future__ import annotations
 
 import argparse
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from psp.cli import (
@@ -50,36 +42,15 @@ from psp.core.errors import closest
 from psp.core.logs import job
 from psp.core.version import __version__
 
-#: In the order of the help.
-COMMANDS = (
-    doctor,
-    plan,
-    inspect,
-    pin,
-    languages,
-    pivot,
-    stats,
-    lexicon,
-    train,
-    train_translator,
-    translate,
-    paraphrase,
-    show,
-    report,
-    evaluate,
-    watch,
-    info,
-    embed,
-    score,
-    search,
-    mine,
-    quantize,
-    combine,
-    serve,
-    import_checkpoint,
-    export,
-    push,
-)
+#: In the order of the help, by what they are for.
+COMMANDS = {
+    "before and during a run of the workflow": (doctor, languages, plan, inspect, pin, watch),
+    "results": (show, report, evaluate),
+    "use a model": (info, embed, score, search, mine, serve),
+    "change or share a model": (quantize, combine, export, import_checkpoint, push),
+    "pairs": (pivot, stats, lexicon),
+    "without the workflow": (train, train_translator, translate, paraphrase),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,7 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says which command was meant."""
+    """Says which command was meant, and lists the commands by what they are for.
+
+    Attributes:
+        groups: for each purpose its commands, each with what it does.
+    """
+
+    groups: Mapping[str, list[tuple[str, str]]] = {}
 
     def error(self, message: str) -> NoReturn:
         if match := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
@@ -99,17 +76,34 @@ class _Parser(argparse.ArgumentParser):
             message = f"{match[1]}: no such command{closest(match[1], known)}; `psp --help` lists them"
         super().error(message)
 
+    def format_help(self) -> str:
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, [action for action in self._actions if action.dest != "help"], [])
+        formatter.add_text(self.description)
+        for purpose, commands in self.groups.items():
+            formatter.start_section(purpose)
+            for name, what in commands:
+                formatter.add_argument(argparse.Action([], name, help=what, metavar=name))
+            formatter.end_section()
+        formatter.add_text("`psp COMMAND --help` has the options of a command.")
+        return formatter.format_help()
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="psp", description="Sentence embeddings from parallel text.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=argparse.ArgumentParser)
+    parser.groups = {purpose: [] for purpose in COMMANDS}
+    for purpose, modules in COMMANDS.items():
 
-    def command(name: str, run: Any, what: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(name, help=what, description=what)
-        added.set_defaults(run=run, level=logging.WARNING)
-        return added
+        def command(
+            name: str, run: Any, what: str, group: list[tuple[str, str]] = parser.groups[purpose]
+        ) -> argparse.ArgumentParser:
+            group.append((name, what))
+            added = commands.add_parser(name, help=what, description=what)
+            added.set_defaults(run=run, level=logging.WARNING)
+            return added
 
-    for module in COMMANDS:
-        module.add(command)
+        for module in modules:
+            module.add(command)
     return parser

@@ -123,7 +123,7 @@ def test_every_command_has_its_help(bare, command):
 
 
 def test_no_command_is_forgotten(bare):
-    assert set(re.findall(r"^    ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^  ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
 
 
 def test_the_doctor_looks_at_what_there_is(bare):
