@@ -133,8 +133,10 @@ def gather(models: Sequence[Path], peers: Mapping[str, Any] | None) -> dict[str,
         if name not in others:
             absent.append({"name": name, "why": f"{models[0] / 'speed.json'} has no speed of it on one core"})
             continue
-        kind = "table" if named(name).table else "other"
-        points.append({"name": name, "kind": kind} | _quality(body, name) | _speed(others[name]))
+        point = {"name": name, "kind": "other"}
+        if named(name).table:  # psp's own model in another library, not a model of that library's
+            point = {"name": f"psp, {models[0].name} ({name})", "kind": "table"}
+        points.append(point | _quality(body, name) | _speed(others[name]))
     if not points:
         raise DataError(f"no speed on one core of {' or '.join(OURS)}", models[0] / "speed.json")
     return {

@@ -90,7 +90,7 @@ def test_the_numbers_come_from_the_files_alone(script, tmp_path, monkeypatch, ca
         "psp, fr, NumPy alone": ("psp", 60_000, 69.5),
         "psp, en": ("psp", 140_000, 68.25),
         "MiniLM": ("other", 120, 74.0),
-        "model2vec": ("table", 12_000, 69.5),
+        "psp, fr (model2vec)": ("table", 12_000, 69.5),
     }
     said = capsys.readouterr().out
     assert "median of 3 runs" in said and "A processor; 9,000 sentences of 13.7 subwords" in said
