@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint fuzz faults dist settings clean
+.PHONY: demo install test lint docs fuzz faults dist settings clean
 
 demo: $(VENV)/workflow
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -48,6 +48,11 @@ lint: install
 	ruff format --check .
 	snakefmt --check Snakefile rules
 	mypy
+
+# The pages as a site, in build/site; a wrong link is an error.
+docs: install
+	$(PIP) --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 mkdocs build --quiet
 
 # Changed files for every reader, a minute each; what is found is in fuzz/.
 fuzz: install

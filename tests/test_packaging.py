@@ -19,7 +19,7 @@ CONDA = {
     "snakemake": "snakemake-minimal",
     "tensorboardX": "tensorboardx",
 }
-TOOLS_OF_DEVELOPERS = {"dev"}
+TOOLS_OF_DEVELOPERS = {"dev", "docs"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.
 OPTIONAL = {
     "use", "e5", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers",

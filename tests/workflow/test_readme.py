@@ -342,5 +342,5 @@ def test_what_a_page_links_to_is_there(page):
 
 def test_every_page_is_found_from_the_readme():
     assert "(docs/README.md)" in TEXTS["README.md"]
-    listed = re.findall(r"^- \[(\w+\.md)\]\(\1\)", (ROOT / "docs/README.md").read_text(), re.MULTILINE)
+    listed = re.findall(r"^- \[[^]]+\]\((\w+\.md)\)", (ROOT / "docs/README.md").read_text(), re.MULTILINE)
     assert sorted([*listed, "README.md"]) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))

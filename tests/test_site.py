@@ -1,0 +1,65 @@
+"""The site of the documentation: whole, without a wrong link, and nothing in it comes from another host."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent
+#: What a browser loads by itself, unlike a link that a reader follows.
+LOADED = re.compile(
+    r'<(?:script|img|iframe|source)[^>]*?\ssrc="([^"]+)"'
+    r'|<link(?=[^>]*rel="(?:stylesheet|icon|preload))[^>]*?\shref="([^"]+)"'
+    r"""|@import\s*(?:url\()?["']?([^"')]+)"""
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (the extra docs)")
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", out],
+        cwd=ROOT, capture_output=True, text=True, env={"NO_MKDOCS_2_WARNING": "1", "PATH": ""},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return out
+
+
+def test_every_page_is_in_the_menu():
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    listed = re.findall(r": ([\w-]+\.md)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    assert yaml.safe_load(text)["strict"] is True
+
+
+def test_it_is_whole_and_can_be_searched(site):
+    names = {path.with_suffix(".html").name for path in (ROOT / "docs").glob("*.md")} - {"README.html"} | {"index.html"}
+    assert names <= {path.name for path in site.glob("*.html")}
+    assert "psp.mine" in (site / "python.html").read_text() and ":meth:" not in (site / "python.html").read_text()
+    assert "mega-batch" in (site / "search/search_index.json").read_text()
+
+
+def test_nothing_is_loaded_from_another_host(site):
+    files = [path for path in site.rglob("*") if path.suffix in (".html", ".css")]
+    loaded = {
+        name for path in files for found in LOADED.findall(path.read_text(encoding="utf-8")) for name in found if name
+    }
+    assert len(loaded) > 3
+    assert not [name for name in loaded if name.startswith(("http:", "https:", "//"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_browser_asks_no_other_host(site, browser, width):
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    for name in ("index.html", "architecture.html", "measurements.html", "python.html"):
+        page.goto((site / name).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    context.close()
+    assert len(asked) > 4 and all(url.startswith(("file://", "data:")) for url in asked), asked
