@@ -107,6 +107,15 @@ def test_two_texts_have_the_models_cosine_and_show_their_pieces(page, model):
     assert page.locator("#pieces-a > .unknown").get_attribute("data-piece") == "日"
 
 
+def test_two_sentences_are_there_at_first_and_give_way(page, model):
+    first, second = (page.get_by_label(f"{name} text", exact=True) for name in ("First", "Second"))
+    expect(first).to_have_value("She bought a red car.")
+    pair = (first.input_value(), second.input_value())
+    expect(page.get_by_label("Cosine")).to_have_text(f"{model.score_raw_text([pair])[0]:.4f}")
+    page.keyboard.type("The cat")
+    expect(first).to_have_value("The cat")
+
+
 def test_the_cosine_follows_what_is_typed(page, model):
     compare(page, "the cat", "the c")
     page.get_by_label("Second text", exact=True).press_sequentially("at")
