@@ -34,7 +34,8 @@ from tests.training.transformer import conftest as transformer
 from tests.training.transformer.test_processes import training
 from tests.training.translator import conftest as translator
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU")
+if not torch.cuda.is_available():
+    pytest.skip("torch sees no GPU", allow_module_level=True)
 GPU = torch.device("cuda")
 
 
