@@ -10,13 +10,7 @@ from typing import Any
 
 from psp.cli.common import check_positive, ending_well, index_options, threads
 from psp.core.errors import ConfigError
-
-CHOICES = {
-    "max": "best of both directions, highest margin first, each sentence once (default)",
-    "intersection": "pairs that are each other's best match",
-    "forward": "best target of each source; a target may be in several pairs",
-    "backward": "best source of each target; a source may be in several pairs",
-}
+from psp.inference.search import CHOICES
 
 
 def add(command: Any) -> None:

@@ -1,1 +1,9 @@
 """Nearest neighbours: search indexes and bitext mining."""
+
+#: Which candidates of mining become pairs, and what each choice means.
+CHOICES = {
+    "max": "best of both directions, highest margin first, each sentence once (default)",
+    "intersection": "pairs that are each other's best match",
+    "forward": "best target of each source; a target may be in several pairs",
+    "backward": "best source of each target; a source may be in several pairs",
+}

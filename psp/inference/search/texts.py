@@ -11,14 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.inference.search import bitext
+from psp.inference.search import CHOICES, bitext
 from psp.inference.search.index import embed
 from psp.inference.search.neighbours import nearest
 from psp.models.model import load_model
 from psp.models.text_model import TextModel
-
-#: Which candidates become pairs, for :func:`mine`.
-CHOICES = ("max", "intersection", "forward", "backward")
 
 
 class TextHit(NamedTuple):

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 
 from phrasebook import generate
 from psp.cli.main import main
-from psp.cli.mine import CHOICES
 from psp.corpora.local import read_file
-from psp.inference.search import neighbours
+from psp.inference.search import CHOICES, neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.neighbours import unit
 from psp.models.folder import save_model

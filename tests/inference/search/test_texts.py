@@ -11,8 +11,7 @@ import pytest
 
 import psp
 from psp.cli.main import main
-from psp.cli.mine import CHOICES
-from psp.inference.search import texts as module
+from psp.inference.search import CHOICES
 from psp.models.folder import save_model
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import PAIRS, SENTENCES, train_sentencepiece
@@ -76,10 +75,6 @@ def test_wrong_arguments_are_told(folder: Path, wrong: dict) -> None:
         psp.mine(folder / "model", ["a"], ["b"], **wrong)
     with pytest.raises(ValueError, match="k is 0; write 1 or more"):
         psp.search(folder / "model", ["a"], ["b"], k=0)
-
-
-def test_the_choices_are_the_command_s() -> None:
-    assert tuple(CHOICES) == module.CHOICES
 
 
 def test_the_face_of_the_package() -> None:
