@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint docs fuzz faults dist settings clean
+.PHONY: demo install test lint docs fuzz faults dist settings release-model clean
 
 demo: $(VENV)/workflow
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -61,6 +61,13 @@ fuzz: install
 # kill -9, full disks, lost locks and the like in whole runs of the workflow (docs/running.md); under an hour.
 faults: install
 	python -m tests.faults.run
+
+# A small model to publish, of the corpora in the folder PSP_DATA whose licences allow it (config/release.yaml), and its
+# checksum.
+release-model: $(VENV)/workflow
+	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- \
+		results/multi-open/release-int8-256.zip results/multi-open/quantized.json
+	cat results/multi-open/release-int8-256.zip.sha256
 
 # What goes to a package index: the library as a wheel, and the project as a source archive.
 dist: install

@@ -1,4 +1,4 @@
-# The publishing kit: the model with its card, scores, data card, bill of materials and checksums.
+# The publishing kit: the model with its card, scores, data card, bill of materials and checksums; and that as a .zip.
 import hashlib
 
 
@@ -58,3 +58,28 @@ use rule release as release_smaller with:
         edited=None,
     message:
         "Writing the release of {wildcards.model} as {wildcards.form}"
+
+
+rule release_zip:
+    input:
+        "results/{model}/release{form}",
+    output:
+        packed="results/{model}/release{form}.zip",
+        checksum="results/{model}/release{form}.zip.sha256",
+    log:
+        "results/{model}/logs/release{form}.zip.log",
+    benchmark:
+        "results/{model}/benchmarks/release{form}.zip.tsv"
+    wildcard_constraints:
+        form=r"|-(float32|float16|int8)(-[1-9][0-9]*)?",
+    threads: 1
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(30),
+    params:
+        name=lambda wildcards: f"{wildcards.model}{wildcards.form}",
+        code=fingerprint("psp.report.release"),
+    message:
+        "Packing the release of {wildcards.model}{wildcards.form}"
+    script:
+        "../workflow_scripts/release_zip.py"

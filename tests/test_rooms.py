@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "core": set(),
     "text": LOWEST,
     "corpora": TEXT,
-    "models": TEXT,
+    "models": TEXT | {"corpora"},
     "pairs": SECOND,
     "inference": SECOND,
     "evaluation": THIRD,

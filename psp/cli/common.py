@@ -43,7 +43,11 @@ def lines(path: Path | None) -> list[str]:
 
 def model_argument(command: argparse.ArgumentParser) -> None:
     """Add ``MODEL``."""
-    command.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model, or hf://USER/NAME")
+    command.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a model folder, such as results/fr/model; or hf://USER/NAME, or https://ADDRESS.zip#sha256=CHECKSUM",
+    )
 
 
 def check_results(folder: Path) -> Path:

@@ -82,9 +82,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _name(model: str) -> str:
-    """Return the name to show: ``fr`` for results/fr/model, ``user/name`` for hf://user/name@revision."""
+    """Return the name to show: ``fr`` for results/fr/model or .../fr.zip, ``user/name`` for hf://user/name@revision."""
     if model.startswith("hf://"):
         return model.removeprefix("hf://").partition("@")[0]
+    if model.startswith(("https://", "http://")):
+        return Path(model.partition("#")[0]).stem
     from psp.models.folder import model_name
 
     return model_name(Path(model))

@@ -43,7 +43,7 @@ class TransformerEntry(Trained):
     there_is = re.compile(
         r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)"
         r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
-        r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release$"
+        r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
     inert = tuple(f"{block}." for block in OF_TABLES)
     reads = ("pairs", "base", "teacher")

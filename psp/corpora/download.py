@@ -54,6 +54,7 @@ class Remote:
         sha256: the pinned checksum, in hexadecimal; None accepts any content.
         bytes: the pinned size.
         licence: its declared licence (SPDX), for the record.
+        advice: what to do where no mirror serves it, apart from putting it there by hand.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Remote:
     sha256: str | None = None
     bytes: int | None = None
     licence: str | None = None
+    advice: str = "add a mirror under `sources` in the config, or "
 
 
 def fetch(
@@ -145,8 +147,7 @@ def _from_mirrors(
     raise DownloadError(
         f"{remote.name} is missing, {'and no mirror served it' if reasons else 'and has no mirrors'}: "
         f"{'; '.join([*reasons, ''])}{_kept(part.path, part.settle())}"
-        f"{'run once without offline, ' if offline else ''}add a mirror under `sources` in the config, "
-        f"or put the file at {path} by hand"
+        f"{'run once without offline, ' if offline else ''}{remote.advice}put the file at {path} by hand"
     )
 
 

@@ -1,4 +1,4 @@
-"""``psp.Model`` and ``psp.load_model``: a model from a folder, from the Hugging Face hub, or of the published code.
+"""``psp.Model`` and ``psp.load_model``: a model from a folder, from the web, or of the published code.
 
 What it does with text is :class:`psp.models.static.StaticModel`'s. The two are apart because the workflow's steps need
 that alone: no change in what is said to a hub may make a model be trained again (:mod:`psp.core.fingerprint`).
@@ -21,7 +21,7 @@ class _Public(TextModel):
 
     @classmethod
     def from_pretrained(cls, path: Path | str, **options: Any) -> Model:
-        """:func:`load_model` by another name: of a folder, or of ``hf://user/name``."""
+        """:func:`load_model` by another name: of a folder, or of an address on the web."""
         return load_model(path, **options)
 
     def save(self, folder: Path | str) -> dict[str, Any]:
@@ -94,7 +94,10 @@ def load_model(
     threads: int = 1,
     accelerate: bool | str | None = None,
 ) -> Model | tuple[Model, None]:
-    """Load a model's folder, or one of the Hugging Face Hub (``hf://user/name``, ``hf://user/name@revision``).
+    """Load a model from its folder, or from the web.
+
+    Of the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; of a .zip that a release was packed
+    into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once.
 
     The other arguments are those of :meth:`Model.load`.
 
@@ -104,14 +107,18 @@ def load_model(
 
     Raises:
         TypeError: arguments of the one way are mixed with those of the other.
-        DataError, PspError, ValueError: as :meth:`Model.load`, :func:`psp.models.hub.fetch` and
-            :func:`psp.models.published.read_checkpoint`.
+        DataError, PspError, ValueError: as :meth:`Model.load`, :func:`psp.models.hub.fetch`,
+            :func:`psp.models.zipped.fetch` and :func:`psp.models.published.read_checkpoint`.
     """
     if path is not None and model_name is None and sp_model is None:
         if str(path).startswith("hf://"):
             from psp.models.hub import fetch
 
             path = fetch(str(path))
+        elif str(path).startswith(("https://", "http://")):
+            from psp.models import zipped
+
+            path = zipped.fetch(str(path))
         load = loader(Path(path), PUBLIC)
         model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
         return model

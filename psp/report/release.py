@@ -10,12 +10,13 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.files import atomic_text, new_folder, read_json, sha256, write_json
+from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
 from psp.models import card, card_data, card_file, checksums
 from psp.models.files import CONFIG, file_names
 from psp.models.kinds import load
@@ -96,6 +97,34 @@ def release(
         if edited is not None:
             log.warning("%s was edited by hand and is taken as it is", model_dir / card_file.NAME)
             (folder / card_file.NAME).write_bytes(edited)
+
+
+def pack(folder: Path, out: Path, name: str) -> str:
+    """Pack a release as a .zip with one folder; write its checksum beside it, as ``sha256sum --check`` reads it.
+
+    The same files give the same bytes. :func:`psp.load_model` takes the file's address on the web.
+
+    Args:
+        folder: what :func:`release` wrote.
+        out: the .zip; its checksum is in ``out`` with ``.sha256`` after it.
+        name: of the folder in the .zip.
+
+    Returns:
+        The SHA-256.
+
+    Raises:
+        DataError: the folder is not the one that was written (:func:`psp.models.checksums.check`).
+    """
+    files = [*checksums.check(folder), checksums.NAME, card_file.NAME]
+    with atomic(out) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(files):
+            member = zipfile.ZipInfo(f"{name}/{file}")  # of 1980, whenever it is packed
+            member.compress_type, member.external_attr, member.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            with (folder / file).open("rb") as source, archive.open(member, "w") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+    digest = sha256(out)
+    _write_text(out.with_name(f"{out.name}.sha256"), f"{digest}  {out.name}\n")
+    return digest
 
 
 def _copy(source: Path, target: Path) -> None:

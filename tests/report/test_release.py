@@ -18,9 +18,10 @@ from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
 from psp.models import card, card_data, card_file, checksums
 from psp.models.model import load_model
+from psp.models.zipped import unpack
 from psp.report.bom import bom
 from psp.report.croissant import CONFORMS_TO, croissant
-from psp.report.release import licences, release
+from psp.report.release import licences, pack, release
 from tests.models.conftest import folder, sentencepiece_model, table  # noqa: F401
 from tests.models.test_card import EVALUATION, FIGURES, front
 
@@ -305,3 +306,21 @@ def test_a_form_that_was_not_evaluated(quantized, tmp_path):
 def test_a_licence_of_the_publishers_own(folder):  # noqa: F811
     text = card.card(read_json(folder / "config.json"), licence="MIT", evaluation=SCORES, data=DATA)
     assert front(text)["license"] == "mit" and "Together" not in text
+
+
+def test_packed_as_one_file(run, tmp_path):
+    release(**run, out=tmp_path / "release")
+    (tmp_path / "release/notes.txt").write_text("mine")
+    digests = {pack(tmp_path / "release", tmp_path / f"{name}.zip", "fr") for name in ("one", "two")}
+    line = (tmp_path / "one.zip.sha256").read_text()
+    assert len(digests) == 1 and line == f"{digests.pop()}  one.zip\n"
+    unpack(tmp_path / "one.zip", tmp_path / "unpacked")
+    texts = ["the cat eats bread"]
+    assert (load_model(tmp_path / "unpacked").encode(texts) == load_model(run["model_dir"]).encode(texts)).all()
+    shutil.unpack_archive(tmp_path / "one.zip", tmp_path / "whole")
+    assert checksums.check(tmp_path / "whole/fr") == checksums.check(tmp_path / "release")
+    assert (tmp_path / "whole/fr/README.md").exists() and not (tmp_path / "whole/fr/notes.txt").exists()
+    (tmp_path / "release/config.json").write_text("{}")
+    with pytest.raises(DataError, match="was changed since"):
+        pack(tmp_path / "release", tmp_path / "three.zip", "fr")
+    assert not (tmp_path / "three.zip").exists()

@@ -7,6 +7,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 from psp.core.files import read_json
 from psp.models import checksums
 from psp.models.model import load_model
+from psp.models.zipped import unpack
 
 RELEASE = "results/demo/release"
 
@@ -59,12 +60,14 @@ def test_what_makes_a_release_anew_and_what_refuses_one(released, tmp_path):
 
 def test_the_release_of_a_smaller_form(compared, tmp_path):
     copy = compared.copy(tmp_path / "copy")
-    copy.run(f"{RELEASE}-int8", f"{RELEASE}-float16-8")
+    copy.run(f"{RELEASE}-int8.zip", f"{RELEASE}-float16-8")
     folder = copy.folder / RELEASE
     for form, dtype, dim in (("int8", "int8", 16), ("float16-8", "float16", 8)):
         made = load_model(folder.with_name(f"release-{form}"))
         assert (made.dtype, made.dim) == (dtype, dim)
         assert checksums.check(folder.with_name(f"release-{form}"))
+    unpack(folder.with_name("release-int8.zip"), tmp_path / "unpacked")
+    assert load_model(tmp_path / "unpacked").dtype == "int8"
     output = copy.run(f"{RELEASE}-int8-4", check=False).output
     assert "int8-4: results/demo/quantized.json has no scores of it, but of " in output
     assert not folder.with_name("release-int8-4").exists()

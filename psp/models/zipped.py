@@ -1,0 +1,94 @@
+"""A model packed as a .zip on the web, ``https://host/fr-int8.zip#sha256=...``, as a folder of the user's cache.
+
+:func:`psp.report.release.pack` writes such files. Of one, no more is unpacked than the files that its config.json lists
+as the model's. Extra ``data``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+from psp.core.errors import DataError, PspError
+from psp.core.files import new_folder, read_json
+from psp.models import card_file
+from psp.models.files import CONFIG, file_names
+
+_ADDRESS = re.compile(r"(https?://[^#\s]+)#sha256=([0-9a-f]{64})")
+
+
+def cache() -> Path:
+    """Where models from the web are kept: ``$XDG_CACHE_HOME/psp/models``, or ``~/.cache/psp/models``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psp" / "models"
+
+
+def fetch(address: str) -> Path:
+    """Download and unpack a model, unless that was done before; return its folder in the cache.
+
+    Args:
+        address: of a .zip, with the SHA-256 that the file must have after ``#sha256=``.
+
+    Raises:
+        DataError: the address has no checksum, or the file is not a psp model in a .zip.
+        DownloadError: it cannot be downloaded, or has another checksum.
+        PspError: requests is missing.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise DataError(
+            "has no checksum; end it with #sha256= and the 64 hexadecimal digits that its publisher gives", address
+        )
+    folder = cache() / match[2]
+    if folder.is_dir():
+        return folder
+    try:
+        import requests  # noqa: F401  # what downloads
+    except ModuleNotFoundError:
+        raise PspError(f"{address}: downloads need requests: pip install 'paraphrastic[data]'") from None
+    from psp.corpora.download import Remote
+    from psp.corpora.download import fetch as download
+
+    packed = folder.with_suffix(".zip")
+    remote = Remote(match[1].rsplit("/", 1)[-1], (match[1],), sha256=match[2], advice="")
+    download(remote, packed, folder.with_suffix(".json"))
+    try:
+        unpack(packed, folder)
+    except DataError:
+        if not folder.is_dir():  # another process may have been the first
+            raise
+    finally:
+        packed.unlink(missing_ok=True)
+    return folder
+
+
+def unpack(packed: Path, folder: Path) -> None:
+    """Unpack the model in a .zip, which lies at its top or in one folder, to a new folder.
+
+    Raises:
+        DataError: there is no complete psp model in it, it is larger than :mod:`psp.core.limits` allow, or the folder
+            cannot be written.
+    """
+    from psp.corpora.archive import open_member, open_zip
+
+    with open_zip(packed) as archive, new_folder(folder) as made:
+        names = set(archive.namelist())
+        configs = [name for name in names if name.rsplit("/", 1)[-1] == CONFIG]
+        if not configs:
+            raise DataError(f"not a psp model: the zip has no {CONFIG}", packed)
+        place = min(configs, key=lambda name: (name.count("/"), name)).removesuffix(CONFIG)
+
+        def take(name: str) -> Path:
+            if place + name not in names:
+                raise DataError(f"has no {name}, but its {CONFIG} lists it; pack the whole model again", packed)
+            path = made / name
+            path.parent.mkdir(exist_ok=True)
+            with open_member(archive, place + name, packed) as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            return path
+
+        config = read_json(take(CONFIG))
+        wanted = file_names(config, packed)[1:]
+        for name in [*wanted, *({card_file.NAME} if place + card_file.NAME in names else ())]:
+            take(name)
