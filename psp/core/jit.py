@@ -61,7 +61,7 @@ class _CacheFile(IndexDataCacheFile):
     numba 0.68 numbers a function's files by its index. Two processes that compile the function for different array
     types, as cluster jobs of a fresh installation do, can take the same number; the index then maps one signature to
     the other's code. All later processes silently run it: a sum of int32 came out as 1e-44 (tests/core/test_jit.py).
-    With unique names, the worst case is a missing entry, which is compiled again.
+    With unique names, the worst case is a missing entry, which is compiled again. numba 0.68.1 still numbers them.
     """
 
     def save(self, key: Any, data: Any) -> None:

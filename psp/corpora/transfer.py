@@ -7,6 +7,10 @@ validators; If-Range makes the server send everything if the file has changed. W
 The process writing the partial file holds a lock on it (flock); a second process waits, and then finds the finished
 file. The lock ends with the process, even by ``kill -9``, so there are no stale locks. On file systems without locks
 there is no such protection but Snakemake's, which lets one run into a folder at a time.
+
+Why no library: pooch 1.9 neither resumes a file nor has mirrors. urllib3's Retry repeats requests, not the rest of a
+body that broke off; with tenacity the loop in :func:`download` would be no shorter, since progress resets its count.
+filelock locks a file of its own, which stays behind, where this locks the partial file itself.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@ ISO 639-3). LASER's sets name the individual languages of a macrolanguage: ``zh`
 ``pes``, ``ms`` is ``zsm``, ``lv`` is ``lvs``, ``sw`` is ``swh``, ``no`` is ``nob``.
 
 OPUS has no single name for a language: corpora use their own (OpenSubtitles ``zh_cn``, GlobalVoices ``zhs``).
+
+The tables are our own: langcodes 3.5 with its data takes 31 MB, gives 3 of LASER's 112 sets another code and 12
+another name ("Bangla", "Standard Latvian"), and knows none of the rest: names in OPUS, labels of lid.176 and py3langid.
 """
 
 from __future__ import annotations
