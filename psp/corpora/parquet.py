@@ -104,7 +104,8 @@ def _opened(path: Path) -> Iterator[Any]:
         raise PspError(f"{path}: reading tables needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     try:
         if path.suffix == ".arrow":
-            with pyarrow.memory_map(str(path)) as source:
+            # Not mapped: a file that shrinks meanwhile would kill the process.
+            with pyarrow.OSFile(str(path)) as source:
                 yield pyarrow.ipc.open_stream(source)
         else:
             with pyarrow.parquet.ParquetFile(path) as file:
@@ -128,6 +129,7 @@ def _batches(path: Path, names: tuple[str, ...]) -> Iterator[list[list[Any]]]:
         tops = list(dict.fromkeys(name.partition(".")[0] if name not in schema.names else name for name in names))
         batches = file if path.suffix == ".arrow" else file.iter_batches(BATCH, columns=tops)
         for batch in batches:
+            batch.validate(full=True)  # a damaged .arrow has texts that begin outside of it
             yield [_column(batch, name) for name in names]
 
 

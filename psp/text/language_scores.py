@@ -188,7 +188,12 @@ def _model() -> tuple[_Automaton, list[str]]:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ModuleNotFoundError as error:
         raise PspError(f"language evidence needs the package {error.name}: pip install 'paraphrastic[data]'") from None
-    model = LanguageIdentifier.from_model_file(MODEL_FILE)
+    try:
+        model = LanguageIdentifier.from_model_file(MODEL_FILE)
+    except Exception as error:  # its class depends on where the file is damaged
+        raise PspError(
+            f"py3langid cannot read its model ({error}); install it again: pip install --force-reinstall py3langid"
+        ) from None
     weights = np.ascontiguousarray(model.nb_ptc, np.float32)
     automaton = _Automaton(
         np.asarray(model.tk_nextmove, np.uint32),

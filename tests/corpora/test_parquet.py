@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +89,16 @@ def test_an_item_of_a_config(tmp_path):
         parts(parquet="t.parquet", path="t.tsv")
     with pytest.raises(ConfigError, match="columns is for another kind of corpus; leave it out"):
         parts(path="t.tsv", columns=["en", "fr"])
+
+
+def test_a_damaged_folder_of_datasets_is_refused(tmp_path: Path) -> None:
+    """A text that begins far outside of the file: reading it would kill the process."""
+    path = tmp_path / "data-00000-of-00001.arrow"
+    sides = pyarrow.table({name: ["the cat", "le chien dort"] for name in ("source", "target")})
+    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_stream(file, sides.schema) as stream:
+        stream.write_table(sides)
+    whole, offsets = path.read_bytes(), np.array([0, 7, 20], np.int32)
+    assert whole.count(offsets.tobytes()) == 2
+    path.write_bytes(whole.replace(offsets.tobytes(), (offsets + 2**30).tobytes()))
+    with pytest.raises(DataError, match="cannot be read as a table"):
+        list(open_corpus("parquet", tmp_path, "", ("source", "target")))

@@ -182,6 +182,18 @@ def table(folder: Path) -> Made:
     return Made(_corpus("parquet", path, names=("source", "target")), [Target(path)])
 
 
+def arrow(folder: Path) -> Made:
+    """A folder as the library datasets saves it."""
+    import pyarrow
+
+    path = folder / "saved/data-00000-of-00001.arrow"
+    path.parent.mkdir()
+    sides = pyarrow.table({name: [f"the {name} number {n}" for n in range(9)] for name in ("source", "target")})
+    with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_stream(file, sides.schema) as stream:
+        stream.write_table(sides)
+    return Made(_corpus("parquet", path.parent, names=("source", "target")), [Target(path)])
+
+
 def text(folder: Path) -> Made:
     path = folder / "a.txt"
     path.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
@@ -507,6 +519,41 @@ def model_combined(folder: Path) -> Made:
     return _model(folder, CombinedModel(parts, [1, 0.5]).save)
 
 
+def model_zipped(folder: Path) -> Made:
+    """A model from the web: what is unpacked lies in its folder, and is the model's."""
+    from psp.models.folder import save_model
+    from psp.models.model import load_model
+    from psp.models.zipped import unpack
+
+    tokenizer = _words()
+    save_model(folder / "model", _table(len(tokenizer)), tokenizer, {"languages": ["en"]})  # type: ignore[arg-type]
+    packed, out = folder / "a.zip", folder / "unpacked"
+    packed.write_bytes(pack({f"fr/{path.name}": path.read_bytes() for path in (folder / "model").iterdir()}))
+    others = set(folder.rglob("*"))
+
+    def read() -> None:
+        try:
+            unpack(packed, out)
+            names = {str(path.relative_to(out)) for path in out.rglob("*")}
+            assert names <= {"config.json", "model.safetensors", "README.md", "vocabulary.txt"}
+            assert np.isfinite(load_model(out, accelerate=False).encode(["the cat"])).all()
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
+            assert set(folder.rglob("*")) == others
+
+    def renamed(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
+        """Give a member another name, which may be a place outside."""
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        chosen = rng.choice(sorted(members))
+        name = rng.choice(
+            ["../x", "/tmp/x", "config.json", "a/b/config.json", "fr/", "../config.json", "x\\config.json"]
+        )
+        return pack({name if member == chosen else member: content for member, content in members.items()})
+
+    return Made(read, [Target(packed, zipped("fr/config.json")), Target(packed, renamed)])
+
+
 def published(folder: Path) -> Made:
     import torch
 
@@ -631,10 +678,10 @@ def index(folder: Path) -> Made:
 READERS: Mapping[str, Callable[[Path], Made]] = {
     function.__name__: function
     for function in (
-        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, table, text, mined, mixed_pairs, heldout,
-        sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity, task_documents, task_words,
-        task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store, model, model_int8,
-        model_words, model_lstm, model_combined, published, sentencepiece_model, config, json_file, report, cache,
-        index,
+        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, table, arrow, text, mined,
+        mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
+        task_documents, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
+        model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
+        sentencepiece_model, config, json_file, report, cache, index,
     )
 }  # fmt: skip

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from py3langid.langid import MODEL_FILE, LanguageIdentifier, visit_counts
+from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier, visit_counts
 
+from psp.core.errors import PspError
+from psp.text import language_scores
 from psp.text.language_scores import LanguageScores
 from psp.text.languages import SCORED_LABELS
 
@@ -92,3 +94,13 @@ def test_a_language_counts_only_in_its_scripts(scores):
     assert suspect.partner == -np.inf
     by_label = dict(zip(scores.labels, scores([serbian])[0], strict=True))
     assert suspect.gap == max(by_label[label] for label in ("mk", "ru", "bg")) - by_label["en"]
+
+
+@pytest.mark.parametrize("keep", [0, 1000, 4_000_000])
+def test_a_damaged_model_is_one_line(tmp_path, monkeypatch, keep):
+    damaged = tmp_path / "model.npz.xz"
+    damaged.write_bytes((MODEL_DIR / MODEL_FILE).read_bytes()[:keep])
+    monkeypatch.setattr("py3langid.langid.MODEL_FILE", str(damaged))
+    with pytest.raises(PspError, match="py3langid cannot read its model") as refused:
+        language_scores._model.__wrapped__()
+    assert "\n" not in str(refused.value)
