@@ -4,18 +4,22 @@
 
 The server runs on one core, the clients on another. Single sentences go to /api/embed over connections that stay open.
 First more and more clients ask as fast as they are answered, until twice as many get no more answers: the highest rate.
-Then requests are due at fixed times,
-whether or not earlier ones are answered, and a latency counts from when its request was due. Statuses: 0 is a broken
-connection, -1 a request that no client came to within five seconds.
+Then requests are due at fixed times, whether or not earlier ones are answered, and a latency counts from when its
+request was due. Statuses: 0 is a broken connection, -1 a request that no client came to within five seconds. At last
+there are clients that send their request a byte every two seconds, and such that ask for a large answer and do not read
+it, while the others ask at half of the rate.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import collections
+import contextlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -127,6 +131,57 @@ async def at_rate(clients: list[Client], rate: float, seconds: float, watch: Any
     return {"sent": sent, "statuses": statuses, **told, "longest": 1000 * latencies[-1] if latencies else None}
 
 
+async def send_slowly(host: str, port: int, until: float) -> None:
+    """Send a request byte by byte, until the server leaves."""
+    _, writer = await asyncio.open_connection(host, port)
+    with contextlib.suppress(OSError):
+        writer.write(b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+        writer.write(b"Content-Length: 999\r\n\r\n")
+        while time.monotonic() < until:
+            writer.write(b" ")
+            await writer.drain()
+            await asyncio.sleep(2)
+    writer.close()
+
+
+async def read_slowly(host: str, port: int, until: float) -> str:
+    """Ask for a large answer and do not read it; the status."""
+    reader, writer = await asyncio.open_connection(host, port, limit=1024)
+    writer.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    body = json.dumps({"texts": SENTENCES * 5}).encode()
+    writer.write(b"POST /api/embed HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+    writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    status = (await reader.readuntil(b"\r\n")).decode().split()[1]
+    await asyncio.sleep(max(0, until - time.monotonic()))
+    writer.close()
+    return status
+
+
+async def slow_clients(
+    host: str, port: int, pid: int, rate: float, clients: list[Client], number: int
+) -> dict[str, Any]:
+    """What others see beside so many slow senders and as many slow readers, and how long the server keeps these."""
+    begun = time.monotonic()
+    slow = [
+        asyncio.create_task(who(host, port, begun + 90)) for who in (send_slowly, read_slowly) for _ in range(number)
+    ]
+    connections, held = {}, {}
+
+    def watch(passed: float) -> None:
+        if (second := int(passed)) % 10 == 5 and second not in held:
+            connections[second], held[second] = sockets(pid), round(memory(pid))
+
+    beside = await at_rate(clients, rate, 60, watch)
+    ended = await asyncio.gather(*slow, return_exceptions=True)
+    statuses = collections.Counter(str(one) for one in ended[number:])
+    return {"beside": beside, "sockets after seconds": connections, "MB": held, "readers": dict(statuses)}
+
+
+def sockets(pid: int) -> int:
+    """Open sockets of a process."""
+    return sum(str(link.readlink()).startswith("socket") for link in Path(f"/proc/{pid}/fd").iterdir())
+
+
 def memory(pid: int) -> float:
     """Resident memory in MB."""
     found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
@@ -160,6 +215,8 @@ async def measure(options: argparse.Namespace, pid: int, host: str, port: int) -
         if set(after["statuses"]) == {200} and after["p99"] < 100:
             seconds = time.monotonic() - begun
     print(f"back to normal after {seconds} s: {after}")
+    slow = await slow_clients(host, port, pid, highest / 2, clients, options.slow)
+    print(f"{options.slow} slow senders and {options.slow} slow readers: {json.dumps(slow)}; {memory(pid):.0f} MB")
 
 
 def main() -> None:
@@ -169,6 +226,7 @@ def main() -> None:
     parser.add_argument("--crowd", type=int, default=300)
     parser.add_argument("--capacity", type=float, default=10, metavar="SECONDS")
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--slow", type=int, default=200, metavar="CLIENTS")
     parser.add_argument("--overload", type=float, default=2, metavar="MINUTES")
     options = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
