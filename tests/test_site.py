@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs.site import commands
+from psp.cli.main import COMMANDS
+
 ROOT = Path(__file__).parent.parent
 #: What a browser loads by itself, unlike a link that a reader follows.
 LOADED = re.compile(
@@ -34,6 +37,12 @@ def test_every_page_is_in_the_menu():
     listed = re.findall(r": ([\w-]+\.md)$", text, re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
     assert yaml.safe_load(text)["strict"] is True
+
+
+def test_the_page_of_commands_is_that_of_their_parser():
+    assert commands.PAGE.read_text(encoding="utf-8") == commands.page(), "it is stale: run `make settings`"
+    found = dict(re.findall(r"^### `psp (\S+)`\n\n(.+)$", commands.page(), re.MULTILINE))
+    assert len(found) == sum(map(len, COMMANDS.values())) and "|  |\n" not in commands.page()
 
 
 def test_it_is_whole_and_can_be_searched(site):
