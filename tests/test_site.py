@@ -12,6 +12,8 @@ from docs.site import commands
 from psp.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
 #: What a browser loads by itself, unlike a link that a reader follows.
 LOADED = re.compile(
     r'<(?:script|img|iframe|source)[^>]*?\ssrc="([^"]+)"'
@@ -34,8 +36,8 @@ def site(tmp_path_factory):
 
 def test_every_page_is_in_the_menu():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = re.findall(r": ([\w-]+\.md)$", text, re.MULTILINE)
-    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    listed = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted(PAGES)
     assert yaml.safe_load(text)["strict"] is True
 
 
@@ -46,8 +48,8 @@ def test_the_page_of_commands_is_that_of_their_parser():
 
 
 def test_it_is_whole_and_can_be_searched(site):
-    names = {path.with_suffix(".html").name for path in (ROOT / "docs").glob("*.md")} - {"README.html"} | {"index.html"}
-    assert names <= {path.name for path in site.glob("*.html")}
+    names = {f"{page.removesuffix('.md')}.html" for page in PAGES} - {"README.html"} | {"index.html"}
+    assert names <= {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert "psp.mine" in (site / "python.html").read_text() and ":meth:" not in (site / "python.html").read_text()
     assert "mega-batch" in (site / "search/search_index.json").read_text()
 
@@ -67,7 +69,8 @@ def test_a_browser_asks_no_other_host(site, browser, width):
     context = browser.new_context(viewport={"width": width, "height": 900})
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
-    for name in ("index.html", "architecture.html", "measurements.html", "python.html"):
+    names = ("index.html", "architecture.html", "measurements.html", "python.html", "commands.html")
+    for name in (*names, "guide/first-model.html", "guide/evaluate.html"):
         page.goto((site / name).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
     context.close()
