@@ -1,5 +1,6 @@
 """The site of the documentation: whole, without a wrong link, and nothing in it comes from another host."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docs.site import commands
+from docs.site import commands, flowchart
 from psp.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -47,10 +48,37 @@ def test_the_page_of_commands_is_that_of_their_parser():
     assert len(found) == sum(map(len, COMMANDS.values())) and "|  |\n" not in commands.page()
 
 
+def boxes(chart):
+    """A drawn chart's nodes, with the left, top, right and bottom of each, and the numbers of its paths."""
+    number = r"([\d.]+)"
+    shape = rf'<rect x="{number}" y="{number}" width="{number}" height="{number}"[^>]*/><text[^>]*>([^<]*)'
+    found = {name: (float(x), float(y), float(x) + float(w), float(y) + float(h))
+             for x, y, w, h, name in re.findall(shape, chart)}  # fmt: skip
+    return found, [
+        list(map(float, re.findall(number, path))) for path in re.findall(r'<path d="(M[^z"]*)" style', chart)
+    ]
+
+
+@pytest.mark.parametrize("down", [True, False])
+def test_a_chart_is_drawn_with_its_arrows_between_boxes_that_do_not_touch(down):
+    edges = [("a", "b"), ("b", "c"), ("c", "d & e"), ("a", "c"), ("a", "d & e"), ("b", "f")]
+    chart = flowchart.draw("\n".join(f"  {start} --> {end}" for start, end in edges), down)
+    found, paths = boxes(chart.replace("&amp;", "&"))
+    assert list(found) == ["a", "b", "c", "f", "d & e"] and len(paths) == len(edges)
+    for (start, end), path in zip(edges, paths, strict=True):
+        for name, (x, y) in ((start, path[:2]), (end, path[-2:])):
+            left, top, right, bottom = found[name]
+            assert left <= x <= right and top <= y <= bottom
+    for one, other in itertools.combinations(found.values(), 2):
+        assert one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+
+
 def test_it_is_whole_and_can_be_searched(site):
     names = {f"{page.removesuffix('.md')}.html" for page in PAGES} - {"README.html"} | {"index.html"}
     assert names <= {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert "psp.mine" in (site / "python.html").read_text() and ":meth:" not in (site / "python.html").read_text()
+    assert "flowchart TD" not in (site / "architecture.html").read_text()
+    assert "download to filter" in (site / "running.html").read_text()
     assert "mega-batch" in (site / "search/search_index.json").read_text()
 
 
