@@ -12,6 +12,8 @@ from itertools import pairwise
 
 #: The height of a box, the space between layers, and that between boxes of one layer.
 HEIGHT, BETWEEN, BESIDE = 28, 28, 12
+#: What a wider chart may shrink to, in pixels; where there is less room it is scrolled.
+READABLE = 640
 LINE = "fill:none;stroke:currentColor"
 TIP = (
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
@@ -111,7 +113,7 @@ def draw(text: str, down: bool) -> str:
     size = (max(at.values()) + 1) * apart, along - BETWEEN + 4
     wide, high = size if down else size[::-1]
     said = html.escape("; ".join(f"{start} to {end}" for start, end in edges))
-    shape = f'style="width:{wide:g}px;height:{high:g}px;max-width:none"'
+    shape = f'viewBox="0 0 {wide:g} {high:g}" style="width:{wide:g}px;min-width:{min(wide, READABLE):g}px;height:auto"'
     return (
         f'<div class="flowchart" style="overflow-x:auto"><svg role="img" aria-label="{said}" {shape}>{TIP}'
         f"{''.join(parts)}</svg></div>"
