@@ -74,9 +74,10 @@ dist: install
 	rm -rf build dist
 	$(BIN)/python -m build --outdir dist .
 
-# The page of all settings, from their declarations.
+# The pages of all settings and of all commands, from their declarations.
 settings: install
 	python -m psp.config.pages
+	python docs/site/commands.py
 
 clean:
 	rm -rf results .snakemake build dist

@@ -41,8 +41,7 @@ with job(snakemake.log[0]):
         **vocabulary,
         "train": trained,
     }
-    if inputs.tasks:
+    if model := inputs.get("model"):
+        evaluate_model(Path(model[0]).parent, Path(snakemake.output.json), info=info, **about, **tests(inputs, params))
+    else:  # of the tasks in the model's languages, of which there may be none
         gather(out=Path(snakemake.output.json), info=info, **about, **gathered(inputs, params))
-    else:
-        folder = Path(inputs.model[0]).parent
-        evaluate_model(folder, Path(snakemake.output.json), info=info, **about, **tests(inputs, params))

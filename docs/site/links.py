@@ -4,13 +4,14 @@ import re
 from typing import Any
 
 #: The project's own front page is the site's list of pages.
-FRONT = "(../README.md)"
+FRONT = "../README.md)"
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Take the links to files of the project away, which a reader of the site cannot follow."""
-    markdown = markdown.replace(FRONT, "(README.md)")
-    return re.sub(r"\[([^\]]+)\]\(\.\./[^)\s]+\)", r"\1", markdown)
+    up = "../" * page.file.src_uri.count("/")  # from the page's folder to docs/
+    markdown = markdown.replace(f"({up}{FRONT}", f"({up}README.md)")
+    return re.sub(rf"\[([^\]]+)\]\({re.escape(up)}\.\./[^)\s]+\)", r"\1", markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:

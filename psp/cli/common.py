@@ -96,7 +96,9 @@ def shape_options(options: argparse.Namespace) -> str:
 
 def threads(command: argparse.ArgumentParser) -> None:
     """Add ``--threads``, all cores by default."""
-    command.add_argument("--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+    command.add_argument(
+        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
+    )
 
 
 def check_positive(options: argparse.Namespace) -> None:

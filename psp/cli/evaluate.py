@@ -49,7 +49,9 @@ def add(command: Any) -> None:
     added.add_argument(
         "--out", type=Path, metavar="FOLDER", help="also write FOLDER/eval.json and FOLDER/tasks/<name>.json"
     )
-    added.add_argument("--format", choices=("text", "markdown"), default="text", help="default: %(default)s")
+    added.add_argument(
+        "--format", choices=("text", "markdown"), default="text", help="of the tables printed (default: text)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -20,7 +20,9 @@ def add(command: Any) -> None:
     added = command(
         "inspect", run, "Fetch the corpora of a model and say what looks wrong in them, before anything is trained."
     )
-    added.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="default: all cores")
+    added.add_argument(
+        "--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="number of cores (default: all cores)"
+    )
     added.add_argument("--json", action="store_true", help="print inspect.json instead of its summary")
     models(added)
 

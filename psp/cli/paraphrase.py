@@ -35,7 +35,7 @@ def add(command: Any) -> None:
         "--encoder", required=True, metavar="MODEL", help="what compares meanings, such as results/en/model"
     )
     added.add_argument("-k", type=int, default=1, metavar="N", help="paraphrases of a line (default: %(default)s)")
-    added.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
     added.add_argument(
         "--scores",
         action="store_true",

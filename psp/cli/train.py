@@ -70,7 +70,9 @@ def add(command: Any) -> None:
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the model folder to write")
     added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
     added.add_argument("--languages", help="for text: the columns' languages (en,fr), or en for paraphrases")
-    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="default: all cores")
+    added.add_argument(
+        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
+    )
     added.add_argument(
         "--set",
         nargs="+",

@@ -26,8 +26,12 @@ def add(command: Any) -> None:
     added.add_argument("--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="such as fr en")
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the translator's folder to write")
     added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
-    added.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="default: all cores")
-    added.add_argument("--seed", type=int, default=1, help="default: %(default)s")
+    added.add_argument(
+        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
+    )
+    added.add_argument(
+        "--seed", type=int, default=1, help="of the weights and of the order of pairs (default: %(default)s)"
+    )
     added.add_argument(
         "--set",
         nargs="+",

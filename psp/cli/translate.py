@@ -30,10 +30,10 @@ def add(command: Any) -> None:
     added.add_argument(
         "file", type=Path, nargs="?", metavar="FILE", help="text in its own case; default: standard input"
     )
-    added.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
     added.add_argument("--sentencepiece", metavar="FILE", help="the model's, if it is not in its folder")
     added.add_argument("--target-sentencepiece", metavar="FILE", help="that of the translations, if they have another")
-    added.add_argument("--beam", type=int, default=5, metavar="N", help="default: %(default)s")
+    added.add_argument("--beam", type=int, default=5, metavar="N", help="candidates of a line (default: %(default)s)")
     added.add_argument(
         "--scores",
         action="store_true",

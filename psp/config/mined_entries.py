@@ -29,9 +29,9 @@ FILTERS: Mapping[str, Any] = {
 }
 #: Without filters of their own (``pivot.own_filters``), what is kept clear of test sets is all that is looked at.
 _KEPT = "decontaminate"
-#: Pairs mined per pair of bitext, after filters: 2 to 5% of the supplied corpora through another language.
+#: Pairs mined per pair of bitext, after filters: 2 to 5% of the sample's corpora through another language.
 MINED = 0.03
-#: Pairs of two languages through a third, per pair of a corpus that both have, the smaller one's: of the supplied
+#: Pairs of two languages through a third, per pair of a corpus that both have, the smaller one's: of the sample's
 #: corpora, lines that share a side with a line of the other are 0.69 to 0.98 (15 pairs of languages, median 0.87), and
 #: filters and duplicates left 0.8 of them where it was tried.
 PIVOTED = 0.7

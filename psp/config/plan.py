@@ -23,7 +23,7 @@ from psp.training.tune import Tuning
 
 GB = 1e9
 
-#: MiniLM in bfloat16 on one of two busy cores (docs/measurements.md), short English sentences.
+#: MiniLM in bfloat16 on one of two cores with other jobs running (docs/measurements.md), short English sentences.
 TRANSFORMER_RATE = 20
 #: Sentences a second that the sample's translator translated, with a beam of 5 in int8 (docs/measurements.md).
 TRANSLATE_RATE = 280

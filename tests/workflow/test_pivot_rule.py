@@ -18,7 +18,6 @@ ROWS = [
 ]
 MODEL = """
   mined:
-    extends: demo
     languages: [en]
     corpora:
       - mined: en
@@ -28,8 +27,9 @@ MODEL = """
           - {path: again.tsv, languages: [en, fr], licence: MIT}
     subword: {vocab_size: 150}
     development: {sts: null, heldout: 5}
-    train: {epochs: 1}
+    train: {epochs: 1, dim: 16}
     mix: {warn_pairs: 0}
+    evaluate: {sts: false, tatoeba: false}
 """
 
 
@@ -45,6 +45,8 @@ def test_mined_pairs_are_a_corpus_like_any_other(finished, tmp_path):
     jobs = workflow.jobs("--", *targets)
     assert (jobs["filter_bitext"], jobs["pivot"], jobs["filter"], jobs["train"]) == (2, 1, 1, 1)
     workflow.run("--notemp", "--", *targets)
+    evaluation = read_json(workflow.folder / "results/mined/eval.json")  # as of a language without published sets
+    assert evaluation["tasks"] == {} and len(evaluation["data"]["dedupe"]) == 1
     folder = workflow.folder / "results/mined/pairs"
     name = "Mined-fr.en-en"
     report = read_json(folder / f"pivot/{name}.json")

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import psp
+from docs.site import commands as page_of_commands
 from phrasebook.meaning import Sampler
 from phrasebook.speak import English
 from psp.config.config import Config
@@ -28,9 +29,14 @@ from tests.models.conftest import TOKEN, Hub
 ROOT = Path(__file__).parent.parent.parent
 #: The pages whose blocks a person may copy, in the order of reading. Those of docs/libraries.md run in
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
-PAGES = ("README.md", "docs/data.md", "docs/training.md", "docs/transformers.md", "docs/models.md",
-         "docs/polish.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md",
-         "docs/publishing.md", "docs/paraphrases.md", "CONTRIBUTING.md")  # fmt: skip
+GUIDE = tuple(
+    f"docs/guide/{page}.md"
+    for page in ("install", "first-model", "language", "own-text", "encoder", "evaluate", "use", "clusters",
+                 "paraphrases", "polish")
+)  # fmt: skip
+PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
+         "docs/models.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md", "docs/publishing.md",
+         "docs/paraphrases.md", "CONTRIBUTING.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -54,8 +60,28 @@ def test_every_command_is_run_here_or_by_ci():
     assert files - {"sw.yaml"} == set(CONFIGS) - UNNAMED
 
 
+def test_every_psp_command_has_the_options_that_a_page_gives_it():
+    parsers = {parser.prog: parser for _, parser in page_of_commands.commands()}
+    for command in COMMANDS:
+        if command.startswith("psp "):
+            words = shlex.split(command.partition(" > ")[0])
+            parsers[" ".join(words[:2])].parse_args(words[2:])
+
+
 def test_the_readme_stays_short():
     assert len(TEXTS["README.md"].splitlines()) <= 150
+
+
+def test_the_guide_is_all_that_is_in_its_folder():
+    assert sorted(GUIDE) == sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guide").iterdir())
+
+
+@pytest.mark.parametrize("page", GUIDE)
+def test_a_page_of_the_guide_is_short_and_ends_with_what_is_seen(page):
+    assert len(TEXTS[page].split()) <= 800
+    fences = re.findall(r"^```(\w*)$", TEXTS[page], re.MULTILINE)
+    assert fences[-2:] == ["text", ""] and TEXTS[page].endswith("\n```\n")
+    assert "sh" in fences  # the command that printed it
 
 
 def taught(text):
@@ -128,7 +154,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 38
+    assert len(commands) == 40
     together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
@@ -328,7 +354,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize(
-    "page", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+    "page", [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
 )
 def test_what_a_page_links_to_is_there(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
@@ -342,5 +368,6 @@ def test_what_a_page_links_to_is_there(page):
 
 def test_every_page_is_found_from_the_readme():
     assert "(docs/README.md)" in TEXTS["README.md"]
-    listed = re.findall(r"^- \[[^]]+\]\((\w+\.md)\)", (ROOT / "docs/README.md").read_text(), re.MULTILINE)
-    assert sorted([*listed, "README.md"]) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+    listed = re.findall(r"^- \[[^]]+\]\(([\w/-]+\.md)\)", (ROOT / "docs/README.md").read_text(), re.MULTILINE)
+    pages = (page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md"))
+    assert sorted([*listed, "README.md"]) == sorted(pages)

@@ -39,7 +39,7 @@ class _Needed(NamedTuple):
     agreed: float
 
 
-#: About one or two words, three to five, and more. Chosen on one half of the supplied corpora (docs/language.md).
+#: About one or two words, three to five, and more. Chosen on one half of the sample's corpora (docs/language.md).
 _NEEDED = (_Needed(12, 6, 10), _Needed(24, 4, 6), _Needed(float("inf"), 2, 3))
 #: Letters that a character of these scripts is worth: a word of Chinese has two.
 _WORTH = {"CJK": 3, "HIRAGANA": 2, "KATAKANA": 2, "HANGUL": 2}

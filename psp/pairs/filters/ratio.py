@@ -23,7 +23,7 @@ class RatioFilter(Filter):
     white space does not; a side without words counts as one. Characters count the same in every script: a Chinese
     sentence has about a quarter as many as its English translation.
 
-    The default was chosen by reading the supplied corpora of five language pairs: ``words: 4`` drops 0.08% of
+    The default was chosen by reading the sample's corpora of five language pairs: ``words: 4`` drops 0.08% of
     English-Turkish pairs, nearly all of them verses beside the wrong number of verses, and under 0.05% of the others.
     """
 

@@ -2,7 +2,7 @@
 
 Words that stand for one another occur in the same pairs. How often, is counted in the samples of all corpora of two
 languages; then each pair is compared with itself after its target was exchanged for another of the same length. In
-correct pairs, the own target has more words that go with the source's: in the supplied corpora of five languages in 95
+correct pairs, the own target has more words that go with the source's: in the sample's corpora of five languages in 95
 to 100 of 100 pairs. Where nothing belongs together, in 50.
 """
 
