@@ -218,14 +218,14 @@ class _Chart:
 def mark_cut(axes: Axes) -> None:
     """Put two strokes across the foot of a y axis that does not start at 0."""
     if axes.get_yscale() == "linear" and axes.get_ylim()[0] > 0:
-        strokes: Any = {
-            "marker": [(-1, -0.5), (1, 0.5)],
-            "markersize": 10,
-            "color": _LINE,
-            "clip_on": False,
-            "zorder": 4,
-        }
-        axes.plot([0, 0], [0.03, 0.06], transform=axes.transAxes, linestyle="none", markeredgewidth=1.5, **strokes)
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        wide = 5 * axes.figure.dpi / _DPI / axes.bbox.width
+        ends = [(side * wide, y + side * 0.012) for y in (0.03, 0.06) for side in (-1, 1)]
+        strokes = Path(ends, [Path.MOVETO, Path.LINETO] * 2)
+        style: Any = {"color": _LINE, "linewidth": 1.5, "clip_on": False, "zorder": 4}
+        axes.add_patch(PathPatch(strokes, transform=axes.transAxes, **style))
 
 
 def _logarithmic(axes: Axes, subs: Sequence[float] = (1,)) -> None:

@@ -85,7 +85,7 @@ def _safe(value: Any) -> Any:
 
 def prose(text: str) -> Markup:
     """A text whose `code` is shown as such."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", _safe(text)))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_safe(text))))
 
 
 def table(

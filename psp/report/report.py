@@ -401,7 +401,8 @@ def _speed(run: Run) -> dict[str, Any] | None:
     rows, drawn = [], []
     for row in result["systems"]:
         rates = [row[key] and f"{row[key]['median']:,.0f}" for key in ("warm", "cold", "forward")]
-        rows.append([row["name"], row["cores"], row["dim"], *rates, f"{row['load_seconds']:.2f}"])
+        about = f"{row['cores']} core{'s' * (row['cores'] > 1)}, {row['dim']:,} dimensions"
+        rows.append([page.stacked(row["name"], about), *rates, f"{row['load_seconds']:.2f}"])
         if row["cores"] == first:
             drawn += [
                 {"name": row["name"], "system": name, "value": rate["median"], "low": rate["min"], "high": rate["max"]}
@@ -413,14 +414,12 @@ def _speed(run: Run) -> dict[str, Any] | None:
     return {
         "chart": charts.dots(
             drawn,
-            label=f"sentences a second on {first} core{'s' * (first > 1)}, log scale",
+            label=f"sentences/s on {first} core{'s' * (first > 1)}, log scale",
             name="speed",
             logarithmic=True,
         ),
         "table": page.table(
-            ["system", "cores", "dimensions", "text in, warm", "text in, cold", "ids in", "load, s"],
-            rows,
-            numbers=range(1, 7),
+            ["system", "text in, warm", "text in, cold", "ids in", "load, s"], rows, numbers=range(1, 5)
         ),
         "cpu": conditions["cpu"],
         "load": load and f"{load[0]:.1f}",

@@ -154,11 +154,11 @@ def test_where_nothing_is_mined_there_is_no_megabatch(trained, folder):
     assert len(picture([Curve.load("fr", folder)]).axes) == 3
     without_mining(folder)
     loss, scores = picture([Curve.load("fr", folder)]).axes
-    assert (loss.get_ylabel(), scores.get_ylabel()) == ("loss", "validation score")
+    assert (loss.get_ylabel(), scores.get_ylabel()) == ("loss per pair", "validation score\n(minus retrieval error, %)")
     assert len(loss.get_lines()) == 1 and "M 4" not in loss.get_title()
 
     figure = picture([Curve.load("infonce", folder), Curve.load("margin", trained)])
-    assert figure.axes[0].get_ylabel() == "loss (solid)"
+    assert figure.axes[0].get_ylabel() == "loss per pair (solid)"
     assert [line.get_color() for line in figure.axes[2].get_lines()] == [COLOURS[1]]  # of the one that mines
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["infonce", "margin: M 4"]
@@ -193,7 +193,10 @@ def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(traine
     curves = [Curve.load("a", trained), Curve.load("a", folder)]
     figure = variants_picture("fr", {"psp": curves, "once": curves[:1]})
     # Only held-out pairs are evaluated here: there is no Pearson to draw.
-    assert [panel.get_ylabel() for panel in figure.axes] == ["validation score", "retrieval error, %"]
+    assert [panel.get_ylabel() for panel in figure.axes] == [
+        "validation score\n(minus retrieval error, %)",
+        "retrieval error, %",
+    ]
     pairs = [row["pairs"] for row in rows]
     for panel, key, sign in zip(figure.axes, ("score", "error"), (-1, 1), strict=True):
         one, other, mean, once = (line.get_xydata() for line in panel.get_lines())
