@@ -216,8 +216,9 @@ class _Chart:
 
 
 def mark_cut(axes: Axes) -> None:
-    """Put two strokes across the foot of a y axis that does not start at 0."""
-    if axes.get_yscale() == "linear" and axes.get_ylim()[0] > 0:
+    """Put two strokes across the foot of a y axis that leaves out 0."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "linear" and not low <= 0 <= high:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 

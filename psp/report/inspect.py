@@ -131,8 +131,8 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
         table=page.table(
             list(COLUMNS),
             [
-                [Markup('<a href="#corpus-{}">{}</a>').format(number, name), *cells]
-                for number, (name, *cells) in enumerate(table(report)[1:], start=1)
+                [Markup('<a href="#corpus-{}">{}</a>').format(number, name), *cells, own.replace(" ", "\u00a0")]
+                for number, (name, *cells, own) in enumerate(table(report)[1:], start=1)
             ],
             numbers=range(1, len(COLUMNS)),
         ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.evaluation.systems import BASELINES, TRAINED
+from psp.models.files import TRANSFORMER
 from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
 from psp.report.comparison import judged
@@ -93,6 +94,8 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
             best = max(own, key=lambda row: row["warm"]["median"])
             about = f"text in, on {cores} core{'s' * (cores > 1)}"
             known.append(("Sentences a second", f"{best['warm']['median']:,.0f}", about))
+    elif ((run.config or {"encoder": {"kind": TRANSFORMER}}).get("encoder") or {}).get("kind") != TRANSFORMER:
+        known.append(("Sentences a second", "–", "not measured; in the config: report: {include: [speed]}"))
     if "data" in run:
         count = len(run["data"]["corpora"])
         pairs = f"{run['data']['total']['kept']:,}"

@@ -103,6 +103,14 @@ def test_of_two_evaluations_of_the_last_step_the_one_that_was_kept_is_marked(fol
         assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(kept["pairs"], kept["score"])]
 
 
+@pytest.mark.parametrize(("scores", "marks"), [((88.8, 89.2), 1), ((-2.0, -1.5), 1), ((-5.0, 60.0), 0)])
+def test_an_axis_that_leaves_out_0_is_marked(folder, scores, marks):
+    first, *_, last = read_json(folder / "train.json")["development"]
+    rows = [{**row, "score": score} for row, score in zip((first, last), scores, strict=True)]
+    change(folder, development=rows, best=rows[-1])
+    assert [len(panel.patches) for panel in picture([Curve.load("fr", folder)]).axes[:2]] == [0, marks]
+
+
 def test_what_is_kept_is_not_called_best_where_it_was_not_chosen(folder):
     change(folder, select="last")
     assert picture([Curve.load("fr", folder)]).axes[1].texts[0].get_text().startswith("kept ")
