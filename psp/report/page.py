@@ -88,9 +88,7 @@ def prose(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_safe(text))))
 
 
-def table(
-    head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = (), caption: str = ""
-) -> Markup:
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = ()) -> Markup:
     """Lay out a table that can be sorted by a click on a column's head; it scrolls in itself if it is too wide.
 
     On a phone its first column stays while others scroll; with three columns of text, or sentences, a row is a card.
@@ -99,7 +97,6 @@ def table(
         head: names of the columns.
         rows: their cells; integers get separators, None is a dash, texts are escaped.
         numbers: columns of numbers, aligned to the right.
-        caption: above the table.
     """
     # One template renders it, not pandas' Styler: that gives every cell a class for its place, and random identifiers.
     return Markup(
@@ -109,7 +106,6 @@ def table(
             head=head,
             rows=[[_cell(value, column in numbers) for column, value in enumerate(row)] for row in rows],
             numbers=frozenset(numbers),
-            caption=caption,
         )
     )
 
@@ -120,8 +116,8 @@ def _cell(value: Any, is_number: bool) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     cell = _safe(value)
-    # A line may end between a figure and its interval, but not within the interval.
-    return cell.replace(", ", ",\u00a0") if is_number and isinstance(cell, str) else cell
+    # A line may end between a figure and its interval, but not within the interval, nor before a unit.
+    return cell.replace(", ", ",\u00a0").replace(" %", "\u00a0%") if is_number and isinstance(cell, str) else cell
 
 
 def stacked(first: Any, second: Any) -> Markup:
@@ -129,22 +125,15 @@ def stacked(first: Any, second: Any) -> Markup:
     return Markup("{} <small>{}</small>").format(_cell(first, False), "" if second is None else _safe(second))
 
 
-def scored(value: float | None, interval: Sequence[float] | None = None, *, digits: int = 1, sign: bool = False) -> str:
+def scored(value: float | None, interval: Sequence[float] | None = None, *, sign: bool = False) -> str:
     """A figure with its interval, such as ``69.8 [69.0, 70.5]``; a dash for None.
 
     Args:
         value: the figure.
         interval: its ends.
-        digits: decimal places.
         sign: with a plus before what is positive, for differences.
     """
-    if value is None:
-        return "–"
-    form = f"{'+' if sign else ''}.{digits}f"
-    text = format(value, form).replace("-", "−")
-    if interval is None:
-        return text
-    return f"{text} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
+    return "–" if value is None else str(Number(value, interval, sign=sign)).replace("-", "−")
 
 
 def of(what: Table) -> Markup:
@@ -184,7 +173,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    filters: Mapping[str, Any] = {"foreign": foreign, "scored": scored, "prose": prose, "thousands": "{:,}".format}
+    filters: Mapping[str, Any] = {"prose": prose, "thousands": "{:,}".format}
     made.filters.update(filters)
     return made
 

@@ -351,7 +351,7 @@ def _training(run: Run) -> dict[str, Any] | None:
     if train is None:
         return None
     best = train.get("best")
-    curves: dict[str, Any] = {"loss": None, "score": None, "best": best, "grows": False}
+    curves: dict[str, Any] = {"loss": None, "score": None, "grows": False}
     if run.metrics is not None and len(run.metrics["pairs"]):
         rows = [
             {"pairs seen": pairs, "loss": loss}
