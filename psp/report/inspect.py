@@ -18,7 +18,7 @@ COLUMNS = {
     "corpus": "and its languages",
     "pairs": "lines with two sides",
     "filters keep": "the share of the sample that passes all filters that are on",
-    "duplicates": "pairs that stand in the corpus before, among all pairs",
+    "duplicates": "pairs that an earlier line equals, among all pairs",
     "copies": "pairs of the sample whose two sides are the same",
     "words fit": "how often a source's words fit their own target better than another of its length (chance: 50%)",
     "odd lengths": "pairs whose length ratio is beyond three times the usual one, or a third of it",
@@ -34,7 +34,7 @@ SIDES = {
     "lid.176 says": "the languages that this classifier finds in the longer texts",
     "digits": "their share of the characters",
     "vowel marks": "Arabic texts that have them",
-    "duplicates": "texts that stand in the corpus before",
+    "duplicates": "texts that an earlier one equals",
 }
 #: Those of tables of pairs, by the keys of a sample.
 _SAMPLE = {"reason": "reason", "source": "source", "target": "target", "after": "target of the line after"}
