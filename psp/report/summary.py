@@ -94,7 +94,7 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
             best = max(own, key=lambda row: row["warm"]["median"])
             about = f"text in, on {cores} core{'s' * (cores > 1)}"
             known.append(("Sentences a second", f"{best['warm']['median']:,.0f}", about))
-    elif ((run.config or {"encoder": {"kind": TRANSFORMER}}).get("encoder") or {}).get("kind") != TRANSFORMER:
+    elif run.config is not None and (run.config.get("encoder") or {}).get("kind") != TRANSFORMER:
         known.append(("Sentences a second", "–", "not measured; in the config: report: {include: [speed]}"))
     if "data" in run:
         count = len(run["data"]["corpora"])
@@ -186,7 +186,7 @@ def _careful(run: Run) -> str:
         cautions.append(f"this page lacks {_and([about for _, about in run.missing])}")
     if not cautions:
         cautions.append("nothing in its data or scores calls for a warning")
-    if not list(_others(run)):
+    if "compare" in run and not list(_others(run)):
         cautions.append("no other trained system was compared with it")
     text = "; ".join(cautions)
     return f"{text[0].upper()}{text[1:]}."
