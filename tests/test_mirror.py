@@ -36,7 +36,6 @@ ELSEWHERE = {
     "pairs/lexicon": ("pairs/lexicon/test_build.py", "each way of counting against plain dictionaries"),
     "report/bom.py": ("report/test_release.py", "a file of a release"),
     "report/croissant.py": ("report/test_release.py", "a file of a release"),
-    "report/speed_chart.py": ("evaluation/test_speed.py", "it is drawn of a measurement"),
     "text/vocabulary_ids.py": ("text/test_vocabulary.py", "compiled code against the tokenizers' definitions"),
     "training/saving/csv_log.py": ("training/test_trainer.py", "what a training writes"),
 }

@@ -29,7 +29,9 @@ COLOURS = ("#2a86c7", "#d5721e", "#12a07a", "#c86da3", "#b28a00", "#8a8a8a")
 _TEXT = "#010203"
 _LINE = "#888888"
 #: Pixels: of the whole chart; of names at its left, at most; of what stands above and below the axes.
-WIDTH, _LABELS, _BELOW, _LEGEND = 340, 118, 36, 16
+WIDTH, _LABELS, _BELOW, _LEGEND = 340, 136, 36, 16
+#: Pixels of a letter, about.
+_LETTER = 5.6
 #: Points of a curve, at most; more are averaged over neighbours.
 POINTS = 300
 FONT = "system-ui, sans-serif"
@@ -44,44 +46,46 @@ _STYLE = {
 }  # fmt: skip
 
 
-def bars(rows: Rows, *, label: str, name: str, note: str = "note", logarithmic: bool = False) -> Markup:
-    """Horizontal bars with a note after each.
+def bars(rows: Rows, *, label: str, name: str) -> Markup:
+    """Horizontal bars of what is left, each with what was taken from it and a note after it.
 
     Args:
-        rows: ``name``, ``value`` (above 0, if logarithmic) and the note's text.
+        rows: ``name``, ``value``, ``taken`` and the text of the ``note``.
         label: what the values are.
         name: prefix of identifiers in the page, and of no other chart's.
-        note: key of the notes.
     """
-    values = [float(row["value"]) for row in rows]
-    start = 10 ** math.floor(math.log10(min(values))) if logarithmic else 0
-    end = max(values) * 12 if logarithmic else max(values) * 1.35 or 1
+    values, taken = ([float(row[key]) for row in rows] for key in ("value", "taken"))
     with _Chart(22 * len(rows), names=[str(row["name"]) for row in rows]) as chart:
         axes = chart.axes
-        if logarithmic:
-            _logarithmic(axes)
-        axes.barh(range(len(rows)), [value - start for value in values], 0.72, left=start, color=COLOURS[0])
-        axes.set_xlim(start, end)
-        for place, (row, value) in enumerate(zip(rows, values, strict=True)):
-            axes.annotate(str(row[note]), (value, place), (4, 0), textcoords="offset points", va="center")
+        axes.barh(range(len(rows)), values, 0.72, color=COLOURS[0])
+        axes.barh(range(len(rows)), taken, 0.72, left=values, color=COLOURS[1], alpha=0.55)
+        notes = _LETTER * max(len(str(row["note"])) for row in rows) / (WIDTH - _LABELS - 14)
+        axes.set_xlim(0, max(map(sum, zip(values, taken, strict=True))) / (1 - min(notes, 0.75)) or 1)
+        axes.xaxis.set_major_locator(_ticker().MaxNLocator(3))
+        for place, (row, value, gone) in enumerate(zip(rows, values, taken, strict=True)):
+            axes.annotate(str(row["note"]), (value + gone, place), (4, 0), textcoords="offset points", va="center")
         return chart.svg(name, label, x=label)
 
 
-def dots(rows: Rows, *, label: str, name: str) -> Markup:
+def dots(rows: Rows, *, label: str, name: str, logarithmic: bool = False) -> Markup:
     """A dot and an interval per row, one colour a system; systems of one test stand below one another.
 
     Args:
         rows: ``name`` (the test), ``system``, ``value``, and ``low`` and ``high``, or None for both.
         label: what the values are.
         name: prefix of identifiers.
+        logarithmic: whether the axis is, for values above 0.
     """
     systems = list(dict.fromkeys(row["system"] for row in rows))
     tests = list(dict.fromkeys(row["name"] for row in rows))
     ends = [end for row in rows for end in (row["value"], row["low"], row["high"]) if end is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 1.0
+    limits = (min(ends) / 1.3, max(ends) * 1.3) if logarithmic else (min(ends) - margin, max(ends) + margin)
     legend = math.ceil(len(systems) / 2) if len(systems) > 1 else 0
     with _Chart(len(tests) * (8 + 10 * len(systems)), names=[str(test) for test in tests], legend=legend) as chart:
         axes = chart.axes
+        if logarithmic:
+            _logarithmic(axes, subs=(1,) if limits[1] > 30 * limits[0] else (1, 2, 5))
         for at, system in enumerate(systems):
             own = [row for row in rows if row["system"] == system]
             shift = ((at + 0.5) / len(systems) - 0.5) * 0.7
@@ -93,7 +97,7 @@ def dots(rows: Rows, *, label: str, name: str) -> Markup:
                 color=colour, linewidth=1.6,
             )  # fmt: skip
             axes.plot([row["value"] for row in own], heights, "o", color=colour, markersize=5, label=str(system))
-        axes.set_xlim(min(ends) - margin, max(ends) + margin)
+        axes.set_xlim(*limits)
         return chart.svg(name, label, x=label)
 
 
@@ -114,6 +118,7 @@ def curve(rows: Rows, *, x: str, y: str, name: str, points: bool = False) -> Mar
         if points:
             for row in rows:
                 chart.axes.plot([row["x"]], [row["y"]], "o", color=COLOURS[0], markersize=9 if row["kept"] else 5)
+        mark_cut(chart.axes)
         return chart.svg(name, f"{y} by {x}", x=x, y=y)
 
 
@@ -121,17 +126,22 @@ def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
     """Labelled points, ``x`` on a logarithmic axis.
 
     Args:
-        rows: ``name``, ``x`` and ``y`` by the names of the axes, and ``low`` and ``high``, ends of an interval of y.
+        rows: ``name``, ``x`` and ``y`` by the names of the axes, and ``low`` and ``high``, ends of an interval of y;
+            those with a ``system`` have its colour, and a legend says which.
         x, y: keys of the values, and titles of the axes.
         name: prefix of identifiers.
     """
-    with _Chart(200) as chart:
+    systems = list(dict.fromkeys(row["system"] for row in rows if "system" in row))
+    with _Chart(200, legend=math.ceil(len(systems) / 2)) as chart:
         axes = chart.axes
+        for system, colour in zip(systems, itertools.cycle(COLOURS)):
+            axes.plot([], [], "o", color=colour, label=system)
         _logarithmic(axes, subs=(1, 2, 5))
         for row in rows:
             if row["low"] is not None:
                 axes.vlines(row[x], row["low"], row["high"], color=_LINE, linewidth=1)
-            axes.plot([row[x]], [row[y]], "o", color=COLOURS[0], markersize=7)
+            colour = COLOURS[systems.index(row["system"]) % len(COLOURS) if "system" in row else 0]
+            axes.plot([row[x]], [row[y]], "o", color=colour, markersize=7)
             axes.annotate(str(row["name"]), (row[x], row[y]), (7, 0), textcoords="offset points", va="center")
         axes.set_xlim(min(float(row[x]) for row in rows) / 1.5, max(float(row[x]) for row in rows) * 3.5)
         axes.margins(y=0.1)
@@ -205,6 +215,20 @@ class _Chart:
         return Markup(_labelled(_renumbered(_plain(out.getvalue()), name), about))  # it has escaped all texts
 
 
+def mark_cut(axes: Axes) -> None:
+    """Put two strokes across the foot of a y axis that leaves out 0."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == "linear" and not low <= 0 <= high:
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        wide = 5 * axes.figure.dpi / _DPI / axes.bbox.width
+        ends = [(side * wide, y + side * 0.012) for y in (0.03, 0.06) for side in (-1, 1)]
+        strokes = Path(ends, [Path.MOVETO, Path.LINETO] * 2)
+        style: Any = {"color": _LINE, "linewidth": 1.5, "clip_on": False, "zorder": 4}
+        axes.add_patch(PathPatch(strokes, transform=axes.transAxes, **style))
+
+
 def _logarithmic(axes: Axes, subs: Sequence[float] = (1,)) -> None:
     """Make the x axis logarithmic, with plain numbers at ``subs`` of each decade."""
     axes.set_xscale("log")
@@ -229,8 +253,8 @@ def _ticker() -> Any:
 
 
 def _shortened(name: str) -> str:
-    """A name that fits in :data:`_LABELS` pixels, at 5.6 a letter."""
-    most = int(_LABELS / 5.6)
+    """A name that fits in :data:`_LABELS` pixels."""
+    most = int(_LABELS / _LETTER)
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

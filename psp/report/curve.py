@@ -17,6 +17,7 @@ import numpy as np
 from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
+from psp.report.charts import mark_cut
 from psp.report.pictures import save
 from psp.text.csv_table import Column, read_table
 
@@ -43,6 +44,8 @@ SETTINGS = {
     "epochs": "epochs {:g}",
     "seed": "seed {:g}",
 }
+#: The parts of a validation score, with their units.
+_PARTS = {"pearson": "Pearson x 100", "error": "retrieval error, %"}
 #: All that is shown, in order; the objective says its own settings (``title`` of train.json).
 SHOWN = ("dim", "megabatch", "batch_size", "dropout", "title", "learning_rate", "epochs", "seed")
 
@@ -158,7 +161,7 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
     where variants end, and the legend gives their length and final score.
     """
     everything = [curve for curves in variants.values() for curve in curves]
-    parts = {"scores": "validation score", "pearson": "Pearson x 100", "error": "retrieval error, %"}
+    parts = {"scores": _score_label(everything), **_PARTS}
     shown = {
         name: label for name, label in parts.items() if any(np.isfinite(getattr(c, name)).any() for c in everything)
     }
@@ -246,6 +249,7 @@ def _finish(
 ) -> None:
     """Add grids, the x-axis, and if wanted the first panel's legend below."""
     for panel in panels:
+        mark_cut(panel)
         panel.grid(color="0.9")
         panel.set_axisbelow(True)
         if not far:
@@ -280,10 +284,10 @@ def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: f
         )
     panel.set_ylim(bottom=0)
     if any(map(_grows, curves)):
-        panel.set_ylabel("loss (solid)")
+        panel.set_ylabel("loss per pair (solid)")
         _draw_megabatches(panel, curves, unit)
     else:
-        panel.set_ylabel("loss")
+        panel.set_ylabel("loss per pair")
 
 
 def _grows(curve: Curve) -> bool:
@@ -320,8 +324,15 @@ def _draw_scores(panel: Axes, curves: Sequence[Curve], unit: float) -> None:
                 f"{word} {score:.2f}", (x, score), xytext=(-8 if early else 8, 9), textcoords="offset points",
                 ha="left" if early else "right", color=colour, fontweight="bold",
             )  # fmt: skip
-    panel.set_ylabel("validation score")
+    panel.set_ylabel(_score_label(curves))
     panel.margins(y=0.2)  # room above the best
+
+
+def _score_label(curves: Sequence[Curve]) -> str:
+    """The validation score with its unit: which of its two parts there are."""
+    known = [part for part in _PARTS if any(np.isfinite(getattr(curve, part)).any() for curve in curves)]
+    parts = " ".join(f"{'minus ' * (part == 'error')}{_PARTS[part]}" for part in known)
+    return f"validation score\n({parts})" if parts else "validation score"
 
 
 def _settings(curves: Sequence[Curve]) -> tuple[str, list[str]]:

@@ -13,8 +13,31 @@ from psp.pairs.data_warnings import shortened
 from psp.report import page
 from psp.report.layout import layout
 
-#: What the columns of the table say.
-COLUMNS = ("corpus", "pairs", "filters keep", "duplicates", "copies", "words fit", "odd lengths", "own language")
+#: The columns of the table, and what each says.
+COLUMNS = {
+    "corpus": "and its languages",
+    "pairs": "lines with two sides",
+    "filters keep": "the share of the sample that passes all filters that are on",
+    "duplicates": "pairs that an earlier line equals, among all pairs",
+    "copies": "pairs of the sample whose two sides are the same",
+    "words fit": "how often a source's words fit their own target better than another of its length (chance: 50%)",
+    "odd lengths": "pairs whose length ratio is beyond three times the usual one, or a third of it",
+    "own language": "the longer texts of each side that lid.176 takes for their language",
+}
+#: Those of the table of a corpus's two sides.
+SIDES = {
+    "side": "the language of the text",
+    "lengths": "a bar each for texts of up to 9, 19, 39, 79, 159, 319, 639 and more characters",
+    "characters": "of a text: the median, and in brackets the 5th and 95th percentiles",
+    "words": "the same in words",
+    "scripts": "the writing systems of the letters",
+    "lid.176 says": "the languages that this classifier finds in the longer texts",
+    "digits": "their share of the characters",
+    "vowel marks": "Arabic texts that have them",
+    "duplicates": "texts that an earlier one equals",
+}
+#: Those of tables of pairs, by the keys of a sample.
+_SAMPLE = {"reason": "reason", "source": "source", "target": "target", "after": "target of the line after"}
 
 
 def as_text(report: Mapping[str, Any]) -> str:
@@ -104,9 +127,19 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
         html,
         name=report["model"],
         summary=_summary(report),
-        findings=[{**finding, "bound": bound(finding)} for finding in findings],
-        table=page.table(*_split(table(report)), numbers=range(1, len(COLUMNS) - 1)),
-        corpora=list(map(_section, report["corpora"])),
+        findings=[{**one, "bound": bound(one), "samples": _pairs(one["samples"])} for one in findings],
+        table=page.table(
+            list(COLUMNS),
+            [
+                [Markup('<a href="#corpus-{}">{}</a>').format(number, name), *cells, own.replace(" ", "\u00a0")]
+                for number, (name, *cells, own) in enumerate(table(report)[1:], start=1)
+            ],
+            numbers=range(1, len(COLUMNS)),
+        ),
+        terms={"The table above": COLUMNS, "The two sides of a corpus": SIDES},
+        corpora=[
+            _section(corpus, sum(one["corpus"] == corpus["label"] for one in findings)) for corpus in report["corpora"]
+        ],
         again=f"psp inspect {report['model']}",
         conditions=f"Samples of up to {settings['pairs']:,} pairs of each corpus, chosen by a hash of the line's "
         f"number and the seed {settings['seed']}; numbers of pairs, lengths in characters, duplicates, ratios and "
@@ -114,8 +147,11 @@ def write(report: Mapping[str, Any], json: Path, html: Path) -> None:
     )
 
 
-def _split(rows: Sequence[Sequence[str]]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    return rows[0], rows[1:]
+def _pairs(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
+    """Samples as a table, with the columns that any of them has; None without samples."""
+    keys = [key for key in _SAMPLE if any(row.get(key) for row in rows)]
+    cells = [[row["row"], *(page.foreign(row[key]) for key in keys)] for row in rows]
+    return page.table(["line", *(_SAMPLE[key] for key in keys)], cells, numbers=[0]) if rows else None
 
 
 def _summary(report: Mapping[str, Any]) -> str:
@@ -134,8 +170,8 @@ def _many(count: int, one: str, more: str = "") -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def _section(corpus: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page says of one corpus."""
+def _section(corpus: Mapping[str, Any], findings: int) -> dict[str, Any]:
+    """What the page says of one corpus, of which there are so many findings."""
     taken = corpus["filters"]
     rows = [
         [
@@ -153,14 +189,14 @@ def _section(corpus: Mapping[str, Any]) -> dict[str, Any]:
     words = (corpus["pairs"] or {}).get("words")
     return {
         "label": corpus["label"],
+        "findings": f"{_many(findings, 'thing')} to look at" if findings else "",
         "about": _about(corpus),
         "sides": _sides(corpus["sides"]),
         "together": _together(corpus["pairs"]),
-        "paired": corpus["pairs"] is not None,
-        "samples": corpus["samples"],
-        "worst": words["worst"] if words else [],
+        "samples": _pairs(corpus["samples"]),
+        "worst": _pairs(words["worst"]) if words else None,
         "filters": page.table(["filter", "would take", "as"], rows, numbers=[1]),
-        "taken": [one for one in taken if one["samples"]],
+        "taken": [(one["name"], _pairs(one["samples"])) for one in taken if one["samples"]],
         "tests": page.table(["set", "sentences", "in the corpus", "pairs with one", "a filter takes them"], sets,
                             numbers=[1, 2, 3])
         if sets
@@ -195,8 +231,7 @@ def _sides(sides: Sequence[Mapping[str, Any]]) -> Markup:
             percent(side["duplicates"]),
         ]
 
-    head = ["side", "lengths", "characters", "words", "scripts", "lid.176 says", "digits", "vowel marks", "duplicates"]
-    return page.table(head, map(row, sides), numbers=[6, 7, 8])
+    return page.table(list(SIDES), map(row, sides), numbers=[6, 7, 8])
 
 
 def _quantiles(values: Sequence[int]) -> str:

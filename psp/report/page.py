@@ -11,6 +11,7 @@ import base64
 import functools
 import hashlib
 import html
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import resources
@@ -82,16 +83,20 @@ def _safe(value: Any) -> Any:
     return Markup("\n".join("".join(map(_visible, line)) for line in value.split("\n")))
 
 
-def table(
-    head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = (), caption: str = ""
-) -> Markup:
+def prose(text: str) -> Markup:
+    """A text whose `code` is shown as such."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_safe(text))))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = ()) -> Markup:
     """Lay out a table that can be sorted by a click on a column's head; it scrolls in itself if it is too wide.
+
+    On a phone its first column stays while others scroll; with three columns of text, or sentences, a row is a card.
 
     Args:
         head: names of the columns.
         rows: their cells; integers get separators, None is a dash, texts are escaped.
         numbers: columns of numbers, aligned to the right.
-        caption: above the table.
     """
     # One template renders it, not pandas' Styler: that gives every cell a class for its place, and random identifiers.
     return Markup(
@@ -99,43 +104,47 @@ def table(
         .get_template("table.html")
         .render(
             head=head,
-            rows=[[_cell(value) for value in row] for row in rows],
+            rows=[[_cell(value, column in numbers) for column, value in enumerate(row)] for row in rows],
             numbers=frozenset(numbers),
-            caption=caption,
         )
     )
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any, is_number: bool) -> Any:
     if value is None:
         return "–"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return _safe(value)
+    cell = _safe(value)
+    # A line may end between a figure and its interval, but not within the interval, nor before a unit.
+    return cell.replace(", ", ",\u00a0").replace(" %", "\u00a0%") if is_number and isinstance(cell, str) else cell
 
 
-def scored(value: float | None, interval: Sequence[float] | None = None, *, digits: int = 1, sign: bool = False) -> str:
+def stacked(first: Any, second: Any) -> Markup:
+    """A cell of two lines, the second small; nothing there is None."""
+    return Markup("{} <small>{}</small>").format(_cell(first, False), "" if second is None else _safe(second))
+
+
+def scored(value: float | None, interval: Sequence[float] | None = None, *, sign: bool = False) -> str:
     """A figure with its interval, such as ``69.8 [69.0, 70.5]``; a dash for None.
 
     Args:
         value: the figure.
         interval: its ends.
-        digits: decimal places.
         sign: with a plus before what is positive, for differences.
     """
-    if value is None:
-        return "–"
-    form = f"{'+' if sign else ''}.{digits}f"
-    text = format(value, form).replace("-", "−")
-    if interval is None:
-        return text
-    return f"{text} [{', '.join(format(end, form) for end in interval)}]".replace("-", "−")
+    return "–" if value is None else str(Number(value, interval, sign=sign)).replace("-", "−")
 
 
 def of(what: Table) -> Markup:
     """A table as HTML, without its notes."""
     rows = [[number(cell) if isinstance(cell, Number) else cell for cell in row] for row in what.rows]
-    return table([head.replace(" - ", " − ") for head in what.head], rows, numbers=what.numbers)
+    head = [name.replace(" - ", " − ") for name in what.head]
+    while "difference" in head:  # below the figure that it is of
+        del head[at := head.index("difference")]
+        for row in rows:
+            row[at - 1 : at + 1] = [stacked(*row[at - 1 : at + 1])]
+    return table(head, rows, numbers=[column for column in what.numbers if column < len(head)])
 
 
 def number(figure: Number) -> str | Markup | None:
@@ -164,7 +173,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    filters: Mapping[str, Any] = {"foreign": foreign, "scored": scored, "thousands": "{:,}".format}
+    filters: Mapping[str, Any] = {"prose": prose, "thousands": "{:,}".format}
     made.filters.update(filters)
     return made
 

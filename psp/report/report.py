@@ -17,7 +17,7 @@ from markupsafe import Markup
 from psp.core.machine import versions
 from psp.evaluation.systems import BASELINES, TRAINED
 from psp.models.card_data import public_address
-from psp.models.scores import by_place, compared_metrics, direction, foreign, scores, tasks_of
+from psp.models.scores import by_place, compared_metrics, direction, scores, tasks_of
 from psp.pairs import data_warnings
 from psp.report import charts, eval_table, page, parts_table, quantize_table, task_table, variants_table
 from psp.report.comparison import columns, difference
@@ -26,8 +26,8 @@ from psp.report.examples_table import tables
 from psp.report.reported import ReportedScores
 from psp.report.reported import load as load_reported
 from psp.report.run import STORE, Run, kept_pairs
-from psp.report.summary import summary
-from psp.text.languages import NAMES, name_of_set
+from psp.report.summary import facts, summary, title
+from psp.text.languages import NAMES
 from psp.text.published_sets import is_published, same_domain
 
 #: How a config is written.
@@ -69,6 +69,9 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
     """
     return {
         "name": run.name,
+        "title": title(run),
+        "facts": facts(run),
+        "has_model": run.config is not None,
         "summary": summary(run),
         "warnings": _warnings(run),
         "missing": run.missing,
@@ -111,19 +114,21 @@ def _scores(run: Run) -> dict[str, Any] | None:
     main: list[list[Any]] = []
     further: list[list[Any]] = []
     for row in rows:
-        cells: list[Any] = [row.short, row.label, row.items, page.scored(row.value, row.interval)]
+        about = f"{row.label}, {row.items:,} pairs" if row.items else row.label
+        cells: list[Any] = [page.stacked(row.short, about), page.scored(row.value, row.interval)]
         for name in systems:
             score = others[name].get((row.task, row.part, row.metric))
             lost = run["compare"]["differences"][name].get(row.name)
-            cells += [
-                score and page.scored(score.value, score.interval),
-                page.number(difference(lost, is_error=not row.higher_is_better)),
-            ]
+            cells.append(
+                score
+                and page.stacked(
+                    page.scored(score.value, score.interval),
+                    page.number(difference(lost, is_error=not row.higher_is_better)),
+                )
+            )
         # By these systems are compared; the others are years, and sets without some of their pairs.
         (main if row.compared else further).append(cells)
-    head = ["test", "figure", "pairs", run.name]
-    for name in systems:
-        head += [name, f"{name} − {run.name}"]
+    head = ["test", run.name, *systems]
     of_each = [(run.name, by_place(run["eval"])), *others.items()][:SYSTEMS]
     drawn = [
         {
@@ -138,14 +143,13 @@ def _scores(run: Run) -> dict[str, Any] | None:
         for name, known in of_each
         if (score := known.get((row.task, row.part, row.metric))) is not None and score.value is not None
     ]
-    picture = charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None
-    conditions = run["eval"]["conditions"]
     return {
-        "table": page.table(head, main, numbers=range(2, len(head))) if main else None,
-        "further": page.table(head, further, numbers=range(2, len(head))) if further else None,
-        "chart": picture,
+        "table": page.table(head, main, numbers=range(1, len(head))) if main else None,
+        "further": page.table(head, further, numbers=range(1, len(head))) if further else None,
+        "chart": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "compared": bool(systems),
-        "resamples": conditions["resamples"],
+        "trained": bool(set(systems) - set(BASELINES)),
+        "resamples": run["eval"]["conditions"]["resamples"],
     }
 
 
@@ -165,13 +169,14 @@ def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | 
     if not taken:
         return None
     sources: dict[tuple[str, str, str], int] = {}
-    rows: list[list[Any]] = [[f"{run.name} (measured here)", "", *(page.scored(own[key]) for key, _, _ in shown)]]
+    rows: list[list[Any]] = [[page.stacked(run.name, "measured here"), *(page.scored(own[key]) for key, _, _ in shown)]]
     for one in taken:
         number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
-        rows.append([one.name, f"({number})", *(page.scored(one.figures.get(key)) for key, _, _ in shown)])
-    head = ["system", "source", *(head for _, head, _ in shown)]
+        rows.append([f"{one.name} ({number})", *(page.scored(one.figures.get(key)) for key, _, _ in shown)])
+    head = ["system", *(head for _, head, _ in shown)]
     return {
-        "table": page.table(head, rows, numbers=range(2, len(head))),
+        "table": page.table(head, rows, numbers=range(1, len(head))),
+        "systems": len(taken),
         "sources": [(number, source, date, note) for (source, date, note), number in sources.items()],
     }
 
@@ -187,7 +192,7 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
     parts = tasks_of(run["eval"])["tatoeba"]["parts"]
     for score in directions:
         way = direction(score.part)
-        cells: list[Any] = [name_of_set(foreign(score.part)), way, score.items]
+        cells: list[Any] = [page.stacked(way, f"{score.items:,} sentences")]
         for name, known in bodies.items():
             one = known.get((score.task, score.part, score.metric))
             cells.append(one and page.scored(one.value, one.interval))
@@ -195,9 +200,9 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
                 low, high = one.interval
                 drawn.append({"name": way, "system": name, "value": one.value, "low": low, "high": high})
         rows.append([*cells, parts[score.part]["further"]["duplicates"]])
-    head = ["language", "direction", "sentences", *(f"{name}, error %" for name in bodies), "found a twin"]
+    head = ["direction", *(f"{name}, error %" for name in bodies), "found a twin"]
     return {
-        "table": page.table(head, rows, numbers=range(2, len(head))),
+        "table": page.table(head, rows, numbers=range(1, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
         "domain": same_domain(run["eval"]),
     }
@@ -249,7 +254,16 @@ def _data(run: Run) -> dict[str, Any] | None:
         ]
         for corpus in corpora
     ]
-    left = [{"name": name, "value": value, "note": f"{value:,}"} for name, value in stages]
+    before = [value for _, value in stages[:1] + stages[:-1]]
+    left = [
+        {
+            "name": name,
+            "value": value,
+            "taken": had - value,
+            "note": f"{value:,}" + f" (−{had - value:,})" * (had > value),
+        }
+        for (name, value), had in zip(stages, before, strict=True)
+    ]
     return {
         "read": total["read"],
         "kept": total["kept"],
@@ -292,7 +306,7 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
         "pinned": source["pinned"],
         "licence": corpus["licence"]["declared"] or "none declared",
         "licence_text": corpus["licence"]["text"] and page.foreign(corpus["licence"]["text"]),
-        "kept": [tuple(map(page.foreign, row)) for row in kept],
+        "kept": _pairs(kept) if kept else None,
         "dropped": page.table(
             ["filter", "reason", "pairs", "% of those read"],
             [
@@ -306,12 +320,16 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
         "samples": [
             (
                 ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"])))),
-                [[page.foreign(text) for text in row] for row in entry["samples"][:SAMPLES]],
+                _pairs(entry["samples"][:SAMPLES]),
             )
             for entry in corpus["dropped"]
             if entry["samples"]
         ],
     }
+
+
+def _pairs(rows: Sequence[Sequence[str]]) -> Markup:
+    return page.table(["source", "target"], [list(map(page.foreign, row)) for row in rows])
 
 
 def without_paths(value: Any) -> Any:
@@ -333,7 +351,7 @@ def _training(run: Run) -> dict[str, Any] | None:
     if train is None:
         return None
     best = train.get("best")
-    curves: dict[str, Any] = {"loss": None, "score": None, "best": best, "grows": False}
+    curves: dict[str, Any] = {"loss": None, "score": None, "grows": False}
     if run.metrics is not None and len(run.metrics["pairs"]):
         rows = [
             {"pairs seen": pairs, "loss": loss}
@@ -383,20 +401,25 @@ def _speed(run: Run) -> dict[str, Any] | None:
     rows, drawn = [], []
     for row in result["systems"]:
         rates = [row[key] and f"{row[key]['median']:,.0f}" for key in ("warm", "cold", "forward")]
-        rows.append([row["name"], row["cores"], row["dim"], *rates, f"{row['load_seconds']:.2f}"])
+        about = f"{row['cores']} core{'s' * (row['cores'] > 1)}, {row['dim']:,} dimensions"
+        rows.append([page.stacked(row["name"], about), *rates, f"{row['load_seconds']:.2f}"])
         if row["cores"] == first:
-            rate = row["warm"]["median"]
-            drawn.append({"name": row["name"], "value": rate, "note": f"{rate:,.0f}"})
+            drawn += [
+                {"name": row["name"], "system": name, "value": rate["median"], "low": rate["min"], "high": rate["max"]}
+                for key, name in (("warm", "text in"), ("forward", "ids in"))
+                if (rate := row[key])
+            ]
     conditions = result["conditions"]
     load = conditions["load_before"]
     return {
-        "chart": charts.bars(
-            drawn, label=f"sentences a second on {first} core{'s' * (first > 1)}", name="speed", logarithmic=True
+        "chart": charts.dots(
+            drawn,
+            label=f"sentences/s on {first} core{'s' * (first > 1)}, log scale",
+            name="speed",
+            logarithmic=True,
         ),
         "table": page.table(
-            ["system", "cores", "dimensions", "text in, warm", "text in, cold", "ids in", "load, s"],
-            rows,
-            numbers=range(1, 7),
+            ["system", "text in, warm", "text in, cold", "ids in", "load, s"], rows, numbers=range(1, 5)
         ),
         "cpu": conditions["cpu"],
         "load": load and f"{load[0]:.1f}",
@@ -417,8 +440,8 @@ def _size(run: Run) -> dict[str, Any] | None:
         average = by_place(one["scores"]).get(("sts", "average", "pearson"))
         if average and average.value is not None:
             low, high = average.interval or (None, None)
-            name = f"{one['dtype']}, {one['dim']}"
-            drawn.append({"name": name, "MB": one["bytes"] / _MB, "STS": average.value, "low": low, "high": high})
+            point = {"name": one["dim"], "system": one["dtype"], "MB": one["bytes"] / _MB, "STS": average.value}
+            drawn.append({**point, "low": low, "high": high})
     return {
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
         "table": page.of(quantize_table.table(result)),

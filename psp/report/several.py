@@ -42,22 +42,22 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
     labels = _labels(runs)
     evaluations = {label: run["eval"] for label, run in zip(labels, runs, strict=True) if "eval" in run}
     shown = _columns(evaluations)
-    head = ["model", "languages", "recipe", "pairs", "dimensions", "MB", *(name for _, name, _ in shown)]
+    head = ["model", *(name for _, name, _ in shown), "MB", "dimensions", "pairs"]
     alone = set[str]()
     rows: list[list[Any]] = []
     drawn, errors, sizes = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for label, run in zip(labels, runs, strict=True):
         evaluation = run.found.get("eval", {})
         figures = compared_metrics(evaluation) if evaluation else {}
+        languages = evaluation.get("languages") or (run.config or {}).get("languages") or []
+        about = [", ".join(languages), f"recipe {evaluation['recipe']}" if "recipe" in evaluation else ""]
         rows.append(
             [
-                _linked(label, run, out),
-                ", ".join(evaluation.get("languages") or (run.config or {}).get("languages") or []) or None,
-                evaluation.get("recipe"),
-                run["data"]["total"]["kept"] if "data" in run else None,
-                (run.config or {}).get("dim"),
-                None if run.size is None else f"{run.size / _MB:,.1f}",
+                page.stacked(_linked(label, run, out), "; ".join(filter(None, about))),
                 *(page.scored(figures.get(key) if label in having else None) for key, _, having in shown),
+                None if run.size is None else f"{run.size / _MB:,.1f}",
+                (run.config or {}).get("dim"),
+                run["data"]["total"]["kept"] if "data" in run else None,
             ]
         )
         by_test = sorted(eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.name != "sts")
@@ -78,7 +78,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
     return {
         "names": labels,
         "summaries": [(label, summary(run)) for label, run in zip(labels, runs, strict=True)],
-        "table": page.table(head, rows, numbers=range(3, len(head))),
+        "table": page.table(head, rows, numbers=range(1, len(head))),
         "scores": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "errors": charts.dots(errors, label="error in %, 95 % intervals", name="errors") if errors else None,
         "sizes": charts.scatter(sizes, x="MB", y="STS", name="sizes") if len(sizes) > 1 else None,

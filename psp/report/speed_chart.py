@@ -1,9 +1,9 @@
-"""speed.json as a bar chart."""
+"""speed.json as a chart."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,11 @@ from psp.report.pictures import save
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Key in speed.json -> legend, and a colour distinguishable in grey scale.
-BARS = {
-    "forward": ("ids in (the paper's protocol)", "#b8d0ea"),
-    "warm": ("text in, warm", "#2b6cb0"),
-    "cold": ("text in, cold", "#1a365d"),
+#: Key in speed.json -> legend, colour, and marker.
+DOTS = {
+    "forward": ("ids in (the paper's protocol)", "#d5721e", "s"),
+    "warm": ("text in, warm", "#2a86c7", "o"),
+    "cold": ("text in, cold", "#1a365d", "D"),
 }
 #: Characters of small text per inch.
 CHARACTERS = 13
@@ -33,11 +33,17 @@ def draw(result: Mapping[str, Any], path: Path) -> None:
 
 
 def picture(result: Mapping[str, Any]) -> Figure:
-    """Draw sentences per second on a log axis, one panel per number of cores, and list below what was not measured."""
+    """Draw sentences per second on a log axis, and list below what was not measured.
+
+    Dots, not bars: a logarithmic axis has no 0 to start a bar from. There is one panel per number of cores if more of
+    them change anything; otherwise only the fewest are drawn.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    counts = list(dict.fromkeys(row["cores"] for row in result["systems"]))
+    counts = _counts(result["systems"])
+    others = sorted({row["cores"] for row in result["systems"]} - set(counts))
+    same = f" (no faster on {' or '.join(map(str, others))})" if others else ""
     names = list(dict.fromkeys(row["name"] for row in result["systems"]))
     width = 6.4 * len(counts) + 1.6
     conditions = _lines(_conditions(result["conditions"]), width)
@@ -46,9 +52,9 @@ def picture(result: Mapping[str, Any]) -> Figure:
     figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(1, len(counts), sharey=True, sharex=True, squeeze=False)[0]
-    every = [row[key] for row in result["systems"] for key in BARS if row[key] is not None]
-    # Leave room for the numbers after the bars.
-    panels[0].set_xlim(min(measured["min"] for measured in every) / 2, max(measured["max"] for measured in every) * 3)
+    every = [row[key] for row in result["systems"] for key in DOTS if row[key] is not None]
+    # Leave room for the numbers after the dots.
+    panels[0].set_xlim(min(measured["min"] for measured in every) / 2, max(measured["max"] for measured in every) * 5)
     for panel, cores in zip(panels, counts, strict=True):
         panel.set_xscale("log")
         rows = {row["name"]: row for row in result["systems"] if row["cores"] == cores}
@@ -56,14 +62,14 @@ def picture(result: Mapping[str, Any]) -> Figure:
             if name not in rows:
                 _say(panel, "not measured", place)
                 continue
-            for number, key in enumerate(BARS):
+            for number, key in enumerate(DOTS):
                 at = place + 0.27 * (number - 1)
                 if (measured := rows[name][key]) is not None:
-                    _bar(panel, measured, at, BARS[key][1])
+                    _dot(panel, measured, at, *DOTS[key][1:])
                 elif key == "forward":
                     _say(panel, rows[name]["no_forward"] or "not measured", at)
-        panel.set_title(f"{cores} core{'s' if cores > 1 else ''}", fontsize=11)
-        panel.set_xlabel("sentences per second")
+        panel.set_title(f"{cores} core{'s' if cores > 1 else ''}{same}", fontsize=11)
+        panel.set_xlabel("sentences per second, logarithmic")
         panel.grid(axis="x", which="major", color="#dddddd")
         panel.set_axisbelow(True)
         panel.spines[["top", "right"]].set_visible(False)
@@ -71,14 +77,29 @@ def picture(result: Mapping[str, Any]) -> Figure:
     panels[0].set_ylim(len(names) - 0.45, -0.55)
     figure.suptitle(f"Speed of {result['model']}", fontsize=14, fontweight="bold")
     figure.legend(
-        handles=[_swatch(label, colour) for label, colour in BARS.values()],
+        handles=[_key(*entry) for entry in DOTS.values()],
         loc="outside lower center",
-        ncols=len(BARS),
+        ncols=len(DOTS),
         frameon=False,
         title="\n".join([*conditions, *absent]),
         title_fontproperties={"size": 9},
     )
     return figure
+
+
+def _counts(systems: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The numbers of cores to draw: all, or the fewest where more change nothing.
+
+    What changes does so by more than its spread and by a quarter: of many spreads, some lie apart by chance.
+    """
+    counts = list(dict.fromkeys(row["cores"] for row in systems))
+    of_first = {row["name"]: row for row in systems if row["cores"] == counts[0]}
+    changed = (
+        one and other and (other["min"] > max(one["max"], 1.25 * one["median"]) or other["max"] < one["min"] / 1.25)
+        for row in systems
+        for one, other in ((of_first.get(row["name"], row)[key], row[key]) for key in DOTS)
+    )
+    return counts if any(changed) or {row["name"] for row in systems} - of_first.keys() else counts[:1]
 
 
 def not_measured(result: Mapping[str, Any]) -> Iterator[str]:
@@ -105,13 +126,13 @@ def _lines(text: str, width: float) -> list[str]:
     return textwrap.wrap(text, round(width * CHARACTERS), break_on_hyphens=False)
 
 
-def _bar(panel: Any, measured: Mapping[str, Any], place: float, colour: str) -> None:
-    panel.barh(place, measured["median"], 0.25, color=colour)
-    panel.plot([measured["min"], measured["max"]], [place, place], color="#c05621", linewidth=1.5)
+def _dot(panel: Any, measured: Mapping[str, Any], place: float, colour: str, marker: str) -> None:
+    panel.plot([measured["min"], measured["max"]], [place, place], color=colour, linewidth=1.5)
+    panel.plot([measured["median"]], [place], marker, color=colour, markersize=5)
     panel.annotate(
         f"{measured['median']:,.0f}",
         (measured["max"], place),
-        xytext=(3, 0),
+        xytext=(5, 0),
         textcoords="offset points",
         va="center",
         fontsize=7,
@@ -119,7 +140,7 @@ def _bar(panel: Any, measured: Mapping[str, Any], place: float, colour: str) -> 
 
 
 def _say(panel: Any, text: str, place: float) -> None:
-    """Write a text in place of a missing bar."""
+    """Write a text in place of a missing dot."""
     panel.annotate(
         text,
         (0, place),
@@ -132,7 +153,7 @@ def _say(panel: Any, text: str, place: float) -> None:
     )
 
 
-def _swatch(label: str, colour: str) -> Any:
-    from matplotlib.patches import Patch
+def _key(label: str, colour: str, marker: str) -> Any:
+    from matplotlib.lines import Line2D
 
-    return Patch(color=colour, label=label)
+    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.5, label=label)

@@ -1,4 +1,4 @@
-"""A model's worth in three sentences, from its results alone: what it is, how good, and what to be careful about."""
+"""A model's title, main facts, and worth in three sentences, from its results alone: what, how good, what to mind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.evaluation.systems import BASELINES, TRAINED
+from psp.models.files import TRANSFORMER
 from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
 from psp.report.comparison import judged
@@ -64,6 +65,44 @@ def main_scores(evaluation: Mapping[str, Any]) -> list[Main]:
     return main
 
 
+def title(run: Run) -> str:
+    """What the model is, such as ``English-French sentence embeddings``."""
+    names = _languages(run)
+    if len(names) > 2:
+        return f"Sentence embeddings for {_and(names) if len(names) <= 4 else f'{len(names)} languages'}"
+    return f"{'-'.join(names)} sentence embeddings" if names else "Sentence embeddings"
+
+
+def facts(run: Run) -> list[tuple[str, str, str]]:
+    """The figures that people ask for first, as far as they are known: name, figure, and conditions of each."""
+    known = [
+        (
+            f"{main.name[0].upper()}{main.name[1:]}",
+            f"{main.value:.1f}{' %' * main.is_error}",
+            f"95 % interval {main.interval[0]:.1f} to {main.interval[1]:.1f}" if main.interval else "",
+        )
+        for main in main_scores(run.found.get("eval", {}))
+    ]
+    if run.size is not None:
+        dim = (run.config or {}).get("dim")
+        known.append(("Size", f"{run.size / 1e6:,.1f} MB", f"{dim:,} dimensions" if dim else ""))
+    if "speed" in run:
+        systems = run["speed"]["systems"]
+        cores = min(row["cores"] for row in systems)
+        own = [row for row in systems if row["cores"] == cores and row["name"].startswith("psp float32")]
+        if own:
+            best = max(own, key=lambda row: row["warm"]["median"])
+            about = f"text in, on {cores} core{'s' * (cores > 1)}"
+            known.append(("Sentences a second", f"{best['warm']['median']:,.0f}", about))
+    elif run.config is not None and (run.config.get("encoder") or {}).get("kind") != TRANSFORMER:
+        known.append(("Sentences a second", "–", "not measured; in the config: report: {include: [speed]}"))
+    if "data" in run:
+        count = len(run["data"]["corpora"])
+        pairs = f"{run['data']['total']['kept']:,}"
+        known.append(("Training pairs", pairs, f"of {count} {'corpora' if count > 1 else 'corpus'}"))
+    return known
+
+
 def summary(run: Run) -> list[str]:
     """Three sentences, each as far as the run's files can say it."""
     return [_what(run), _how_good(run), _careful(run)]
@@ -72,8 +111,7 @@ def summary(run: Run) -> list[str]:
 def _what(run: Run) -> str:
     evaluation = run.found.get("eval", {})
     config = run.config or {}
-    languages = evaluation.get("languages") or config.get("languages") or run.found.get("data", {}).get("languages")
-    what = f"{run.name} embeds {_and([NAMES.get(code, code) for code in languages or []]) or 'sentences'}"
+    what = f"{run.name} embeds {_and(_languages(run)) or 'sentences'}"
     if dim := config.get("dim"):
         what += f" in {dim:,} dimensions"
     if run.joined:
@@ -92,6 +130,12 @@ def _what(run: Run) -> str:
         recipe += f", {changed} setting{'s' * (changed > 1)} changed"
     trained = "was trained on" if "eval" in run or "train" in run else "is to be trained on"
     return f"{what}; it {trained} {many}{f' ({recipe})' if recipe else ''}."
+
+
+def _languages(run: Run) -> list[str]:
+    known = (run.found.get("eval", {}), run.config or {}, run.found.get("data", {}))
+    codes: Sequence[str] = next(filter(None, (one.get("languages") for one in known)), ())
+    return [NAMES.get(code, code) for code in codes]
 
 
 def _how_good(run: Run) -> str:
@@ -114,6 +158,7 @@ def _how_good(run: Run) -> str:
         text += (
             f"; {'on the first ' * (len(scores) > 1)}it is {word} the best system without training, {name} ({amount})"
         )
+    text = "; ".join([text, *_others(run)])
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -137,13 +182,12 @@ def _careful(run: Run) -> str:
     cautions = list(_warnings(run))
     if domain := same_domain(run.found.get("eval", {})):
         cautions.append(domain[0].lower() + domain[1:].removesuffix("."))
-    others = list(_others(run))
-    if others:
-        cautions.append("; ".join(others))
     if run.missing:
         cautions.append(f"this page lacks {_and([about for _, about in run.missing])}")
     if not cautions:
-        return "Nothing in its data or scores calls for a warning; no other trained system was compared with it."
+        cautions.append("nothing in its data or scores calls for a warning")
+    if "compare" in run and not list(_others(run)):
+        cautions.append("no other trained system was compared with it")
     text = "; ".join(cautions)
     return f"{text[0].upper()}{text[1:]}."
 

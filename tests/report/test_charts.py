@@ -14,9 +14,14 @@ DOTS = [
 ]
 DRAWN = {
     "dots": lambda name: charts.dots(DOTS, label="Pearson", name=name),
-    "bars": lambda name: charts.bars([{"name": "a", "value": 3, "note": "3 <b>"}], label="pairs", name=name),
-    "logarithmic": lambda name: charts.bars(
-        [{"name": "a", "value": 85.0, "note": "85"}, {"name": "b", "value": 170000.0, "note": "170,000"}],
+    "bars": lambda name: charts.bars(
+        [{"name": "a", "value": 3, "taken": 1, "note": "3 <b>"}], label="pairs", name=name
+    ),
+    "logarithmic": lambda name: charts.dots(
+        [
+            {"name": "a", "system": "text in", "value": 85.0, "low": 80.0, "high": 90.0},
+            {"name": "b", "system": "ids in", "value": 170000.0, "low": 160000.0, "high": 180000.0},
+        ],
         label="sentences/s", name=name, logarithmic=True,
     ),
     "curve": lambda name: charts.curve(

@@ -103,6 +103,14 @@ def test_of_two_evaluations_of_the_last_step_the_one_that_was_kept_is_marked(fol
         assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(kept["pairs"], kept["score"])]
 
 
+@pytest.mark.parametrize(("scores", "marks"), [((88.8, 89.2), 1), ((-2.0, -1.5), 1), ((-5.0, 60.0), 0)])
+def test_an_axis_that_leaves_out_0_is_marked(folder, scores, marks):
+    first, *_, last = read_json(folder / "train.json")["development"]
+    rows = [{**row, "score": score} for row, score in zip((first, last), scores, strict=True)]
+    change(folder, development=rows, best=rows[-1])
+    assert [len(panel.patches) for panel in picture([Curve.load("fr", folder)]).axes[:2]] == [0, marks]
+
+
 def test_what_is_kept_is_not_called_best_where_it_was_not_chosen(folder):
     change(folder, select="last")
     assert picture([Curve.load("fr", folder)]).axes[1].texts[0].get_text().startswith("kept ")
@@ -154,11 +162,11 @@ def test_where_nothing_is_mined_there_is_no_megabatch(trained, folder):
     assert len(picture([Curve.load("fr", folder)]).axes) == 3
     without_mining(folder)
     loss, scores = picture([Curve.load("fr", folder)]).axes
-    assert (loss.get_ylabel(), scores.get_ylabel()) == ("loss", "validation score")
+    assert (loss.get_ylabel(), scores.get_ylabel()) == ("loss per pair", "validation score\n(minus retrieval error, %)")
     assert len(loss.get_lines()) == 1 and "M 4" not in loss.get_title()
 
     figure = picture([Curve.load("infonce", folder), Curve.load("margin", trained)])
-    assert figure.axes[0].get_ylabel() == "loss (solid)"
+    assert figure.axes[0].get_ylabel() == "loss per pair (solid)"
     assert [line.get_color() for line in figure.axes[2].get_lines()] == [COLOURS[1]]  # of the one that mines
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["infonce", "margin: M 4"]
@@ -193,7 +201,10 @@ def test_variants_have_thin_lines_for_seeds_and_a_bold_one_for_their_mean(traine
     curves = [Curve.load("a", trained), Curve.load("a", folder)]
     figure = variants_picture("fr", {"psp": curves, "once": curves[:1]})
     # Only held-out pairs are evaluated here: there is no Pearson to draw.
-    assert [panel.get_ylabel() for panel in figure.axes] == ["validation score", "retrieval error, %"]
+    assert [panel.get_ylabel() for panel in figure.axes] == [
+        "validation score\n(minus retrieval error, %)",
+        "retrieval error, %",
+    ]
     pairs = [row["pairs"] for row in rows]
     for panel, key, sign in zip(figure.axes, ("score", "error"), (-1, 1), strict=True):
         one, other, mean, once = (line.get_xydata() for line in panel.get_lines())

@@ -116,6 +116,18 @@ def test_the_page_shows_foreign_text_as_text_and_loads_nothing(written):
     assert "\u202e" not in text and "U+202E" in shown and "U+2028" in shown and "U+001B" in shown
 
 
+def test_corpora_are_folded_and_linked_and_there_is_no_empty_heading(written, tmp_path):
+    text = (written / "inspect.html").read_text(encoding="utf-8")
+    assert text.count('<details class="fold">') == len(REPORT["corpora"]) and "Look at these" in text
+    for number in (1, 2):
+        assert f'href="#corpus-{number}"' in text and f'id="corpus-{number}"' in text
+    heads = set(re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', text[text.index('id="corpora"') :].split("<ul>")[0]))
+    assert heads and heads <= set(re.findall("<dt>([^<]+)</dt>", text))  # each column is explained
+    write({**without_halves(REPORT), "findings": []}, tmp_path / "sound.json", tmp_path / "sound.html")
+    sound = (tmp_path / "sound.html").read_text(encoding="utf-8")
+    assert "Nothing stands out." in sound and "Look at these" not in sound
+
+
 def test_the_json_is_what_the_schema_says_and_bytes_stay_the_same(written, tmp_path):
     schemas.check(read_json(written / "inspect.json"), "inspect")
     again = tmp_path / "again"

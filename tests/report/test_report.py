@@ -19,7 +19,7 @@ from tests.report.conftest import rewrite
 def page_of(folder, **given):
     out = folder / "report.html"
     write(folder, out, **given)
-    return out.read_text(encoding="utf-8")
+    return out.read_text(encoding="utf-8").replace("\u00a0", " ")  # lines do not end within an interval
 
 
 def test_the_page_is_one_file_that_loads_nothing_and_runs_no_script_but_its_own(results):
@@ -100,6 +100,29 @@ def test_data_alone_makes_a_page(results):
         (results / name).unlink()
     text = page_of(results)
     assert "It has not been evaluated yet." in text and "pairs left after each stage" in text
+
+
+def test_the_page_opens_with_what_the_model_is_and_how_it_is_loaded(results):
+    text = page_of(results)
+    assert "<h1>English-French sentence embeddings</h1>" in text
+    size = sum(path.stat().st_size for path in (results / "model").iterdir() if path.name != "README.md")
+    assert f"<dt>Size</dt><dd>{size / 1e6:.1f} MB <small>32 dimensions</small>" in text
+    assert "<dt>Training pairs</dt><dd>600 <small>of 1 corpus</small>" in text
+    assert "psp.load_model(&#34;results/fr/model&#34;)" in text or 'psp.load_model("results/fr/model")' in text
+
+
+def test_each_stage_says_what_it_took(results):
+    assert ">610 (−90)<" in page_of(results)  # 700 were read, and one filter drops 90
+
+
+def test_other_trained_systems_stand_before_the_untrained_and_their_absence_is_told(results):
+    text = page_of(results)
+    assert text.index(">other<") < text.index(">word-overlap<") and "No other trained system" not in text
+    compared = read_json(results / "compare.json")
+    for key in ("systems", "differences"):
+        del compared[key]["other"]
+    write_json(results / "compare.json", compared)
+    assert "No other trained system was scored on these sets" in page_of(results)
 
 
 def test_quoted_figures_are_marked_and_only_those_of_tests_that_the_model_has(results):

@@ -1,6 +1,9 @@
 // Sort a table by the column whose head is clicked: numbers by value, dashes last.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.querySelectorAll("thead th")];
+  // What a cell is called where each row is a card.
+  const names = heads.map((head) => head.textContent);
+  for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, at) => { cell.dataset.label = names[at]; });
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
