@@ -52,9 +52,9 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
     name, made = next(iter(others.items()))
     more = f" (so would {', '.join([*others][1:])})" if len(others) > 1 else ""
     return ConfigError(
-        f"results/{name} was made with {' '.join(made)}, and this run, with {' '.join(_relative(files))}, would make "
-        f"it anew{more}; use the same --configfile, give the model another name, or allow it: "
-        f"--config remake={','.join(others)}"
+        f"results/{name} was made with {' '.join(made)}, and this run, with {' '.join(_relative(files))}, would remake "
+        f"it{more}; use the same --configfile, give the model another name, or allow it: --config "
+        f"remake={','.join(others)}"
     )
 
 

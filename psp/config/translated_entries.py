@@ -85,7 +85,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         block["encoder"] = f"results/{item['from']['model']}/model"
     if asking.circular(block["encoder"]):
         raise ConfigError(
-            f"{place}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
+            f"{place}: encoder is {block['encoder']}, which is trained on these very pairs, a cycle; name another"
         )
     part = CorpusSpec(
         corpus=item.get("name", f"Translated-{through}"),

@@ -34,13 +34,13 @@ SETS: Setting = table(
             "weight": number(1, above=0, help="its weight in the mean of these sets and `sts`").node,
         },
     },
-    help="further sets to choose by, name: settings of a task of that kind; `path` may be a list of files",
+    help="further sets to choose settings by, name: settings of a task; `path` may be a list of files",
 )
 WEIGHTS = Section(
     "what the parts of the score count",
     {
-        "sts": number(1, above=0, help="of `sts` in the mean of it and `sets`"),
-        "heldout": number(1, at_least=0, help="of the retrieval error, which is subtracted from that mean"),
+        "sts": number(1, above=0, help="weight of `sts` in the mean over it and `sets`"),
+        "heldout": number(1, at_least=0, help="weight of the retrieval error, which is subtracted from that mean"),
     },
 )
 

@@ -45,7 +45,7 @@ SECTION = Section(
             [],
             items={"type": "string"},
             distinct=True,
-            help="names of `evaluate.tasks` on which they are compared too; each system is scored on each",
+            help="names of `evaluate.tasks` on which to compare them, too; each system is scored on each",
         ),
     },
     inert=True,

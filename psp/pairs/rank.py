@@ -75,8 +75,8 @@ SECTION = Section(
             BY,
             null=True,
             help="score: the third column; translation: the fourth, the translation's length-normalised score; "
-            "overlap: shared word trigrams, as the filter `overlap` has them; length: mean words of the two sides; "
-            "null: keep all",
+            "overlap: shared word trigrams, as in the filter `overlap`; length: mean words of the two sides; null: "
+            "keep all",
         ),
         "deciles": list_of(
             [9, 10],

@@ -50,7 +50,7 @@ SECTION = Section(
             SPLITS,
             recipes={"paranmt": WHITESPACE},
             help="how text is split into words; letters: runs of letters and digits, with apostrophes inside them, and "
-            "each punctuation mark or symbol by itself; whitespace: at white space alone; without effect on trigrams",
+            "each punctuation mark or symbol by itself; whitespace: only at white space; no effect on trigrams",
         ),
     },
 )

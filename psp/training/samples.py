@@ -36,15 +36,15 @@ DECLARED: Mapping[str, Setting] = {
         items=choice(options=[*kinds(), *LSTMS]),
         at_least=1,
         distinct=True,
-        help="the encoders to train, each with one vocabulary, that of all pairs of the model",
+        help="the encoders to train, each with one vocabulary, from all pairs of the model",
     ),
     "pairs": integer(
         None,
         at_least=2,
         null=True,
-        help="pairs to train on of each, chosen at random; null: as many as the smallest has",
+        help="pairs of each to train on, chosen at random; null: as many as the smallest has",
     ),
-    "epochs": integer(10, at_least=1, recipes={"paranmt": 1}, help="passes over them"),
+    "epochs": integer(10, at_least=1, recipes={"paranmt": 1}, help="passes over these pairs"),
     "seeds": list_of(
         [1, 2, 3],
         items={"type": "integer", "minimum": 0},

@@ -116,7 +116,7 @@ SECTION = Section(
             30,
             at_least=0,
             recipes={"paranmt": 0},
-            help="anneal for each point, unless the grid has it; small, so that it reaches the largest mega-batch",
+            help="anneal for each point, unless the grid has it; small enough to reach the largest mega-batch",
         ),
     },
 )

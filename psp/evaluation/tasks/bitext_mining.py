@@ -34,7 +34,7 @@ class BitextMining(Task):
         "languages": list_of(
             items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="source and target, such as [fr, en]"
         ),
-        "split": text("training", at_least=1, help="the part, as its files are named"),
+        "split": text("training", at_least=1, help="the part, as in the names of its files"),
     }
     metrics: ClassVar[Mapping[str, Measure]] = {
         "f1": Measure("harmonic mean of precision and recall", PERCENT),

@@ -63,7 +63,7 @@ class Classification(Task):
             help="the endings of polarity's two files, which are their labels",
         ),
         "encoding": choice(
-            "utf-8", ["utf-8", "cp1252", "latin-1"], help="of the files; MR and SUBJ as published are cp1252"
+            "utf-8", ["utf-8", "cp1252", "latin-1"], help="encoding of the files; MR and SUBJ as published are cp1252"
         ),
         "seed": integer(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
     }

@@ -47,7 +47,7 @@ class Similarity(Task):
             at_least=2,
             at_most=2,
             null=True,
-            help="lowest and highest score, such as [0, 5]; others are an error; null: that of the layout",
+            help="lowest and highest score, such as [0, 5]; others are an error; null: the layout's",
         ),
     }
     metrics: ClassVar[Mapping[str, Measure]] = {
