@@ -1,4 +1,4 @@
-"""``psp combine``: join models that were trained apart into one."""
+"""``psp combine``: join separately trained models into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``psp doctor``: whether what this installation needs is there."""
+"""``psp doctor``: check whether this installation has what it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``psp lexicon``: words that stand for one another in files of pairs, without the workflow."""
+"""``psp lexicon``: make a lexicon from files of pairs, without the workflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``psp paraphrase``: other words for sentences, by a translator from a language into itself."""
+"""``psp paraphrase``: paraphrase sentences with a translator from a language into itself."""
 
 from __future__ import annotations
 

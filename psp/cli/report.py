@@ -1,4 +1,4 @@
-"""``psp report``: results as a page."""
+"""``psp report``: show results as a page."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``psp train``: train a model on prepared pairs, without the workflow.
 
-Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Everything that takes more than
-pairs and a vocabulary is the workflow's: transformers, teachers, encoders trained together.
+Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Only the workflow does what
+takes more than pairs and a vocabulary: transformers, teachers, encoders trained together.
 """
 
 from __future__ import annotations

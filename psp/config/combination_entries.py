@@ -1,7 +1,7 @@
 """Entries of models that join others: ``encoder: {concat: [...], weights: [...]}``.
 
-The others are trained apart; or, with ``joint: true``, which ``add`` needs, a model is trained anew that has their
-vocabularies and encoders as its parts, on the corpora of the first, filtered as for that.
+The others are trained apart. With ``joint: true``, which ``add`` needs, a new model is trained instead, whose parts
+have their vocabularies and encoders, on the corpora of the first, filtered as for the first.
 """
 
 from __future__ import annotations

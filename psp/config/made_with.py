@@ -1,6 +1,6 @@
-"""Which config files made a model: other ones do not make a finished model anew unless they are told to.
+"""Record which config files made a model: other files do not remake a finished model unless told to.
 
-Without it, ``snakemake`` alone, which is for all models of config/config.yaml, would train anew a ``results/fr`` that
+Without this, ``snakemake`` alone, which makes all models of config/config.yaml, would retrain a ``results/fr`` that
 another ``--configfile`` made.
 """
 

@@ -1,4 +1,4 @@
-"""Pins: the size and SHA-256 that each download must have, recorded once it has been fetched and inspected."""
+"""Pins: the size and SHA-256 that each download must have, recorded once it has been downloaded and inspected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate what a model will take before anything is fetched: downloads, disk, memory and time, each with its basis."""
+"""Estimate what a model will take before any download: downloads, disk, memory and time, each with its basis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks ``deciles`` and ``by_corpus``: what a study of a model's pairs trains, and whether it can."""
+"""The blocks ``deciles`` and ``by_corpus``: what a study of a model's pairs trains, and whether it is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The block ``teacher`` of a model's entry: whom a model learns from, and whether that teacher knows its languages."""
+"""The block ``teacher`` of a model's entry: a model's teacher, and whether that teacher knows its languages."""
 
 from __future__ import annotations
 

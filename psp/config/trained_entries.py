@@ -1,4 +1,4 @@
-"""Entries of models that are trained from corpora of their own: what all kinds of them share, and the most frequent."""
+"""Entries of models trained on corpora of their own: what all their kinds share, and the most frequent kind."""
 
 from __future__ import annotations
 

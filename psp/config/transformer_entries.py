@@ -1,7 +1,7 @@
 """Entries of models that are transformers: ``encoder: {kind: transformer, base: ..., pooling: ..., dim: ...}``.
 
-They go through the same stages as other models up to the mixed pairs, but read text as their base's tokenizer does: in
-its own case and unsegmented. How they are trained is in the block ``transformer``.
+They share the stages of other models up to the mixed pairs, but read text as their base's tokenizer does: in its
+original case and unsegmented. The block ``transformer`` has their training settings.
 """
 
 from __future__ import annotations

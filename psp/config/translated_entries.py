@@ -1,4 +1,4 @@
-"""Items of a model's ``corpora`` that are bitext, one side of which is translated into the language of the other:
+"""Items of a model's ``corpora`` that are bitext with one side translated into the language of the other:
 ``{translated: en, through: fr, from: ..., translator: NAME}``.
 
 The translation itself is :mod:`psp.inference.translation.backtranslate`.

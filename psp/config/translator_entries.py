@@ -1,7 +1,7 @@
 """The entries of ``translators``: translators that the config trains, each with its corpora, and ready ones.
 
-The stages of training up to the mixed pairs are those of a model, so that an entry's corpora are resolved as a model's:
-one that has no encoder, and whose folder is ``results/translators/<name>``.
+Up to the mixed pairs, training has the stages of a model, so an entry's corpora are resolved like those of a model
+without an encoder whose folder is ``results/translators/<name>``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A config as it is written: its entries with what they extend, and the corpora that they name."""
+"""A config as written: its entries with what they extend, and the corpora that they name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Limits on what is read from others, so that no file, archive or server fills the memory or holds a job for ever.
+"""Limits on files from others, so that no file, archive or server fills the memory or blocks a job for ever.
 
-They stand in the config's block ``limits``. The workflow hands them to its jobs in the variable ``PSP_LIMITS``, as
-JSON; outside of it that can be set by hand, and sets some or all.
+The config's block ``limits`` sets them. The workflow hands them to its jobs in the variable ``PSP_LIMITS``, as JSON;
+outside the workflow, set that variable by hand, for some limits or all.
 """
 
 from __future__ import annotations

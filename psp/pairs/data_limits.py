@@ -1,4 +1,4 @@
-"""The thresholds of the warnings about data, in a module of their own: the stages that report them do not warn."""
+"""The thresholds of the warnings about data, apart from the code that warns: stages report the thresholds only."""
 
 from __future__ import annotations
 

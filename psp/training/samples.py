@@ -1,7 +1,7 @@
-"""Short trainings on samples of a model's pairs, equal in everything else, scored on development data.
+"""Short training runs on samples of a model's pairs, equal in everything else, scored on development data.
 
-The paper "ParaNMT-50M" compares corpora (its table 4) and deciles of one (table 5) so: the same number of pairs of
-each, several encoders. A point is one sample, encoder and seed; :mod:`psp.training.deciles` and
+The paper "ParaNMT-50M" compares corpora (its table 4) and deciles of one (table 5) like this: the same number of pairs
+of each, several encoders. A point is one sample, encoder and seed; :mod:`psp.training.deciles` and
 :mod:`psp.training.by_corpus` gather them.
 """
 

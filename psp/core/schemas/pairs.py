@@ -1,4 +1,4 @@
-"""What the stages that make pairs say of them."""
+"""The reports of the stages that make pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How models were trained, and the studies of trainings."""
+"""How models were trained, and studies of training runs."""
 
 from __future__ import annotations
 

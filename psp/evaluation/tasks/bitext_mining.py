@@ -2,7 +2,7 @@
 
 Margin-based mining (:mod:`psp.inference.search.bitext`), with its defaults. BUCC's protocol (Zweigenbaum et al., 2017)
 reports precision, recall and F1 of the set of pairs. They are given at the default threshold of ``psp mine``, which no
-gold pair has influenced, and at the threshold with the best F1 on this very set, which is what most papers print.
+gold pair has influenced, and at the threshold with the best F1 on this very set, as in most papers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Similarity: the correlation of a system's cosines with human judgements, on any file of scored pairs.
 
-One file is one data set. A folder is scored by both of the customs in use: the mean over its data sets (SemEval's
-reports before 2016, and the paper's), and the correlation over all pairs together.
+One file is one data set. A folder is scored in both usual ways: the mean over its data sets (SemEval's reports before
+2016, and the paper's), and the correlation over all pairs together.
 """
 
 from __future__ import annotations

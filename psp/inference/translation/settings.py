@@ -1,4 +1,4 @@
-"""The search settings of translators, as an entry of the block ``translators`` has them."""
+"""The search settings of translators, in an entry of the block ``translators``."""
 
 from __future__ import annotations
 
