@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _tasks(files: list[str]) -> dict[str, dict[str, str]]:
-    """Word sets as tasks, by their files' names."""
+    """Word sets as tasks, by file name."""
     from psp.evaluation.tasks.word_similarity import LAYOUTS
 
     tasks = {}

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says which command was meant, and lists the commands by what they are for.
+    """Suggests the command that was meant, and lists the commands by purpose.
 
     Attributes:
         groups: for each purpose its commands, each with what it does.

@@ -113,7 +113,7 @@ def _languages(pairs: list[tuple[str, str]], through: str) -> tuple[str, str]:
 
 
 def _lines(mined: Path, options: argparse.Namespace) -> Iterator[str]:
-    """The lines to write, with cosines if they are asked for."""
+    """The lines to write, with cosines if requested."""
     import itertools
     import json
 

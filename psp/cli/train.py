@@ -200,7 +200,7 @@ def _lower_case(vocabulary: Path) -> bool:
 
 
 def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
-    """The kind of encoder, and that of its tokenizer, checked against the vocabulary that is given."""
+    """The kinds of encoder and tokenizer, checked against the given vocabulary."""
     from psp.text.tokenizer_kinds import COLLECTED, TOKENIZERS, kinds, named, of_kind, on_disk, those
     from psp.text.vocabulary import kind_of
     from psp.training.encoders.kinds import with_settings
@@ -259,7 +259,7 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
 
 
 def _piece_vectors(encoder: str, vocabulary: Path, folder: Path) -> Path:
-    """The file of an encoder's vectors of the vocabulary's pieces, which are kept by their text for the next time."""
+    """The file of an encoder's vectors of the vocabulary's pieces, which are kept by their text for later runs."""
     from psp.models.embedding_cache import cached, default_folder
     from psp.text.tokenizer_kinds import as_tokenizer
     from psp.training.piece_vectors import embed_pieces

@@ -218,7 +218,7 @@ def vector_dim(part: ModelEntry) -> int:
 
 
 def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The blocks: those of the first part, with the combination's own on top; parts start from what they start from."""
+    """The blocks of the first part, overridden by the combination's own; each part keeps its own start."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
     settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
     files = settings["evaluate"]["files"]

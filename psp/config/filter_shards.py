@@ -22,7 +22,7 @@ SMALL_MINUTES = 1
 
 
 def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: str) -> int | None:
-    """What the catalogue says of a part; None for the user's own files, whatever their names."""
+    """The catalogue's entry for a part; None for all of the user's own files."""
     value = None if part.path else catalogue[part.corpus].get(key, {}).get(part.pair)
     return None if value is None else int(value)
 
@@ -44,7 +44,7 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
 
 
 def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
-    """The corpora of a model that one job filters: those of which it is known that it takes them little time.
+    """The corpora of a model that one job filters: those known to take little time.
 
     A filter of the user's own takes nobody knows how long.
 

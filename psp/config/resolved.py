@@ -18,7 +18,7 @@ _ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "repor
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:
-    """The config of one model alone, and of those that it needs.
+    """The config of one model and those that it needs.
 
     Its own blocks are complete, so that a later default changes nothing; those of a transformer or a combination, which
     may not have every block, are as they were written, and so are the filters of mined pairs. Paths stand as in the

@@ -224,7 +224,7 @@ def _base_of(encoder: Mapping[str, Any], where: str) -> str:
 
 
 def _missing_base(base: str) -> bool:
-    """Whether a base can only be a folder, and is none."""
+    """Whether a base can only be a folder, but does not exist."""
     return (base.startswith((".", "/")) or base.count("/") > 1) and "://" not in base and not Path(base).is_dir()
 
 

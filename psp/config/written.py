@@ -22,7 +22,7 @@ from psp.core.settings import RECIPES
 
 
 class Written(ABC):
-    """The part of a config that kinds of models ask.
+    """The part of a config that kinds of models query.
 
     Attributes:
         raw: the merged config files.
@@ -79,7 +79,7 @@ class Written(ABC):
         own: Mapping[str, Any] | None = None,
         encoder: str = ENCODER.default,
     ) -> dict[str, Any]:
-        """A block as it is where the config says nothing of it.
+        """A block with its defaults, as if the config did not mention it.
 
         Args:
             own: what is written; of a table by language, only its languages are filled in.
@@ -160,7 +160,7 @@ class Written(ABC):
         return match is not None and (match[1] == name or name in self._made_from(match[1]))
 
     def _made_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
-        """The models that the corpora of a model come from, directly or not."""
+        """The models from which a model's corpora come, directly or not."""
         models: set[str] = set()
         if name in below or name not in self.raw["models"]:
             return models

@@ -42,7 +42,7 @@ outputs: list[str] = []
 
 
 def _made(file: str) -> list[str]:
-    """The outputs that there are of the file's model."""
+    """The existing outputs of the file's model."""
     name = file.removeprefix("results/").partition("/")[0]
     files = (re.sub(r"\{model(,[^}]*)?\}", name, output) for output in outputs)
     return sorted({output for output in files if "{" not in output})
@@ -55,7 +55,7 @@ def tell(error: Exception) -> str:
 
 
 def locked() -> str:
-    """Why Snakemake's lock is there: with two runs in a folder, both would fail, so none is unlocked that lasts."""
+    """Explain Snakemake's lock. Two runs in one folder would both fail, so a folder in use is not unlocked."""
     other, known = run.owner()
     if other is not None and known:
         return f"another snakemake, {other}, is at work in this folder; wait for it, or end it by Ctrl-C or `kill`"

@@ -39,7 +39,7 @@ class _Short(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """A log on a disk that may be full: what does not fit is lost, and the work goes on."""
+    """A log on a disk that may be full: lines that do not fit are lost, and work continues."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):

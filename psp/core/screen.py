@@ -48,7 +48,7 @@ class ScreenRow:
 
     @property
     def work(self) -> WorkStatus | None:
-        """What it counts, if it is working."""
+        """Its count, if it is working."""
         return None if self.status is None or self.news is not None else self.status.work
 
     def line(self) -> str:

@@ -75,12 +75,12 @@ class CorpusKind(abc.ABC):
 
     @classmethod
     def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        """How many pairs the stage that makes such corpora made, and what data.json says of it, from its report."""
+        """The number of pairs that the stage made, and its entry in data.json, from its report."""
         raise NotImplementedError(f"pairs of the kind {cls.kind} are not made from others")
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        """How many pairs there are, and whether that is exact; by default its lines, estimated from a sample.
+        """The number of pairs, and whether it is exact; by default the number of lines, estimated from a sample.
 
         Raises:
             DataError: as :meth:`read`.

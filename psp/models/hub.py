@@ -157,7 +157,7 @@ def _huggingface_hub() -> ModuleType:
 
 
 def _card(folder: Path) -> str:
-    """Return the card to upload: the folder's, or one without scores if it has none or the weights are newer."""
+    """Return the card to upload: the folder's own, or one without scores if it has none or the weights are newer."""
     path, weights = folder / card_file.NAME, folder / file_names(read_json(folder / CONFIG), folder / CONFIG)[1]
     if path.is_file():
         there = path.read_bytes().decode("utf-8", "replace")

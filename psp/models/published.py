@@ -142,7 +142,7 @@ def _unpickle(path: Path) -> Any:
 
 
 def _can_be_mapped(path: Path) -> bool:
-    """Whether it is a zip whose members lie in it as they are: torch maps deflated ones as well, as other numbers."""
+    """Whether it is a zip with uncompressed members: torch maps deflated ones too, but as wrong numbers."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:

@@ -76,7 +76,7 @@ class ForeignEncoder(_Wrapped):
 
 @dataclass(frozen=True)
 class _Packaged:
-    """An encoder whose weights a Python package contains: how it is imported and installed, and what it knows."""
+    """An encoder whose weights a Python package contains: how to import and install it, and its languages."""
 
     module: str
     distribution: str
@@ -215,7 +215,7 @@ def survives_fork(name: str) -> bool:
 
 
 def _is_transformer(folder: Path) -> bool:
-    """Whether a folder is that of a transformer of psp's (:mod:`psp.models.transformer`)."""
+    """Whether a folder holds a psp transformer (:mod:`psp.models.transformer`)."""
     return (
         (folder / "modules.json").is_file()
         and (folder / CONFIG).is_file()
@@ -294,7 +294,7 @@ def hash_of_files(folder: Path | str) -> str:
 
 
 def package_folder(address: str) -> Path:
-    """The folder with a transformer's weights inside an installed package; nothing of the package is run.
+    """The folder with a transformer's weights inside an installed package; none of the package's code is run.
 
     Args:
         address: ``package://name`` or ``package://name/folder``; without a folder, the package itself or the only

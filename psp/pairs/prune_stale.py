@@ -50,7 +50,7 @@ def prune_stale(pairs: Path | str, labels: Collection[str]) -> list[Path]:
 
 
 def _is_report(path: Path, label: str) -> bool:
-    """Whether a file is the report of the filters, ranking, deduplication or mining of the corpus with that label."""
+    """Whether a file is a report of filters, ranking, deduplication or mining for the corpus with that label."""
     try:
         report: Any = read_json(path)
     except DataError:

@@ -154,7 +154,7 @@ ISO3: dict[str, str] = dict(pair.split(":") for pair in _OTHERS.split()) | TATOE
 
 
 def name_of_set(iso3: str) -> str:
-    """Name the language of a Tatoeba test set in English; all else, such as ``fra-eng``, stays as it is."""
+    """Name the language of a Tatoeba test set in English; return anything else, such as ``fra-eng``, unchanged."""
     return next((NAMES[code] for code, code_of_set in TATOEBA.items() if code_of_set == iso3), iso3)
 
 
@@ -263,7 +263,7 @@ def is_known(code: str) -> bool:
 
 
 def closest_code(code: str) -> str:
-    """A hint at the code that was perhaps meant, to be put into a message; empty where none is near."""
+    """A hint for a message at the code that was perhaps meant; empty if none is close."""
     meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
     meant = meant or next((known for known, three in ISO3.items() if three == code), None)
     name = f" ({NAMES[meant]})" if meant in NAMES else ""

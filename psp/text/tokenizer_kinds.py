@@ -26,12 +26,12 @@ def kinds() -> list[str]:
 
 
 def those(says: Callable[[type[Tokenizer]], bool]) -> list[str]:
-    """The kinds of which something holds."""
+    """The kinds that fulfil a condition."""
     return [kind for kind in kinds() if says(of_kind(kind))]
 
 
 def named(says: Callable[[type[Tokenizer]], bool], how: Callable[[type[Tokenizer]], str]) -> str:
-    """How the kinds of which something holds are called, as in "words or trigrams"."""
+    """The names of the kinds that fulfil a condition, as in "words or trigrams"."""
     *first, last = (how(of_kind(kind)) for kind in those(says))
     return f"{', '.join(first)} or {last}" if first else last
 

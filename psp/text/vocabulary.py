@@ -81,7 +81,7 @@ class VocabularyTokenizer(Tokenizer):
     @classmethod
     @abc.abstractmethod
     def of_settings(cls, settings: list[str], entries: Sequence[tuple[str, int]]) -> Self:
-        """Make a tokenizer; ``settings`` are those of the file's first line.
+        """Make a tokenizer; ``settings`` come from the file's first line.
 
         Raises:
             DataError: there are no such settings; or as of the class.
@@ -97,7 +97,7 @@ class VocabularyTokenizer(Tokenizer):
 
     @abc.abstractmethod
     def possible(self, token: str) -> bool:
-        """Whether a token can be an entry: cheap to decide, so a token that no text has may pass."""
+        """Whether a token can be an entry; a cheap check, which tokens that occur in no text may pass."""
 
     @classmethod
     @abc.abstractmethod

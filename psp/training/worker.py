@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(job_file: Path) -> int:
-    """Train the job of the file; how that ended is told to the launcher by a file beside it.
+    """Train the job of the file; a file beside it tells the launcher how it ended.
 
     Returns:
         0 where all processes end alike; else torchrun is to end the others.
@@ -44,7 +44,7 @@ def main(job_file: Path) -> int:
 
 
 def _train(job: Job) -> tuple[str, str]:
-    """Train, and say in a word how it ended, and what there is to tell."""
+    """Train; return a word for how it ended, and the details."""
     from psp.training.process_group import PartnerLost
     from psp.training.saving.checkpoint import Stopped
 

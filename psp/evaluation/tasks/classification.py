@@ -177,7 +177,7 @@ class Classification(Task):
         return StratifiedKFold(FOLDS, shuffle=True, random_state=self.settings["seed"])
 
     def _published(self) -> dict[str, int]:
-        """What is odd in the set, and scored all the same."""
+        """Oddities of the set, which are scored all the same."""
         test, counts = self.parts[0], {}
         if blank := sum(not any(texts) for texts in test.texts):
             counts["blank"] = blank
@@ -255,7 +255,7 @@ def _threads() -> Iterator[Each]:
 def _mapped(
     pool: ThreadPoolExecutor, function: Callable[[Any], Any], items: Iterable[Any], threads: int
 ) -> Sequence[Any]:
-    """Map in the items' order, with no more of them made than there are threads: each is a copy of the vectors."""
+    """Map in the items' order, with at most one item per thread at a time: each is a copy of the vectors."""
     waiting, results = [], []
     for item in items:
         waiting.append(pool.submit(function, item))

@@ -159,7 +159,7 @@ def _metric(value: float | None, drawn: Floats | None, why: str | None, items: i
 
 
 def _mean_pearson(scored: Sequence[Scored]) -> tuple[float | None, Floats | None, str | None]:
-    """The mean correlation on some sets, in each resample too; or why there is none."""
+    """The mean correlation on some sets, also in each resample; or why it is undefined."""
     without = [one.data.name for one in scored if one.metrics["pearson"].value is None]
     if without or not scored:
         return None, None, f"no correlation on {', '.join(without)}" if without else "none of its data sets"

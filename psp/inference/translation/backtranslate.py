@@ -53,7 +53,7 @@ def back_translate(
     seed: int = 1,
     block_lines: int = BLOCK_LINES,
 ) -> BacktranslateReport:
-    """Translate one side of pair files, and write the other beside it with both scores.
+    """Translate one side of pair files, and write it beside the other side with both scores.
 
     Args:
         sources: for each pair file its corpus, its path (``source \\t target`` lines), and which column is translated,
@@ -152,7 +152,7 @@ class _Row(NamedTuple):
 
 
 def _chosen(lines: int, sample: int | None, seed: int) -> Iterator[bool]:
-    """Yield for each line of all sources whether it is one of the sample."""
+    """Yield for each line of all sources whether the sample has it."""
     if sample is None or sample >= lines:
         return itertools.repeat(True)
     mask = np.zeros(lines, bool)

@@ -70,7 +70,7 @@ class CommandTranslator(Translator):
         return [[self._hypothesis(row, text, place)] for place, (row, text) in enumerate(zip(rows, texts, strict=True))]
 
     def _answer(self, asked: bytes) -> tuple[int, bytes, list[str]]:
-        """Run the command; its status, what it wrote, and the last lines of its stderr.
+        """Run the command; return its status, its output, and the last lines of its stderr.
 
         Raises:
             TranslatorError: it writes much more than translations of what it was asked.

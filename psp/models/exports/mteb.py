@@ -125,7 +125,7 @@ class PspEncoder(AbsEncoder):
 
 
 class _Place(NamedTuple):
-    """Where a model is, and what mteb calls it; ``local`` is None for one on the hub."""
+    """A model's location and its name in mteb; ``local`` is None for one on the hub."""
 
     folder: Path
     local: str | None

@@ -232,7 +232,7 @@ class _Job:
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:
-    """Record the rows that have a reason to be dropped; return the indices of the others."""
+    """Record the rows with a reason to be dropped; return the indices of the others."""
     kept = []
     for row, reason in enumerate(reasons):
         if reason is None:

@@ -64,7 +64,7 @@ class Fit(NamedTuple):
 
 
 def pieces(text: str) -> list[str]:
-    """The words of a text, distinct and sorted, as they are compared: the beginnings of words in lower case."""
+    """The words of a text in the form compared: beginnings of words in lower case, distinct and sorted."""
     parts: list[str] = []
     for word in words(as_identified(text), marks=False)[:MOST_WORDS]:
         if _UNSPACED.search(word):
@@ -106,7 +106,7 @@ class _Column(NamedTuple):
 
 
 class AlignedWords:
-    """Which words of two languages go together, counted in pairs.
+    """Which words of two languages occur together, counted in pairs.
 
     Args:
         pairs: those of all corpora in these languages.
@@ -135,7 +135,7 @@ class AlignedWords:
         self._keys, self._counts = keys[order], both.data[often][order].astype(np.float64)
 
     def fit(self, pairs: Sequence[Sampled]) -> Fit | None:
-        """Compare pairs, which were among those counted, with exchanged ones; None if there are too few to say.
+        """Compare pairs, which were among those counted, with shuffled ones; None if they are too few.
 
         A pair's own occurrence does not count for it.
         """

@@ -284,7 +284,7 @@ def _named(code: str) -> str:
 
 
 def _found(labels: Mapping[str, Any]) -> str:
-    """What lid.176 takes texts for, in words."""
+    """lid.176's labels for texts, in words."""
     others = [one for one in labels["found"] if labels["own"] is None or one["name"] != labels["label"]]
     shown = [f"{_named(one['name'])} ({_percent(one['share'])})" for one in others[:2]]
     return " and ".join(shown) or "many languages"

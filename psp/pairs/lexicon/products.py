@@ -19,7 +19,7 @@ MOST_PRODUCTS = 1 << 25
 
 
 def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, symmetric: bool) -> Iterator[JointCounts]:
-    """Count the pairs of words: those that are seen at least ``least`` times and, last, those that are asked for.
+    """Count the pairs of words: those seen at least ``least`` times and, last, those requested.
 
     Args:
         sentences: the sentences.

@@ -62,7 +62,7 @@ ENCODERS: dict[str, EncoderKind] = {
 
 
 def names() -> tuple[str, ...]:
-    """The kinds that there are."""
+    """All kinds."""
     return tuple(ENCODERS)
 
 
@@ -84,7 +84,7 @@ def block_of(kind: str) -> str | None:
 
 
 def with_settings() -> tuple[str, ...]:
-    """The kinds that have settings of their own: those that a config names as its `encoder`, beside tokenizers."""
+    """The kinds with settings of their own, which a config names as its `encoder`, like tokenizers."""
     return tuple(kind for kind in ENCODERS if block_of(kind))
 
 

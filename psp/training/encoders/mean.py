@@ -183,7 +183,7 @@ def noise_keys(
 
 
 def _run(seed: int, step: int) -> npt.NDArray[np.uint64]:
-    """What all tokens' noise of a step has in common, uint64, shape (1,)."""
+    """The part of the noise that all tokens of a step share, uint64, shape (1,)."""
     return mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
 
 

@@ -33,7 +33,7 @@ def infonce_loss(
     masked: Tensor | None = None,
     extra: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
-    """The loss as it is defined, with torch's own gradient.
+    """The loss as defined, with torch's own gradient.
 
     Args:
         source, target: vectors of n pairs, shape (n, dim).
@@ -176,12 +176,12 @@ class _InfoNCE(torch.autograd.Function):
 
 
 def _once(margin: float, scale: float) -> bool:
-    """Whether one exponential does for both directions, without a maximum: none can be so small that it is nothing."""
+    """Whether one exponential serves both directions without subtracting a maximum: none can underflow."""
     return scale * (2 + margin) < LARGEST
 
 
 class _Share(NamedTuple):
-    """The rows of all processes, in the order of their ranks, and where this one's are among them."""
+    """The rows of all processes, in the order of their ranks, and the place of this process's rows."""
 
     whole: Tensor
     own: slice
@@ -196,7 +196,7 @@ class _Share(NamedTuple):
 
 
 def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """The vectors divided by their lengths, but by no less than EPSILON, and the lengths, shape (n,).
+    """The vectors divided by their lengths, at least EPSILON, and the lengths, shape (n,).
 
     Compiled: 0.36 ms for 1,024 vectors of 1,024 numbers, and 0.28 ms for what _by_vectors does.
     """
@@ -210,7 +210,7 @@ def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _by_vectors(gradient: Tensor, units: Tensor, lengths: Tensor) -> Tensor:
-    """The gradient by the vectors, from that by their units, whose memory it takes."""
+    """The gradient with respect to the vectors, computed in place from that of the unit vectors."""
     # A unit vector turns, and does not grow. A length at its lower limit is a constant.
     if gradient.device.type == "cpu":
         _turn_rows(gradient.numpy(), units.numpy(), lengths.numpy(), EPSILON)

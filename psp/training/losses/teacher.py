@@ -34,7 +34,7 @@ _KNOWN = 512
 
 
 class TeacherLoss(Loss):
-    """A share of the loss is the teacher's, the rest that of the pairs.
+    """The teacher has a share of the loss, the pairs have the rest.
 
     Args:
         pairs: the objective's loss; None = the teacher's alone counts (``weight: 1``).
@@ -126,7 +126,7 @@ class TeacherLoss(Loss):
         return teacher_rows, numbers[first]
 
     def _of_pairs(self, batch: MiniBatch) -> PairComparison | None:
-        """What the pairs' loss compares: sentences of a text, each a pair with itself, are no pairs."""
+        """What the pairs' loss compares: sentences of plain text, each paired with itself, do not count."""
         if self.pairs is None:
             return None
         assert batch.pairs.teacher_rows is not None
@@ -144,7 +144,7 @@ class TeacherLoss(Loss):
 
 
 def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
-    """The loss of ``kl`` and ``neighbours-kl`` as it is defined, with torch's own gradient.
+    """The loss of ``kl`` and ``neighbours-kl`` as defined, with torch's own gradient.
 
     Args:
         vectors: the student's, shape (n, dim).
@@ -164,7 +164,7 @@ def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
 
 
 def squares_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
-    """The loss of ``neighbours-mse`` as it is defined: the mean squared difference of cosines, times scale**2 / 2.
+    """The loss of ``neighbours-mse`` as defined: the mean squared difference of cosines, times scale**2 / 2.
 
     The factor makes it as large as :func:`divergence_loss` where both are small: for a small difference d of logits,
     the divergence is half the variance of d.

@@ -18,7 +18,7 @@ from psp.training.negatives.mining import Negatives, text_hashes
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidates of a mini-batch of n pairs beside its own sentences, and which of all of them are masked.
+    """The candidates of a mini-batch of n pairs besides its own sentences, and which of all are masked.
 
     Attributes:
         source: extra negatives of all sources, by their numbers among the mega-batch's sentences as in
@@ -114,5 +114,5 @@ def _mask_equal(keys, order, masked):  # type: ignore[no-untyped-def]
 
 
 def _distinct(numbers: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Each number once, in ascending order, without -1 (which is none) and those that are present."""
+    """Each number once, in ascending order, without -1 (none) and those already present."""
     return np.setdiff1d(numbers[numbers >= 0], present)

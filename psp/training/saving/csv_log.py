@@ -95,7 +95,7 @@ class MetricsLog:
         self._losses, self._steps = state.get("losses", 0.0), state.get("steps", 0)
 
     def state(self) -> dict[str, Any]:
-        """What is to be known of the steps since the last row, and of all evaluations; JSON."""
+        """The state of the steps since the last row, and of all evaluations, as JSON."""
         return {
             "losses": self._losses,
             "steps": self._steps,

@@ -35,7 +35,7 @@ class WeightSnapshot:
         return bool(self._files)
 
     def put(self, weights: Mapping[str, Tensor]) -> None:
-        """Keep these in place of what it held.
+        """Keep these weights in place of the former ones.
 
         Raises:
             DataError: the disk is full.
@@ -48,7 +48,7 @@ class WeightSnapshot:
                 file.flush()
 
     def add(self, weights: Mapping[str, Tensor], share: float) -> None:
-        """Add ``share`` times these to what it holds, or to 0 where it is empty: an average, built a part at a time.
+        """Add ``share`` times these weights to those held, or to 0 if empty: an average, built part by part.
 
         Args:
             weights: tensors of floats.

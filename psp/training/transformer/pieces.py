@@ -20,7 +20,7 @@ TOKENS, MASK, STATES = "input_ids", "attention_mask", "token_embeddings"
 
 @contextlib.contextmanager
 def in_pieces(transformer: Any, texts: int = TEXTS) -> Iterator[None]:
-    """Let a transformer compute its token vectors piece by piece; what they are does not change, but for rounding.
+    """Let a transformer compute its token vectors piece by piece; the vectors change only by rounding.
 
     Args:
         transformer: sentence-transformers' ``Transformer``; its own way is restored.

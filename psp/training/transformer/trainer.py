@@ -68,7 +68,7 @@ class TrainerCheckpoints:
         self._identity = json.loads(json.dumps(identity))
 
     def prepare(self) -> dict[str, Any]:
-        """Make the folder ready for this run; return what :meth:`keep` kept, nothing at the start of a run."""
+        """Prepare the folder for this run; return the state that :meth:`keep` kept, empty at the start of a run."""
         run: dict[str, Any] = {}
         with contextlib.suppress(OSError, ValueError):  # none, or half of one
             run = json.loads((self.folder / RUN).read_text())
@@ -150,7 +150,7 @@ class _Trainer(SentenceTransformerTrainer):
 
 
 class _Follower(TrainerCallback):
-    """Shows progress, takes the development score after each pass, marks whole checkpoints, stops when asked to."""
+    """Shows progress, computes the validation score after each pass, marks whole checkpoints, stops when asked to."""
 
     def __init__(
         self,

@@ -72,12 +72,12 @@ class Attention(nn.Module):
         return self.split(key), self.split(value)
 
     def read_itself(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of its own input."""
+        """Queries, keys and values from its own input."""
         query, key, value = self.query_key_value(self.norm(vectors)).chunk(3, dim=-1)
         return self.split(query), self.split(key), self.split(value)
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool = False) -> Tensor:
-        """What the sublayer adds, (n, length, dim); where ``mask`` is false, nothing is looked at."""
+        """The sublayer's output, (n, length, dim); positions with a false ``mask`` are ignored."""
         attended = attention(query, key, value, mask, causal).transpose(1, 2)
         joined: Tensor = self.out(attended.reshape(attended.shape[0], attended.shape[1], -1))
         return joined
@@ -300,7 +300,7 @@ def position_encodings(count: int, dim: int) -> Tensor:
 
 
 class Flat:
-    """All weights of a network as one vector, of which they become views; so are their gradients.
+    """All weights of a network as one vector, of which they become views, and likewise their gradients.
 
     One call then updates, averages, clips or saves all weights.
 
