@@ -16,9 +16,7 @@ RESAMPLES = 1000
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "lexicon",
-        run,
-        "Make a lexicon from pairs: words that translate or paraphrase one another, by pointwise mutual information.",
+        "lexicon", run, "Make a lexicon of words that match across the sides of pairs, by pointwise mutual information."
     )
     added.add_argument(
         "pairs",
@@ -35,10 +33,7 @@ def add(command: Any) -> None:
         "--min-count", type=int, metavar="N", help="list pairs of words seen at least this often (default: 10)"
     )
     added.add_argument(
-        "--smoothing",
-        type=float,
-        metavar="A",
-        help="added to each count and to the count expected by chance (default: 0.1)",
+        "--smoothing", type=float, metavar="A", help="added to each count and each expected count (default: 0.1)"
     )
     added.add_argument("--stop-top", type=int, metavar="N", help="leave out the N most frequent words")
     added.add_argument(

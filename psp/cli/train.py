@@ -241,9 +241,7 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
     if options.collect and (options.sentencepiece or vocabulary):
         raise ConfigError("--collect: is for a vocabulary collected from text; leave it out")
     if options.init_from and options.init_vectors:
-        raise ConfigError(
-            "--init-from and --init-vectors: training can start from only one of them; leave out the other"
-        )
+        raise ConfigError("--init-from and --init-vectors: training can start from one only; leave out the other")
     if options.init_encoder and tokens.unspelled:
         raise ConfigError(f"--init-encoder: an encoder cannot embed these pieces: {tokens.unspelled}")
     if options.init_vectors and not tokens.is_words:

@@ -163,9 +163,7 @@ def resolve_translator(
             if set(part.languages) == {source, target} and not part.sources and not part.is_text
         ]
         if not parts:
-            raise ConfigError(
-                f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that have both"
-            )
+            raise ConfigError(f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that do")
         recipe = data.recipe
     else:
         settings = blocks(entry, recipe, languages)

@@ -1,5 +1,4 @@
-"""Snapshots of weights, kept on disk: in memory, the best weights or an average would take as much again as the
-model."""
+"""Snapshots of weights on disk: in memory, the best weights or an average would take as much as the model itself."""
 
 from __future__ import annotations
 

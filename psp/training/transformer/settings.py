@@ -62,11 +62,7 @@ class TransformerSettings(CheckedSettings):
     )
     warmup: float = declare(
         number(
-            0.1,
-            at_least=0,
-            below=1,
-            recipes={"dadas": 0.1},
-            help="share of training during which the learning rate rises from 0",
+            0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training in which the rate rises from 0"
         )
     )
     scale: float = declare(
