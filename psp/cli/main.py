@@ -42,7 +42,7 @@ from psp.core.errors import closest
 from psp.core.logs import job
 from psp.core.version import __version__
 
-#: In the order of the help, by what they are for.
+#: In the order of the help, by purpose.
 COMMANDS = {
     "before and during a run of the workflow": (doctor, languages, plan, inspect, pin, watch),
     "results": (show, report, evaluate),

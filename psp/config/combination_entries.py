@@ -21,7 +21,7 @@ from psp.models import lstm
 from psp.models.files import combination_files
 from psp.training.settings import JOINT, OF_PART
 
-#: Blocks that such an entry may have.
+#: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
@@ -92,7 +92,7 @@ class JointEntry(FromStore, CombinationEntry):
 
     @classmethod
     def rule(cls, model: ModelEntry) -> str:
-        return f"train_{model.name}"  # its files are those of its parts
+        return f"train_{model.name}"  # its files are its parts' files
 
 
 def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:

@@ -148,7 +148,7 @@ class Config(Downloads, Written):
         files = settings["evaluate"]["files"]
         settings["evaluate"] = {**settings["evaluate"], "files": {name: expanded(file) for name, file in files.items()}}
         development = settings["development"]
-        if "en" not in languages:  # what the top level says for models with English
+        if "en" not in languages:  # the top level's value for models with English
             development = {**development, "sts": None}
         settings["development"] = chosen_on(development, tuple(languages), "translators")
         return settings
@@ -168,7 +168,7 @@ class Config(Downloads, Written):
         wanted = model.variants[variant]
         if wanted.base:
             return model
-        assert issubclass(model.of, EntryKind) and model.of.block is not None  # what is not trained has no variants
+        assert issubclass(model.of, EntryKind) and model.of.block is not None  # untrained models have no variants
         settings = {**model.settings, model.of.block: wanted.train}
         differences = model.of.differences(
             self, wanted.recipe, model.encoder, model.languages, settings, model.parts, ()

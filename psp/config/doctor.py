@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 #: The distribution's name.
 PACKAGE: Final = "paraphrastic"
-#: Bytes below which a finding is told: of the disk, for a model of a few million pairs; of memory, for sentencepiece.
+#: Bytes below which a finding is reported: disk, for a model of a few million pairs; memory, for sentencepiece.
 DISK, TEMPORARY, MEMORY = 10 * 10**9, 2 * 10**9, 4 * 10**9
 #: Of a distribution that is not there.
 ABSENT = "not installed"
-#: The extra that whatever runs in a checkout needs; of others, those that are there in part are told.
+#: The extra that everything in a checkout needs; others are reported only if partly installed.
 WORKFLOW = "workflow"
 
 
@@ -234,7 +234,7 @@ def compiled_code(*, needed: bool) -> Finding:
     except ImportError:
         mend = f"run `pip install '{PACKAGE}[fast]'`"
         return Finding("compiled code", "numba is not installed: models embed more slowly", mend, broken=needed)
-    except Exception as error:  # whatever numba or its LLVM raise
+    except Exception as error:  # any error of numba or its LLVM
         mend = f"install numba anew: `pip install --force-reinstall '{PACKAGE}[fast]'`"
         return Finding("compiled code", f"fails: {' '.join(str(error).split())[:200]}", mend, broken=True)
     if kept is None:
@@ -318,7 +318,7 @@ def local_files(config: Config) -> Iterator[Finding]:
     """The missing local files that models of the config name."""
     absent: dict[str, list[str]] = {}
     for name in config.models:
-        with contextlib.suppress(PspError):  # of a model whose entry is wrong, said by :func:`entries`
+        with contextlib.suppress(PspError):  # of a model whose entry is wrong, which :func:`entries` reports
             for file in config.absent(config.model(name)):
                 absent.setdefault(file, []).append(name)
     for file, models in absent.items():

@@ -39,7 +39,7 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
         return [(0, None)]
     jobs = math.ceil(_minutes(pairs, part) / part.filters["job_minutes"])
     size = math.ceil(pairs / jobs)
-    # The last takes what the catalogue does not know of.
+    # The last takes the rows that the catalogue does not count.
     return [(job * size, None if job == jobs - 1 else (job + 1) * size) for job in range(jobs)]
 
 
@@ -70,7 +70,7 @@ def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int 
     try:
         there = Path(part.path).stat()
         return _counted(part.kind, part.path, part.opus, part.names, there.st_size, there.st_mtime_ns)
-    except (OSError, PspError):  # the job says what is wrong with it
+    except (OSError, PspError):  # the job reports what is wrong with it
         return None
 
 

@@ -80,7 +80,7 @@ class TransformerEntry(Trained):
     def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
-            "filters": {"lower_case": False},  # text in its own case, and as it is written
+            "filters": {"lower_case": False},  # text in its original case, as written
             "transformer": _of_encoder(recipe),
             "development": {"candidates": 0},  # embedding them would take longer than the training
         }

@@ -181,7 +181,7 @@ def resolve_translator(
                     where=f"{where}.corpora",
                 )
             )  # fmt: skip
-            # An item's own languages may stand in the corpus's order.
+            # An item's own languages may be in the corpus's order.
             parts[-1] = _turned(parts[-1], languages, {})
             if set(parts[-1].languages) != {source, target}:
                 raise ConfigError(

@@ -152,7 +152,7 @@ class Written(ABC):
             pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
             for part in self._items(other, theirs, (*below, name)):
                 own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
-                yield merge(own if made_as(own) else {**pair, **own}, rest)  # what is made says its languages
+                yield merge(own if made_as(own) else {**pair, **own}, rest)  # made corpora name their languages
 
     def _circular(self, name: str, encoder: str) -> bool:
         """Whether an encoder is this model, or another model of the config that is trained on this one's pairs."""

@@ -32,7 +32,7 @@ AFFECTED = {
     "MissingInputException": "no such file, and no rule makes it; add it, or correct its path",
     "ProtectedOutputException": "cannot be written: read-only; make it and its folder writable, and run again",
 }
-#: Snakemake takes no output that is older than what it was made of.
+#: Snakemake rejects outputs that are older than their inputs.
 OLDER = re.compile(r"older modification time .*? than input (\S+) \((\d{4}-\d\d-\d\d \d\d:\d\d)")
 STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
 

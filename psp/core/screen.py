@@ -12,7 +12,7 @@ from psp.core.status import Status, WorkStatus, clock, figures
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Columns from which there is room for a bar beside the metrics.
+#: Width from which a bar fits beside the metrics.
 WIDE = 110
 BAR = 20
 MOST_LINES = 5

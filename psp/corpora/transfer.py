@@ -198,7 +198,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
     if have and have == note["bytes"]:
         part.resumed = True
         return
-    # "identity": Range offsets count bytes as sent, which must be those of the file.
+    # "identity": Range offsets count bytes as sent, which must be the file's own.
     headers = {"Accept-Encoding": "identity", "User-Agent": "psp"}
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": _validator(note)}

@@ -28,7 +28,7 @@ from psp.models.similarity import unit
 from psp.pairs.pair_file import read_pairs
 
 Vectors = npt.NDArray[np.float32]
-#: What the parts of the score count, if nothing is said of it.
+#: The default weights of the parts of the score.
 EQUAL: Mapping[str, float] = {"sts": 1.0, "heldout": 1.0}
 #: Two cosines that differ by less are equal in float32.
 _ROUNDING = 1e-6

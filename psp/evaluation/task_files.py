@@ -21,7 +21,7 @@ from psp.evaluation.tasks.base import Task
 if TYPE_CHECKING:
     from psp.core.schemas.scores import TaskScores
 
-#: Ending of the file of resamples beside that of the scores.
+#: Ending of the file of resamples beside the scores.
 RESAMPLES = ".safetensors"
 
 

@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 
 SENTENCEPIECE = "sentencepiece"
 BITEXT = "bitext-mining"
-#: Models of another tokenizer have its kind in place of sentencepiece; those of one language mine no bitext.
+#: Models with another tokenizer have its kind in place of sentencepiece; monolingual models mine no bitext.
 TAGS = ("sentence-embeddings", "paraphrase", BITEXT, SENTENCEPIECE, "static-embeddings")
-#: By the kind of encoder, what a sentence's vector is the mean of.
+#: By the kind of encoder, what is averaged into a sentence's vector.
 ENCODERS = {
     "lstm": "of the states of an LSTM that reads the vectors",
     "blstm": "of the states of a bidirectional LSTM that reads the vectors",

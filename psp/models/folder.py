@@ -39,7 +39,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 KIND, MEAN = "psp", "mean"
 #: The kinds of encoder of a combination of models, and its kind of tokenizer.
 CONCAT, ADD, PARTS = "concat", "add", "parts"
-#: The format of a mean of sentencepiece's pieces, and that of all else.
+#: The format of a mean of sentencepiece's pieces, and of everything else.
 FORMAT, OTHERS = 1, 2
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
 #: Keys of config.json that save_model fills in.

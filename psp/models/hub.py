@@ -69,7 +69,7 @@ def fetch(address: str) -> Path:
     if not isinstance(config, dict) or config.get("kind") != KIND:
         raise DataError(f'not a psp model: its {CONFIG} lacks "kind": "psp"', address)
     files = file_names(config, address)
-    # The cache names a folder by its commit; fetch the other files from the same one, whatever is pushed meanwhile.
+    # The cache names a folder by its commit; fetch the other files from the same commit, even after a push.
     folder = download(folder.name, [*files, card_file.NAME])  # and nothing else, ever
     for name in files:
         if not (folder / name).is_file():

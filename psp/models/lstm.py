@@ -28,8 +28,8 @@ KINDS = (FORWARD, BOTH)
 AVERAGE, CONCAT = "average", "concat"
 MEAN, MAX = "mean", "max"
 _DIRECTIONS = {FORWARD: ("forward",), BOTH: ("forward", "backward")}
-#: Sentences of similar length are read together: at most so many, of at most so many tokens. The recurrent product of
-#: 512 rows is at two thirds of a core's peak, and what a block holds at 300 dimensions fits in 80 MB.
+#: Sentences of similar length are read together: at most this many, with at most this many tokens. The recurrent
+#: product of 512 rows is at two thirds of a core's peak, and what a block holds at 300 dimensions fits in 80 MB.
 SENTENCES, TOKENS = 512, 16_384
 
 

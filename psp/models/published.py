@@ -165,7 +165,7 @@ def _table(state: Any, path: Path) -> np.ndarray:
     tensor = state.get("embedding.weight") if isinstance(state, Mapping) else None
     if tensor is None or not hasattr(tensor, "numpy") or tensor.ndim != 2 or not tensor.is_floating_point():
         raise DataError("its state_dict has no embedding matrix, embedding.weight", path)
-    # A few numbers can be said to be of any shape (strides of 0, or no numbers at all), and would fill the memory.
+    # A few numbers can claim any shape (strides of 0, or no numbers at all), and would fill the memory.
     plain = str(tensor.layout) == "torch.strided" and tensor.device.type == "cpu"
     if not plain or tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size():
         raise DataError("its embedding matrix is not stored number by number; fetch it again", path)

@@ -141,7 +141,7 @@ def load_encoder(name: str, *, words: int | None = None) -> TextEncoder:
         return _model2vec(name.removeprefix(MODEL2VEC))
     if Path(name).is_dir():
         if _is_transformer(Path(name)):
-            return _sentence_transformers(name, name)  # the same vectors, and an identity by which they are kept
+            return _sentence_transformers(name, name)  # the same vectors, with an identity for the cache
         if (Path(name) / "modules.json").is_file():
             raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
         from psp.models.kinds import load
@@ -267,7 +267,7 @@ def _model2vec(name: str) -> TextEncoder:
         raise PspError(f"the encoder {MODEL2VEC}{name} needs a package: pip install model2vec") from None
     try:
         model = StaticModel.from_pretrained(name)
-    except Exception as error:  # its errors are those of whatever it tries: the hub's, safetensors', tokenizers'
+    except Exception as error:  # it raises the errors of all that it tries: the hub's, safetensors', tokenizers'
         raise PspError(
             f"model2vec cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds the model, "
             "or run once with network access"

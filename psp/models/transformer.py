@@ -373,7 +373,7 @@ def save_transformer(
             _plain(model[0].tokenizer)
             model.save_pretrained(str(folder), create_model_card=False)
         paths = [folder / "modules.json", folder / "config_sentence_transformers.json", *folder.glob("[0-9]_*/*")]
-        for path in paths:  # safetensors' are the owner's alone to read, whatever the umask
+        for path in paths:  # safetensors' files are readable only by their owner, whatever the umask
             path.chmod(paths[0].stat().st_mode)
         files = {path.relative_to(folder).as_posix(): sha256(path) for path in sorted(paths)}
     except OSError as error:
@@ -394,7 +394,7 @@ def save_transformer(
         "psp_version": __version__,
         **own,
     }
-    transformer_files(full, folder / CONFIG)  # so that what was written can be read
+    transformer_files(full, folder / CONFIG)  # so that the files written can be read
     write_json(folder / CONFIG, full)
     return full
 

@@ -18,8 +18,8 @@ _OURS = (
     "psp.exports.module.PspModel",
     "psp.exports.pooling.LstmPooling",
 )
-#: What a transformer's JSON files must not say where the library is told to trust them: each may name code, or another
-#: model or kernel that is loaded with the same trust.
+#: Keys that a transformer's JSON files must not have if the library is told to trust them: each may name code, or
+#: another model or kernel that is loaded with the same trust.
 _NAMES_CODE = (
     "auto_map", "attn_implementation", "quantization_config", "tokenizer_name_or_path", "base_model_name_or_path"
 )  # fmt: skip

@@ -57,7 +57,7 @@ def _is_report(path: Path, label: str) -> bool:
         return False
     if path.parent.name == "pivot":
         return isinstance(report, dict) and {"format", "through", "by_corpus"} <= report.keys()
-    # That of deduplication does not tell the languages.
+    # The report of deduplication does not name the languages.
     return (
         isinstance(report, dict)
         and report.get("format") == 1

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DECILES = 10
-#: The columns that a ranking needs, beside source and target, and what they are called.
+#: The columns that a ranking needs, besides source and target, and their names.
 NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")

@@ -67,7 +67,7 @@ def is_published(body: Mapping[str, Any], figure: str) -> bool:
     False in files written before checksums were kept.
     """
     held = sets(body, figure)
-    # The mean error over languages is one over those of the model.
+    # The mean error over languages covers the model's languages.
     wanted = {name: published().get(name) for name in held} if figure == "tatoeba" else below(figure, published())
     return bool(held) and held == wanted
 

@@ -93,16 +93,16 @@ class Tokenizer(abc.ABC):
         PspError: it names a segmenter that is not installed.
     """
 
-    # What a kind says about itself. Code that writes, shows or exports models asks a kind these things, never its name.
+    # A kind's description. Code that writes, shows or exports models asks for these properties, never for its name.
 
-    #: Its name: in the registry, and what a config's `encoder` says.
+    #: Its name in the registry and in a config's `encoder`.
     kind: ClassVar[str]
     #: Its name in config.json and in stores, if that is another one.
     written_as: ClassVar[str | None] = None
     #: Its file in a model's folder, and what makes that: the config's block and the rule of this name.
     file: ClassVar[str]
     block: ClassVar[str] = "vocabulary"
-    #: What its ids stand for, in the plural; and in full, for a card.
+    #: The name of its pieces, in the plural; and in full, for a card.
     pieces_called: ClassVar[str] = "pieces"
     pieces_in_full: ClassVar[str] = "pieces"
     #: How compiled code finds the pieces of a word, for `psp info`.
@@ -118,9 +118,9 @@ class Tokenizer(abc.ABC):
     #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
     is_words: ClassVar[bool] = False
     read_in_order: ClassVar[bool] = False
-    #: Whether a piece says if a space stands before it (U+2581).
+    #: Whether a piece marks a space before it (U+2581).
     marks_spaces: ClassVar[bool] = False
-    #: Why an export cannot hold such a model, by its form; the graph and psp's own form hold any.
+    #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
@@ -140,7 +140,7 @@ class Tokenizer(abc.ABC):
 
     #: Whether :meth:`_encode` itself fails on half a surrogate pair, so that texts need not be searched for one.
     finds_surrogates: ClassVar[bool] = False
-    #: The file that it was read from, for errors; None if there is none.
+    #: The file that it was read from, for errors; None without a file.
     path: Path | None = None
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:

@@ -25,7 +25,7 @@ _E2, _96, _81 = np.uint8(0xE2), np.uint8(0x96), np.uint8(0x81)  # of U+2581, sen
 _SPACE = np.uint8(0x20)
 #: Bytes; longer words are not segmented here, because of the memory that they would take.
 LONGEST = 4096
-#: Below the least score of a piece: that of an unknown character.
+#: The score of an unknown character, below the least score of a piece.
 _PENALTY = 10.0
 # Two segmentations' sums of k scores differ from the true ones by at most k * 2^-24 of the largest sum each; twice
 # that is allowed for.

@@ -221,7 +221,7 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
     entries = []
     for number, line in enumerate(lines[1:], start=2):
         token, tab, count = line.partition("\t")
-        # The file is written again from what was read, and must be the same then.
+        # The file written from this content must equal the file read.
         if not (tab and re.fullmatch("0|[1-9][0-9]{0,17}", count)):
             raise DataError(f"{line[:60]!r} is not an entry, a tab and its count; {_AGAIN}", path, number)
         entries.append((token, int(count)))

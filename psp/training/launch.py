@@ -164,7 +164,7 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
             start_new_session=True,
         )
         assert torchrun.stdin is not None
-        with torchrun.stdin:  # leaving this block, by whatever way, ends all processes
+        with torchrun.stdin:  # leaving this block in any way ends all processes
             told = False
             while torchrun.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):

@@ -362,7 +362,7 @@ def _of(recipe: str) -> Mapping[str, Any]:
 
 #: The paper's values where our own recipe differs (its sections 3.2 and 4.1).
 PAPER: Mapping[str, Any] = _of("paper")
-#: Those of ParaNMT-50M (Wieting & Gimpel 2018, section 4).
+#: The settings of ParaNMT-50M (Wieting & Gimpel 2018, section 4).
 PARANMT: Mapping[str, Any] = _of("paranmt")
 
 #: Keys of the block ``train`` about the job rather than the training.

@@ -31,8 +31,8 @@ def main(job_file: Path) -> int:
     write_json(state_file, {"end": None, "pid": os.getpid()})
     job, log = pickle.loads(job_file.read_bytes())
     if rank == 0:
-        # Torchrun's messages, of which people need none, go to the standard error that it has given us; what we have
-        # to say goes to the launcher's, which is our standard output.
+        # Torchrun's messages, which nobody needs, go to the standard error that it gave us; our own go to the
+        # launcher's, which is our standard output.
         os.dup2(1, 2)
     logs.start(log, logging.WARNING if rank else logging.INFO, process=rank)
     try:

@@ -184,7 +184,7 @@ def _average(years: Mapping[str, Year]) -> Part:
         if without:
             metrics[key] = Metric(None, why=f"no figure for {', '.join(without)}", items=items)
             continue
-        # Of the rounded figures, as they are shown.
+        # The mean of the rounded figures, as shown.
         value = float(np.mean([round(one.value or 0.0, 4) for one in by_year]))
         drawn = [resampled for year in years.values() if (resampled := year.drawn[key]) is not None]
         metrics[key] = Metric(value, 100 * np.mean(drawn, axis=0), items=items)

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 BLOCK_LINES = 10_000
-#: A translation that did not end, or of more than so many times its source's words and ten, went round in circles.
+#: A translation that did not end, or has over this many times its source's words plus ten, is repeating itself.
 OVERLONG = 3
 
 
@@ -180,7 +180,7 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
 def _write_rows(
     file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: TextEncoder
 ) -> dict[str, int]:
-    # A sentence that stands in the block more than once is translated once.
+    # A sentence that occurs in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))
     hypotheses, cut = translations.translate(texts, rows, path)
     of_text = dict(zip(texts, hypotheses, strict=True))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMPTY = "empty"
-#: Pairs in the sample of what was dropped, at most.
+#: Maximum number of dropped pairs in the sample.
 SAMPLE = 200
 
 Rows = list[Row]

@@ -30,7 +30,7 @@ COMPARED = 1000
 #: Words of a side that are looked at, and characters of a word: the beginning says as much as the whole, and
 #: inflected forms count together.
 MOST_WORDS, PREFIX = 60, 5
-#: In what is written without spaces, two characters in a row are a word.
+#: In text written without spaces, two characters in a row are a word.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )

@@ -29,7 +29,7 @@ MOST_SHOWN, LEAST_SHOWN = 5, 0.005
 VOWELLED = 0.25
 #: Filters that need more than a text, and say nothing where the config does not ask for them.
 _NOT_OFF = frozenset({"custom", "score", "similarity"})
-#: Pairs shown of those that a filter would take, and of those whose words fit worst.
+#: Pairs shown of those that a filter would drop, and of those whose words fit worst.
 SHOWN = 5
 
 

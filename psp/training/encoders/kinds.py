@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from psp.training.encoders.base import Encoder
     from psp.training.optimiser import RowOptimiser
 
-#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and with its own
-#: (``kind``, and whatever the kind has); and the optimiser of its parameters. Dense ones, beside the matrix, have
-#: torch's Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything
-#: is on the matrix's device.
+#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and its own
+#: (``kind`` and the kind's keys); and the optimiser of its parameters. Dense ones, beside the matrix, have torch's
+#: Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything is on
+#: the matrix's device.
 Make = Callable[["Tensor", Mapping[str, Any], Mapping[str, Any]], "tuple[Encoder, RowOptimiser]"]
 
 

@@ -65,7 +65,7 @@ class MeanEncoder(torch.nn.Module):
         self.table = torch.nn.Parameter(table)
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read = before_read or (lambda table, rows: None)
-        #: Pieces of which one row stands for several.
+        #: Pieces that share a row with others.
         self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
         #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam

@@ -29,7 +29,7 @@ from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import TEXT, DistillationTargets
 
-#: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
+#: Sentences from which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
 _KNOWN = 512
 
 

@@ -53,7 +53,7 @@ def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives |
     """
     of_source = of_target = np.zeros(0, np.int64)
     if negatives is not None:
-        # A target of the mini-batch is every source's candidate as it is, a source every target's.
+        # The mini-batch's targets are always candidates of every source, its sources of every target.
         of_source = _distinct(negatives.source[rows], rows + len(pairs))
         of_target = _distinct(negatives.target[rows], rows)
     numbers = np.concatenate([rows, of_source % len(pairs), of_target % len(pairs)])

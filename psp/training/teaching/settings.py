@@ -9,7 +9,7 @@ from typing import Any
 from psp.core.settings import Section, choice, integer, list_of, number, text
 from psp.training.settings_base import CheckedSettings, declare
 
-#: The losses, and whether each compares the sentences of neighbourhoods rather than those of a mini-batch of pairs.
+#: The losses, and whether each compares sentences of neighbourhoods instead of a mini-batch of pairs.
 LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
 
 

@@ -43,10 +43,10 @@ log = logging.getLogger(__name__)
 #: Sentences embedded together and written as one file: a killed run loses no more. A multiple of the 32 that
 #: sentence-transformers sends through a transformer at a time.
 BLOCK = 2048
-#: Pairs of which the text is kept, so that training can tell another run's file by it.
+#: Pairs whose text is kept, so that training recognises another run's file.
 SAMPLE = 64
-#: From so many sentences on, their neighbours are searched for in the nearest of their clusters (faiss's inverted
-#: file), below among all: a neighbourhood is sampled anyway.
+#: From this many sentences on, neighbours are searched for only in the nearest clusters (faiss's inverted file), since
+#: a neighbourhood is sampled anyway.
 MANY = 50_000
 #: Clusters searched, the sentences that train them, for each, and queries at a time.
 PROBES, TRAINING, QUERIES = 16, 64, 4096

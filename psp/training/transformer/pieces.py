@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-#: Texts in a piece. Of 64 texts of mined pairs, 16 at a time leave a fifth of what is computed to padding.
+#: Texts in a piece. For 64 texts of mined pairs, 16 at a time leave a fifth of the computation to padding.
 TEXTS = 16
 TOKENS, MASK, STATES = "input_ids", "attention_mask", "token_embeddings"
 

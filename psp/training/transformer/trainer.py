@@ -240,7 +240,7 @@ def run(
     # For two directions a softmax each, averaged: the usual symmetric loss.
     how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
     if group is not None:
-        how["gather_across_devices"] = True  # negatives are those of the whole mini-batch
+        how["gather_across_devices"] = True  # negatives come from the whole mini-batch
     loss: Any
     targets = dataset[:1].get(LABEL)
     if targets is not None:
@@ -265,7 +265,7 @@ def run(
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup,  # below 1: a share of all steps
         lr_scheduler_type="linear",
-        # A text that stands twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
+        # A text that occurs twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
         batch_sampler=BatchSamplers.NO_DUPLICATES if targets is None else BatchSamplers.BATCH_SAMPLER,
         bf16=settings.precision == "bfloat16",
         use_cpu=cpu,

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-#: Positions that have an encoding; what is translated may be as long, in training and in the exported model.
+#: Positions with an encoding, the maximum length of text in training and in the exported model.
 POSITIONS = 1024
 
 
@@ -182,7 +182,7 @@ class TranslatorModel(nn.Module):
                 if "vectors" in name or name == "output.weight":
                     weight.normal_(0, self.sizes.dim**-0.5, generator=generator)
                 elif weight.dim() == 2:
-                    # A matrix that joins queries, keys and values counts as what it joins.
+                    # A matrix that joins queries, keys and values counts as its parts.
                     rows = self.sizes.dim if "key_value" in name else weight.shape[0]
                     bound = math.sqrt(6 / (rows + weight.shape[1]))
                     weight.uniform_(-bound, bound, generator=generator)

@@ -152,7 +152,7 @@ class TranslatorSettings(CheckedSettings):
         return {key: value for key, value in self.as_dict().items() if key not in _NOT_LEARNED}
 
 
-#: Settings of the job: another value changes nothing of what is written, but for rounding and how often metrics are.
+#: Settings of the job, which change only rounding and how often metrics are written.
 JOB = tuple(key for key, setting in TranslatorSettings.declared().items() if setting.inert)
 #: What changes the end or the scores of a run, but not the way there.
 _NOT_LEARNED = (*JOB, "minutes", "beam")

@@ -224,7 +224,7 @@ class TranslatorTrainer:
             flat.gradients.mul_(settings.clip / norm)
         self._adam.param_groups[0]["lr"] = learning_rate(self.step, settings, self.total)
         self._adam.step()
-        # At first the average is of few steps: of all so far, until there are as many as it reaches back.
+        # At first the average covers all steps so far, until they are as many as it reaches back.
         kept = min(settings.average, self.step / (self.step + 9)) if settings.average else 0.0
         self.tensors["average"].lerp_(flat.weights, 1 - kept)
         self.seen += sum(map(len, rows))
