@@ -77,7 +77,7 @@ rule all:
             for file in ("eval.json", "data.json", "card.md")
             if file != "data.json" or name not in JOINED
         ],
-        # Named, so that one that somebody has removed is missed.
+        # Named, so that a removed one is noticed.
         [
             file
             for name in CONFIG.models

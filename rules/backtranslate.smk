@@ -1,5 +1,5 @@
 # Translate one side of bitext into the language of the other: paraphrases, with a score and a translation score. The
-# bitext goes through filters of its own first, and keeps its case and spacing, as for pivot.
+# bitext is filtered first, by filters of its own, and keeps its case and spacing, as for pivot.
 use rule filter as filter_translated with:
     output:
         pairs=scratch("results/{model}/pairs/backtranslate/{part}/{bitext}.tsv"),

@@ -1,4 +1,4 @@
-# Which corpus of a model is worth most: the same number of pairs of each.
+# Find which corpus of a model is worth most, with the same number of pairs of each.
 def each_corpus(wildcards):
     labels = [part.label for part in study_of(wildcards, "by_corpus")]
     return points(wildcards, "by_corpus", labels)

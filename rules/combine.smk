@@ -1,5 +1,5 @@
-# Join models that were trained apart into one.
-# A combination has its parts' tokenizers as files, so each has a rule of its own.
+# Join separately trained models into one. A combination has its parts' tokenizers as files, so each has a rule of its
+# own.
 for _name in JOINED:
 
     rule:

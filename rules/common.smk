@@ -72,7 +72,7 @@ DOWNLOADS = "results/downloads"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-# What a job belongs to, so that one that begins late does not work for a run that has been killed.
+# The run of a job, so that a job that begins late does not work for a killed run.
 if workflow.is_main_process:
     os.environ[run.VARIABLE] = run.of_this_process()
     other, known = run.owner()
@@ -110,8 +110,8 @@ def none_of(names):
 FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
 WITH_VOCABULARY = one_of(_COLLECTED)
 TRAINED, COMBINATIONS = none_of(_JOINT + JOINED), one_of(_JOINT + JOINED)
-#: For each rule that trains the files of its models, and their names. The most frequent one takes names that the config
-#: does not have, too, for their error.
+#: For each rule that trains, the files of its models, and their names. The most frequent one also takes names that the
+#: config lacks, for their error.
 TRAINED_BY = {"train": ((CONFIG_JSON, SENTENCEPIECE, WEIGHTS), [])}
 for _name, _of in _KINDS.items():
     if _name not in JOINED:
@@ -122,10 +122,10 @@ for _name, _of in _KINDS.items():
         TRAINED_BY[_rule][1].append(_name)
 BY_TRAIN = none_of([name for name in _KINDS if name not in TRAINED_BY["train"][1]])
 VARIANT = "results/{model}/variants/{variant}/{seed}"
-# A translator's stages are those of a model in a folder of this name.
+# A translator has the stages of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
-#: Of each model, the small corpora: one job filters and one dedupes them all.
+#: The small corpora of each model: one job filters and one dedupes them all.
 SMALL = {name: CONFIG.model(name).parts for name in CONFIG.models} | {
     f"{FOLDER}/{name}": CONFIG.translator(name).data.parts
     for name in CONFIG.trained_translators
@@ -217,7 +217,7 @@ def setting(*keys):
     return get
 
 
-#: The modules of the tasks that every model is scored on, and these tasks' names.
+#: The modules of the standard tasks, and these tasks' names.
 OF_EVERY_MODEL = sorted({kind.__module__ for kind in tasks.of_every_model()})
 DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
 

@@ -1,4 +1,4 @@
-# The model beside other systems.
+# Compare the model with other systems.
 def compared(wildcards):
     """Return the names of the systems that the model is compared with."""
     return list(systems.named(model(wildcards)["compare"]["systems"]))

@@ -1,4 +1,4 @@
-# Which decile of a model's pairs is worth training on: each by each value, and all pairs beside.
+# Find which deciles of a model's pairs are worth training on: each decile by each value, and all pairs.
 def filtered_corpora(wildcards):
     """Return the pairs of each corpus of the model after its filters."""
     return [

@@ -1,5 +1,4 @@
-# Keep development sets, the user's own file and each set of the config, clear of the sets that the model is evaluated
-# on.
+# Keep development sets (the user's own file and each set of the config) clear of the model's evaluation sets.
 def kept_clear_of(wildcards):
     """Return the evaluated sets; the tasks only where their sentences are kept out of training, too."""
     entry = model(wildcards)

@@ -8,8 +8,8 @@ def made_here(wildcards):
     return [mirror for mirror in mirrors if mirror.startswith("results/")][:1]
 
 
-# No params: a new mirror or a change in the downloader must not fetch gigabytes again. Pins are verified on download;
-# `psp pin --check` verifies existing files. update(): keep a file put there by hand.
+# No params: a new mirror or a change in the downloader must not download gigabytes again. Pins are verified on
+# download; `psp pin --check` verifies existing files. update(): keep a file put there by hand.
 rule download:
     input:
         made_here,

@@ -1,4 +1,4 @@
-# Put together the scores on all tasks, each of which has a job of its own; a variant's are scored here.
+# Join the scores on all tasks, each from a job of its own; variants are scored here.
 def scored_on(wildcards):
     """Return the files of a model's tasks; of a variant its model and the test sets."""
     if wildcards.get("variant"):
@@ -54,7 +54,7 @@ rule evaluate:
         "results/{model}/benchmarks/evaluate.tsv"
     wildcard_constraints:
         model=TRAINED,
-    # Before the tasks that a config adds, of which one may fail.
+    # Before the tasks that a config adds, since one of these may fail.
     priority: 1
     threads: 2
     resources:
@@ -82,7 +82,7 @@ rule evaluate:
         "../workflow_scripts/evaluate.py"
 
 
-# The same of a combination of models, beside its parts.
+# The same for a combination of models, beside its parts.
 def parts_of(wildcards):
     """Return the models that a combination joins."""
     return [part for part, _ in model(wildcards).combined]

@@ -92,7 +92,7 @@ def to_filter(wildcards):
     }
 
 
-#: What filtering a corpus depends on, beside its file.
+#: What filtering a corpus depends on, besides its file.
 OF_CORPUS = {
     "filters": lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
     "tests": scored,
@@ -153,7 +153,7 @@ for _of in stage_rules("filter"):
                 label: {key: value(one) for key, value in OF_CORPUS.items()}
                 for label, one in each(wildcards).items()
             },
-            # Of a job for a shard, its rows.
+            # The rows of a shard's job.
             rows=None,
             # A translator keeps case and spacing.
             prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
@@ -174,7 +174,7 @@ for _of in stage_rules("filter"):
             "../workflow_scripts/filter.py"
 
 
-# Of a large corpus: one of the jobs that it is split among. The rule above then joins what they made.
+# One of the jobs that a large corpus is split among. The rule above then joins their output.
 use rule filter as filter_shard with:
     output:
         pairs=temp("results/{model}/pairs/filter/{part}/{shard}-of-{shards}.tsv"),

@@ -1,4 +1,4 @@
-# Look at a model's corpora before anything is trained.
+# Inspect a model's corpora before training.
 def corpora_of(wildcards):
     """Return the file of each corpus: a download, or the user's own."""
     parts = downloads(model(wildcards)).files

@@ -1,4 +1,4 @@
-# A lexicon: pairs of words that stand for one another in a model's pairs, after deduplication.
+# A lexicon: pairs of words that match across the sides of a model's pairs, after deduplication.
 def of_lexicon(wildcards):
     """Return the languages of the pairs that the lexicon is made from; report a wrong setting in one line."""
     try:

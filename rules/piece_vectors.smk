@@ -1,5 +1,5 @@
-# Embed the pieces of a model's vocabulary by the encoder that its training starts from. Vectors are kept by their text, so
-# that another vocabulary embeds only its new ones.
+# Embed the pieces of a model's vocabulary with the encoder that its training starts from. Vectors are kept by the
+# pieces' text, so that another vocabulary embeds only its new pieces.
 rule piece_vectors:
     input:
         vocabulary=vocabulary,

@@ -1,4 +1,4 @@
-# Mine pairs from bitext: sentences that share a translation. The bitext goes through filters of its own first, and
+# Mine pairs from bitext: sentences that share a translation. The bitext is filtered first, by filters of its own, and
 # keeps its case and spacing.
 def bitext_of(wildcards):
     """Return the corpora that a mined one comes from."""

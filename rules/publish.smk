@@ -1,4 +1,4 @@
-# Mined pairs for others to use: with the shared sentence, cosine and corpora of each, and a card.
+# Mined pairs to publish, each with its shared sentence, cosine and corpora, and a card.
 def publishable(wildcards):
     """Return the mined corpus of a job; refuse one that may not be passed on, in one line."""
     part = part_of(wildcards)
@@ -9,7 +9,7 @@ def publishable(wildcards):
     return part
 
 
-# Params that are not given are inherited. The same filters, but text in its own case and unsegmented.
+# Params that are not given are inherited. The filters are the same, but text is cased and unsegmented.
 use rule filter as filter_mined with:
     output:
         pairs=scratch("results/{model}/pairs/mined/{part}.tsv"),

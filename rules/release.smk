@@ -1,4 +1,4 @@
-# The publishing kit: the model with its card, scores, data card, bill of materials and checksums; and that as a .zip.
+# The release: the model with its card, scores, data card, bill of materials and checksums; also as a .zip.
 import hashlib
 
 
@@ -15,7 +15,7 @@ rule release:
         model=trained,
         evaluate="results/{model}/eval.json",
         data="results/{model}/data.json",
-        # An edited card is taken from the model's folder, where this one would be otherwise.
+        # An edited card is taken from the model's folder; otherwise the card there is this one.
         card="results/{model}/card.md",
         report="results/{model}/report.html",
     output:
@@ -39,7 +39,7 @@ rule release:
         "../workflow_scripts/release.py"
 
 
-# The same of a smaller form, such as release-int8, with its own scores.
+# The same for a smaller form, such as release-int8, with its own scores.
 use rule release as release_smaller with:
     input:
         model=trained,

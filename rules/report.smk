@@ -1,4 +1,4 @@
-# What a model is worth, as a page for people; and several models on one.
+# A page about what a model is worth, and a page that compares several models.
 def made_of(wildcards):
     """Return the files of a model's page: what each has, what the config asks for, and what has been made before."""
     entry, folder = model(wildcards), f"results/{wildcards.model}"

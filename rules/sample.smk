@@ -1,4 +1,4 @@
-# Train on a sample of a model's pairs, for the studies that compare samples, and score on development data alone.
+# Train on a sample of a model's pairs, for studies that compare samples, and score only on development data.
 def study_of(wildcards, name=None):
     """Return the corpora of a study; report a wrong one in one line."""
     try:
@@ -114,7 +114,7 @@ rule sample:
         training=sample_parameters,
         pairs=lambda wildcards: model(wildcards)[STUDIES[wildcards.study]]["pairs"],
         seed=seed_of,
-        # Few pairs are the point of it, so there is no warning of them.
+        # Samples have few pairs on purpose, so do not warn of it.
         job=lambda wildcards, input: quiet(as_sampled(wildcards)),
         reports=lambda wildcards, input: sample_reports(wildcards),
         code=lambda wildcards: fingerprint(
@@ -127,7 +127,7 @@ rule sample:
         "../workflow_scripts/sample.py"
 
 
-# The vocabulary of an encoder that is not the model's own.
+# The vocabulary of an encoder other than the model's own.
 use rule vocabulary as sample_vocabulary with:
     output:
         vocabulary="results/{model}/samples/{tokens}.txt",

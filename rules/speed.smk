@@ -1,4 +1,4 @@
-# Measure the model's embedding speed beside other systems, on its training pairs; of joined models, on the first's.
+# Measure the model's embedding speed beside other systems, on its training pairs (a combination: on its first part's).
 rule speed:
     input:
         model=trained,

@@ -1,4 +1,4 @@
-# Score the model on one task: of those that every model has, and then of those that the config adds.
+# Score the model on one task: first the standard tasks, then those that the config adds.
 def task(wildcards):
     """Return a model's task; report a wrong name, or files that are not there, in one line."""
     try:
@@ -32,12 +32,12 @@ rule task:
             "task": task(wildcards).kind,
             **task(wildcards).settings,
         },
-        # Of the model itself; a system's is in system.smk.
+        # For the model itself; the rule for systems is in system.smk.
         encoder=None,
         languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
-        # Of its own kind, not of the others.
+        # The module of its own kind, not of others.
         code=lambda wildcards: fingerprint(
             "psp.evaluation.task",
             type(task(wildcards)).__module__,
@@ -48,7 +48,7 @@ rule task:
         "../workflow_scripts/task.py"
 
 
-# What the training pairs share with such a set is counted too; those of every model are kept clear of them.
+# The overlap of these sets with the training pairs is counted too; standard sets are kept clear of training.
 use rule task as added_task with:
     input:
         model=trained,

@@ -1,4 +1,4 @@
-# Embed the sentences of a model's pairs by its teacher, once; see psp/training/teaching/teach.py.
+# Embed the sentences of a model's pairs with its teacher, once; see psp/training/teaching/teach.py.
 def teacher_files(wildcards):
     """Return the files of the teacher; changing them teaches again."""
     encoder = model(wildcards)["teacher"]["encoder"]

@@ -1,5 +1,5 @@
-# Train models, and variants of them, with validation on development data; model/ is the folder that users load. What
-# training reads and depends on is said by the model's kind (psp/config/training.py).
+# Train models, and variants of them, with validation on development data; model/ is the folder that users load. The
+# model's kind says what training reads and depends on (psp/config/training.py).
 def tuned(wildcards):
     """Return the result of the grid search, if the model is trained with its best settings."""
     wanted = model(wildcards)["train"]["tune"]
@@ -11,7 +11,7 @@ def base_of(wildcards):
     return encoder_files(f"{SENTENCE_TRANSFORMERS}{model(wildcards).base}")
 
 
-#: The files that a kind of models may read for training.
+#: The files that kinds of models may read for training.
 TO_TRAIN = {
     "store": lambda wildcards: f"results/{wildcards.model}/store.h5",
     "pairs": training_pairs,
@@ -55,7 +55,7 @@ def training_code(wildcards):
     return fingerprint(*entry.of.code(entry))
 
 
-# Models of one rule have the same files, so that each file is an output, and one that is missing is made again.
+# Models of one rule have the same files, so that each file is an output and is remade if missing.
 for _rule, (_files, _names) in TRAINED_BY.items():
     for _suffix, _home, _place, _mark in (
         ("", "results/{model}", "{name}", str),

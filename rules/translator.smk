@@ -1,8 +1,8 @@
-# Train a translator of bitext that the rules of a model's corpora have filtered, ranked and rid of duplicates: mix it,
-# hold pairs out by sentence, train subwords and the translator. The wildcard `model` is translators/<name> here.
+# Train a translator on bitext that the rules of a model's corpora have filtered, ranked and deduplicated: mix it, hold
+# pairs out by sentence, train subwords and the translator. Here the wildcard `model` is translators/<name>.
 
 
-# Holds nothing out: that is done by corpus below.
+# Holds nothing out: the rule below does so by corpus.
 use rule mix as mix_translator with:
     output:
         pairs=scratch("results/{model}/pairs/mix.tsv"),

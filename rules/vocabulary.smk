@@ -1,4 +1,4 @@
-# Collect the words or trigrams of a model with such an encoder.
+# Collect the vocabulary of a model of words or trigrams.
 rule vocabulary:
     input:
         training_pairs,
