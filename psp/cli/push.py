@@ -28,8 +28,8 @@ def run(options: argparse.Namespace) -> None:
 
     if not (options.folder / CONFIG).is_file():
         raise DataError(
-            f"no folder of a model, or of a release, which has a {CONFIG}; make one with `snakemake ... "
-            "results/<model>/release`makes one",
+            f"no folder of a model, or of a release, which has a {CONFIG}; make one with "
+            "`snakemake ... results/<model>/release`",
             options.folder,
         )
     address = push(
