@@ -11,4 +11,4 @@ def test_a_folder_of_results_is_not_a_release(tmp_path, capsys):
             main(["push", str(folder), "someone/fr"])
         said = capsys.readouterr().err
         assert said.count("\n") == 1 and f"{folder}: no folder of a model, or of a release" in said
-        assert "`snakemake ... results/<model>/release` makes one" in said
+        assert "make one with `snakemake ... results/<model>/release`" in said
