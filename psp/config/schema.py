@@ -105,6 +105,8 @@ def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:
     where = ".".join(place) or "the top level"
     if isinstance(value, float) and not math.isfinite(value):
         yield f"{where} is {_yaml(value)}, but must be a finite number; write one, or leave the key out"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield f"{where} is a number of {len(str(abs(value))):,} digits, too large for 64 bits; write a smaller one"
     inside: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, Mapping):
         for key in value:
