@@ -1,7 +1,7 @@
 """Paraphrastic sentence embeddings, from raw parallel text to a fast model.
 
-``import psp`` costs nothing: a module is imported when one of its names is first used, and loading a model and
-embedding text need numpy, sentencepiece and safetensors alone.
+``import psp`` costs nothing: a module is imported when one of its names is first used. Loading a model and embedding
+text need only numpy, sentencepiece and safetensors.
 """
 
 from __future__ import annotations

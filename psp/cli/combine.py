@@ -1,4 +1,4 @@
-"""``psp combine``: join models that were trained apart into one."""
+"""``psp combine``: join separately trained models into one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("combine", run, "Join models: a cosine is then the mean of theirs, by weights.")
+    added = command("combine", run, "Join models into one whose cosine is the weighted mean of theirs.")
     added.add_argument(
         "models",
         nargs="+",
@@ -28,7 +28,7 @@ def add(command: Any) -> None:
         help="two or more model folders, such as results/fr/model, or hf://USER/NAME",
     )
     added.add_argument(
-        "--weights", metavar="W,W", help="a positive number for each, in their order, such as 1,0.5 (default: 1 each)"
+        "--weights", metavar="W,W", help="a positive number for each model, in order, such as 1,0.5 (default: 1 each)"
     )
     added.add_argument(
         "--out", required=True, type=Path, metavar="FOLDER", help="the model folder to write; must not exist"

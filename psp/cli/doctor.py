@@ -1,4 +1,4 @@
-"""``psp doctor``: whether what this installation needs is there."""
+"""``psp doctor``: check whether this installation has what it needs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from psp.core.errors import ConfigError
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command(
-        "doctor", run, "Check versions, disk, memory, threads, GPU, Slurm and the config; say what to mend."
-    )
+    added = command("doctor", run, "Check versions, disk, memory, threads, GPU, Slurm and the config; say what to fix.")
     project(added)
-    added.add_argument("--network", action="store_true", help="also ask each address of the config")
+    added.add_argument("--network", action="store_true", help="also try each address in the config")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -39,7 +37,7 @@ def run(options: argparse.Namespace) -> None:
         findings.append(finding)
         _show(finding)
     if broken := sum(finding.broken for finding in findings):
-        raise ConfigError(f"{broken} of the above must be mended")
+        raise ConfigError(f"{broken} of the above must be fixed")
 
 
 def _show(finding: Any) -> None:

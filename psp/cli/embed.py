@@ -15,7 +15,7 @@ from psp.inference.streaming import DTYPES, FORMATS
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("embed", run, "Embed each line of a text; vectors keep the order of the lines.")
+    added = command("embed", run, "Embed each line of a text, in the order of the lines.")
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     model_argument(added)
     added.add_argument("file", nargs="?", type=Path, metavar="FILE", help="sentences, one per line (default: stdin)")

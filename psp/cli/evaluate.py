@@ -26,7 +26,7 @@ def add(command: Any) -> None:
         "--languages",
         nargs="+",
         metavar="CODE",
-        help="published sets in other languages are skipped (default: the encoder's, or en if nothing tells)",
+        help="published sets in other languages are skipped (default: the encoder's, or en if unknown)",
     )
     added.add_argument("--sts", type=Path, metavar="PATH", help="zip archive or folder of SemEval 2012-2017 and STS-B")
     added.add_argument(
@@ -40,17 +40,17 @@ def add(command: Any) -> None:
         metavar="FILE",
         help="config files (YAML) with further sets under evaluate.tasks",
     )
-    added.add_argument("--only", nargs="+", metavar="NAME", help="of these tasks, only those with these names")
-    added.add_argument("--resamples", type=int, default=1000, metavar="N", help="of the bootstrap (default: 1000)")
-    added.add_argument("--seed", type=int, default=1, metavar="N", help="of the bootstrap (default: 1)")
+    added.add_argument("--only", nargs="+", metavar="NAME", help="only the tasks with these names")
+    added.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (default: 1000)")
+    added.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the bootstrap (default: 1)")
     added.add_argument(
-        "--cache", type=Path, metavar="FOLDER", help="where vectors of other libraries' encoders are kept"
+        "--cache", type=Path, metavar="FOLDER", help="folder to keep the vectors of other libraries' encoders"
     )
     added.add_argument(
         "--out", type=Path, metavar="FOLDER", help="also write FOLDER/eval.json and FOLDER/tasks/<name>.json"
     )
     added.add_argument(
-        "--format", choices=("text", "markdown"), default="text", help="of the tables printed (default: text)"
+        "--format", choices=("text", "markdown"), default="text", help="format of the tables (default: text)"
     )
 
 

@@ -24,7 +24,7 @@ def add(command: Any) -> None:
         "--check",
         type=Path,
         metavar="FILE",
-        help="sentences, one per line, on which to verify its tokenizer (default: 2,000 texts of its own pieces)",
+        help="sentences, one per line, to verify its tokenizer on (default: 2,000 texts of its own pieces)",
     )
 
 

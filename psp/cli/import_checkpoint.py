@@ -10,7 +10,7 @@ from typing import Any
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("import-checkpoint", run, "Convert a checkpoint of the published P-SP code to a model folder.")
-    added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the PyTorch pickle; no code in it is run")
+    added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the PyTorch pickle; none of its code is run")
     added.add_argument("sentencepiece", type=Path, metavar="SP.model", help="its sentencepiece model")
     added.add_argument("out", type=Path, metavar="FOLDER", help="the model folder to write; must not exist")
 

@@ -18,7 +18,7 @@ from psp.core.files import read_json
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "inspect", run, "Fetch the corpora of a model and say what looks wrong in them, before anything is trained."
+        "inspect", run, "Download the corpora of a model and report what looks wrong in them, before training."
     )
     added.add_argument(
         "--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="number of cores (default: all cores)"
@@ -59,4 +59,4 @@ def _make(folder: Path, targets: list[str], configs: list[str], cores: int) -> N
     command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", *targets]
     # Its messages go where they do not mix with the report.
     if subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
-        raise DataError("was not made; the reason stands above", folder / ", ".join(targets))
+        raise DataError("was not made; see the reason above", folder / ", ".join(targets))

@@ -1,4 +1,4 @@
-"""``psp lexicon``: words that stand for one another in files of pairs, without the workflow."""
+"""``psp lexicon``: make a lexicon from files of pairs, without the workflow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ RESAMPLES = 1000
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "lexicon", run, "Make a lexicon of pairs: words that stand for one another, by pointwise mutual information."
+        "lexicon",
+        run,
+        "Make a lexicon from pairs: words that translate or paraphrase one another, by pointwise mutual information.",
     )
     added.add_argument(
         "pairs",
@@ -30,28 +32,31 @@ def add(command: Any) -> None:
         "--bitext", action="store_true", help="the sides are in two languages: make a translation lexicon"
     )
     added.add_argument(
-        "--min-count", type=int, metavar="N", help="list pairs of words seen at least so often (default: 10)"
+        "--min-count", type=int, metavar="N", help="list pairs of words seen at least this often (default: 10)"
     )
     added.add_argument(
-        "--smoothing", type=float, metavar="A", help="added to each count and to that of chance (default: 0.1)"
+        "--smoothing",
+        type=float,
+        metavar="A",
+        help="added to each count and to the count expected by chance (default: 0.1)",
     )
     added.add_argument("--stop-top", type=int, metavar="N", help="leave out the N most frequent words")
     added.add_argument(
         "--within-length",
         type=int,
         metavar="N",
-        help="leave out pairs with a side of more words, marks included (default: 30; 0: none)",
+        help="leave out pairs with a longer side, in words with punctuation marks (default: 30; 0: none)",
     )
     added.add_argument(
-        "--min-score", type=float, metavar="X", help="leave out pairs with a lower score, the third column"
+        "--min-score", type=float, metavar="X", help="leave out pairs with a lower score in the third column"
     )
     added.add_argument(
         "--words",
         nargs="+",
         default=[],
         metavar="FILE",
-        help="word sets to score it on: lines `word \\t word \\t score`; `simlex:FILE` for SimLex-999 as published, "
-        "`simverb:FILE` for SimVerb-3500 with a header",
+        help="word sets to score the lexicon on: lines `word \\t word \\t score`; `simlex:FILE` for SimLex-999 as "
+        "published, `simverb:FILE` for SimVerb-3500 with a header",
     )
 
 

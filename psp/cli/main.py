@@ -85,7 +85,7 @@ class _Parser(argparse.ArgumentParser):
             for name, what in commands:
                 formatter.add_argument(argparse.Action([], name, help=what, metavar=name))
             formatter.end_section()
-        formatter.add_text("`psp COMMAND --help` has the options of a command.")
+        formatter.add_text("`psp COMMAND --help` lists the options of a command.")
         return formatter.format_help()
 
 

@@ -1,4 +1,4 @@
-"""``psp paraphrase``: other words for sentences, by a translator from a language into itself."""
+"""``psp paraphrase``: paraphrase sentences with a translator from a language into itself."""
 
 from __future__ import annotations
 
@@ -21,51 +21,54 @@ BLOCK = 1000
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("paraphrase", run, "Write paraphrases of sentences, one a line, by a translator of paraphrases.")
+    added = command(
+        "paraphrase", run, "Write paraphrases of sentences, one per line, with a translator of paraphrases."
+    )
     added.add_argument(
         "translator",
         type=Path,
         metavar="TRANSLATOR",
         help="a translator from a language into itself: results/translators/NAME/model, or any CTranslate2 model",
     )
+    added.add_argument("file", type=Path, nargs="?", metavar="FILE", help="cased text; default: standard input")
     added.add_argument(
-        "file", type=Path, nargs="?", metavar="FILE", help="text in its own case; default: standard input"
+        "--encoder", required=True, metavar="MODEL", help="the encoder that compares meanings, such as results/en/model"
     )
-    added.add_argument(
-        "--encoder", required=True, metavar="MODEL", help="what compares meanings, such as results/en/model"
-    )
-    added.add_argument("-k", type=int, default=1, metavar="N", help="paraphrases of a line (default: %(default)s)")
+    added.add_argument("-k", type=int, default=1, metavar="N", help="paraphrases per line (default: %(default)s)")
     added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
     added.add_argument(
         "--scores",
         action="store_true",
         help="write JSON lines, with cosine, overlap and the translator's score of each",
     )
-    added.add_argument("--beam", type=int, default=10, metavar="N", help="candidates of a line (default: %(default)s)")
+    added.add_argument("--beam", type=int, default=10, metavar="N", help="candidates per line (default: %(default)s)")
     added.add_argument(
         "--sampling", type=int, metavar="N", help="draw candidates instead, each subword among the N most likely"
     )
-    added.add_argument("--temperature", type=float, default=1.0, metavar="T", help="of sampling (default: %(default)s)")
-    added.add_argument("--seed", type=int, default=1, metavar="N", help="of sampling (default: %(default)s)")
+    added.add_argument(
+        "--temperature", type=float, default=1.0, metavar="T", help="sampling temperature (default: %(default)s)"
+    )
+    added.add_argument("--seed", type=int, default=1, metavar="N", help="sampling seed (default: %(default)s)")
     added.add_argument(
         "--overlap-weight",
         type=float,
         metavar="W",
-        help="order candidates by cosine minus W times the word trigrams shared with the line (default: 0.2)",
+        help="order candidates by cosine minus W times the share of word trigrams in common with the line (default: "
+        "0.2)",
     )
     added.add_argument(
         "--canonical",
         action="store_true",
-        help="take candidates in the translator's order, the line itself too, as where spelling is to be mended",
+        help="take candidates in the translator's order, even the line itself, for example to correct spelling",
     )
     added.add_argument(
-        "--references", type=Path, metavar="FILE", help="a known paraphrase of each line, for chrF in the report"
+        "--references", type=Path, metavar="FILE", help="a reference paraphrase of each line, for chrF in the report"
     )
     added.add_argument(
         "--report",
         type=Path,
         metavar="FILE",
-        help="write means of cosine and overlap, and the share unchanged, as JSON",
+        help="write the mean cosine and overlap, and the share unchanged, as JSON",
     )
     threads(added)
 
@@ -130,9 +133,9 @@ def run(options: argparse.Namespace) -> None:
         quality = f", cosine {best['cosine']:.3f}, overlap {best['overlap']:.3f}" if best["paraphrases"] else ""
         print(f"{options.out}: paraphrases of {best['paraphrases']:,} of {report['sentences']:,} sentences{quality}")
     if report["none"]:
-        log.warning("sentences without a paraphrase, all candidates being copies: %d", report["none"])
+        log.warning("sentences without a paraphrase, since all candidates are copies: %d", report["none"])
     if translator.cut:
-        log.warning("sentences cut, since they are longer than the translator takes: %d", translator.cut)
+        log.warning("sentences truncated to the longest that the translator takes: %d", translator.cut)
 
 
 def _line(text: str, row: list[Any], scores: bool) -> str:

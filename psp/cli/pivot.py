@@ -14,7 +14,9 @@ from psp.core.errors import ConfigError, DataError
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "pivot", run, "Mine paraphrases from bitext: sentences that share a translation. Or bitext of two languages."
+        "pivot",
+        run,
+        "Mine paraphrases (sentences that share a translation) from bitext, or bitext of two other languages.",
     )
     added.add_argument(
         "--bitext",
@@ -23,7 +25,7 @@ def add(command: Any) -> None:
         required=True,
         metavar=("FILE", "SOURCE", "TARGET"),
         help="a file of lines `source \\t target` and its two languages, such as opensubtitles.tsv en pl; repeatable. "
-        "It is not filtered: do that before",
+        "Filter it first: this command does not",
     )
     added.add_argument("--through", required=True, metavar="LANGUAGE", help="the language of the shared translations")
     added.add_argument(
@@ -31,24 +33,24 @@ def add(command: Any) -> None:
         required=True,
         type=Path,
         metavar="FILE",
-        help="lines `source \\t target \\t shared \\t corpora`, or, if it ends in .jsonl, one JSON object a line",
+        help="lines `source \\t target \\t shared \\t corpora`, or, if it ends in .jsonl, one JSON object per line",
     )
     added.add_argument(
         "--pairs",
         choices=["cover", "all"],
-        help="of a group of sentences: enough pairs for each to be in one, or all, at most 10 (default: cover)",
+        help="from a group of sentences, take enough pairs for each to be in one, or all, at most 10 (default: cover)",
     )
     added.add_argument(
         "--max-group",
         type=int,
         metavar="N",
-        help="leave out translations of more sentences (default: 20)",
+        help="leave out translations shared by more sentences (default: 20)",
     )
     added.add_argument(
         "--encoder", metavar="ENCODER", help="add each pair's cosine by this encoder, such as use-multilingual"
     )
     added.add_argument("--min", type=float, metavar="X", help="with --encoder: leave out pairs with a lower cosine")
-    added.add_argument("--seed", type=int, default=1, help="of the order of sentences (default: %(default)s)")
+    added.add_argument("--seed", type=int, default=1, help="seed of the order of sentences (default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -50,8 +50,8 @@ def read_config(options: argparse.Namespace) -> Config:
     folder: Path = options.folder
     if not (folder / CONFIG).is_file():
         raise ConfigError(
-            f"{folder.absolute()}: no {CONFIG} here; this command needs a checkout of psp: run it there, or name it "
-            "by --folder"
+            f"{folder.absolute()}: no {CONFIG} here; this command needs a checkout of psp: run it there, or name one "
+            "with --folder"
         )
     from psp.config.config import Config
     from psp.config.config_file import look

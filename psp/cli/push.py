@@ -16,9 +16,9 @@ def add(command: Any) -> None:
     added.add_argument(
         "folder", type=Path, metavar="FOLDER", help="results/<model>/release, or any folder with a model"
     )
-    added.add_argument("repo", metavar="USER/NAME", help="where to; made if it is not there")
+    added.add_argument("repo", metavar="USER/NAME", help="the repository to push to; created if missing")
     added.add_argument("--private", action="store_true", help="make a new repository private")
-    added.add_argument("--revision", metavar="BRANCH", help="the branch, made if it is not there (default: main)")
+    added.add_argument("--revision", metavar="BRANCH", help="the branch, created if missing (default: main)")
     added.add_argument("--message", metavar="TEXT", help="the commit's message")
 
 
@@ -28,8 +28,8 @@ def run(options: argparse.Namespace) -> None:
 
     if not (options.folder / CONFIG).is_file():
         raise DataError(
-            f"no folder of a model, or of a release, which has a {CONFIG}; `snakemake ... results/<model>/release` "
-            "makes one",
+            f"no folder of a model, or of a release, which has a {CONFIG}; make one with `snakemake ... "
+            "results/<model>/release`makes one",
             options.folder,
         )
     address = push(

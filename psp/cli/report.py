@@ -1,4 +1,4 @@
-"""``psp report``: results as a page."""
+"""``psp report``: show results as a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psp.cli.common import check_results
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("report", run, "Write one page of a model's results, or one that compares several models.")
+    added = command("report", run, "Write a page with a model's results, or one that compares several models.")
     added.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="a model's results, such as results/fr")
     added.add_argument("--out", required=True, type=Path, metavar="FILE", help="the page, such as report.html")
 

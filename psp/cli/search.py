@@ -76,9 +76,9 @@ def run(options: argparse.Namespace) -> None:
             shares = model.unknown_shares(batch).tolist()
             for query, hits, share in zip(batch, answers, shares, strict=True):
                 if not hits:
-                    log.warning("%r: no piece of it is known to the model, so nothing is found", query)
+                    log.warning("%r: the model knows none of its pieces, so nothing is found", query)
                 elif share:
-                    log.warning("%r: %s of it is unknown to the model", query, percent(share))
+                    log.warning("%r: the model does not know %s of it", query, percent(share))
             text = "".join(map(_json if options.json else _table, batch, answers, shares))
             out.write(text.encode())
 

@@ -38,7 +38,7 @@ def add(command: Any) -> None:
         ("--max-bytes", "request", ServeLimits.body_bytes),
         ("--max-texts", "request", ServeLimits.texts),
         ("--max-text-bytes", "text", ServeLimits.text_bytes),
-        ("--max-waiting", "server, of requests that wait; others are refused with status 503", ServeLimits.waiting),
+        ("--max-waiting", "server, of waiting requests; further ones are refused with status 503", ServeLimits.waiting),
     ):
         added.add_argument(
             option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
@@ -48,7 +48,7 @@ def add(command: Any) -> None:
         type=_seconds,
         default=ServeLimits.wait,
         metavar="SECONDS",
-        help="close connections that make no progress for so long (default: %(default)g)",
+        help="close connections that make no progress for this long (default: %(default)g)",
     )
 
 
@@ -76,7 +76,9 @@ def run(options: argparse.Namespace) -> None:
             options.max_bytes, options.max_texts, options.max_text_bytes, options.max_wait, options.max_waiting
         )
         if not local:
-            log.warning("--host %s: whoever can reach this machine can use the model, without a password", options.host)
+            log.warning(
+                "--host %s: anyone who can reach this machine can use the model, without a password", options.host
+            )
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
         serve(application(model, name, limits, names), listener, limits.wait)
 
@@ -120,5 +122,5 @@ def _count(text: str) -> int:
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text} is no time to wait; write a number of seconds, such as 10")
+        raise argparse.ArgumentTypeError(f"{text} is not a waiting time; write a number of seconds, such as 10")
     return number

@@ -15,8 +15,7 @@ def add(command: Any) -> None:
     added = command(
         "show",
         run,
-        "Print the scores of a model, on its tasks, of its variants, of its quantized versions and of its deciles; or "
-        "of a translator.",
+        "Print the scores of a model, its tasks, variants, quantized versions and deciles; or of a translator.",
     )
     added.add_argument("results", type=Path, nargs="+", help="results of a model, such as results/fr, or of several")
     added.add_argument(
@@ -24,7 +23,7 @@ def add(command: Any) -> None:
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="beside the systems of compare.json, show figures that others published, from psp's list or from FILEs",
+        help="beside the systems of compare.json, show published figures of others, from psp's list or from FILEs",
     )
     added.add_argument(
         "--format",
@@ -91,7 +90,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
         tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
     if cited and "compare" not in reports:
-        raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
+        raise DataError("has no compare.json to quote figures beside; make it with snakemake first", folder)
     if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks/; "

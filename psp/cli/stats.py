@@ -19,8 +19,8 @@ def add(command: Any) -> None:
     added = command(
         "stats",
         run,
-        "Say what files of pairs are like: lengths, IDF, scores, entropy, overlap; and write and read sheets on which "
-        "people judge pairs.",
+        "Describe files of pairs: lengths, IDF, scores, entropy, overlap; write and read sheets on which people judge "
+        "pairs.",
     )
     added.add_argument(
         "files",
@@ -33,10 +33,10 @@ def add(command: Any) -> None:
         "--languages",
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help="of the two sides, such as en fr (default: both sides are in one language)",
+        help="languages of the two sides, such as en fr (default: both sides are in one language)",
     )
     added.add_argument("--pairs", type=int, metavar="N", help="pairs in the sample of each file (default: 100000)")
-    added.add_argument("--seed", type=int, default=1, help="of the samples (default: %(default)s)")
+    added.add_argument("--seed", type=int, default=1, help="seed of the samples (default: %(default)s)")
     added.add_argument(
         "--ranges",
         nargs="+",
@@ -51,8 +51,8 @@ def add(command: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="take the IDF from these sentences, one a line; twice for two languages, the source's "
-        "first (default: from the sample)",
+        help="take the IDF from these sentences, one per line; give it twice for two languages, the source's first "
+        "(default: from the sample)",
     )
     added.add_argument(
         "--parses",
@@ -60,7 +60,7 @@ def add(command: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a tree in brackets for the source of each line of FILE; once for each FILE, in the same order",
+        help="a bracketed tree for the source of each line of FILE; once for each FILE, in the same order",
     )
     added.add_argument("--sheet", type=Path, metavar="FILE", help="write a sheet for annotators, tab-separated")
     added.add_argument("--per-range", type=int, metavar="N", help="with --sheet: pairs of each range (default: 100)")
@@ -70,7 +70,7 @@ def add(command: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a filled sheet; once for each annotator: count the labels, and how far annotators agree",
+        help="a filled sheet, once for each annotator: count the labels and their agreement",
     )
     added.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON, too")
     added.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables and samples as Markdown, too")

@@ -1,7 +1,7 @@
 """``psp train``: train a model on prepared pairs, without the workflow.
 
-Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Everything that takes more than
-pairs and a vocabulary is the workflow's: transformers, teachers, encoders trained together.
+Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Only the workflow does what
+takes more than pairs and a vocabulary: transformers, teachers, encoders trained together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The kinds of encoder that the command does not train.
 _OTHERS = ("transformer", "teacher", "concat", "add", "joint")
-_WORKFLOW = "by the workflow alone: write it into a config, as docs/training.md and docs/transformers.md show"
+_WORKFLOW = "only by the workflow: write it into a config, as docs/training.md and docs/transformers.md show"
 
 
 def add(command: Any) -> None:
@@ -33,14 +33,14 @@ def add(command: Any) -> None:
     added.add_argument(
         "--encoder",
         metavar="KIND",
-        help="what a config would name, such as word or lstm (default: subword, or what --vocabulary holds)",
+        help="an encoder, named as in a config, such as word or lstm (default: subword, or what --vocabulary holds)",
     )
     added.add_argument("--sentencepiece", type=Path, metavar="MODEL", help="the sentencepiece model, for subwords")
     added.add_argument(
         "--vocabulary",
         type=Path,
         metavar="FILE",
-        help="the vocabulary.txt of words or the like (default: collected from the text)",
+        help="the vocabulary.txt of words or trigrams (default: collected from the text)",
     )
     added.add_argument(
         "--collect",
@@ -48,7 +48,7 @@ def add(command: Any) -> None:
         action="extend",
         default=[],
         metavar="KEY=VALUE",
-        help="size, min_count or split of a vocabulary collected from text, as in the config's vocabulary block",
+        help="size, min_count or split of the vocabulary to collect from text, as in the config's vocabulary block",
     )
     added.add_argument(
         "--lstm",
@@ -239,19 +239,21 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
     if options.lstm and not lstm:
         raise ConfigError("--lstm: is for --encoder lstm and blstm; leave it out")
     if options.collect and (options.sentencepiece or vocabulary):
-        raise ConfigError("--collect: is for a vocabulary that is collected from text; leave it out")
+        raise ConfigError("--collect: is for a vocabulary collected from text; leave it out")
     if options.init_from and options.init_vectors:
-        raise ConfigError("--init-from and --init-vectors: training starts from one of them; leave out the other")
+        raise ConfigError(
+            "--init-from and --init-vectors: training can start from only one of them; leave out the other"
+        )
     if options.init_encoder and tokens.unspelled:
-        raise ConfigError(f"--init-encoder: there are no pieces that an encoder could embed: {tokens.unspelled}")
+        raise ConfigError(f"--init-encoder: an encoder cannot embed these pieces: {tokens.unspelled}")
     if options.init_vectors and not tokens.is_words:
         raise ConfigError(
             f"--init-vectors: are vectors of words, and this model reads {tokens.pieces_called}; leave it out"
         )
     if not (options.sentencepiece or vocabulary) and _is_store(options.pairs):
         raise ConfigError(
-            f"{options.pairs} holds ids of a vocabulary: name its file by --vocabulary; the workflow has it beside the "
-            "store, as vocabulary.txt"
+            f"{options.pairs} holds ids of a vocabulary: name its file with --vocabulary; the workflow writes it "
+            "beside the store, as vocabulary.txt"
         )
     return kind or tokens.kind, tokens
 

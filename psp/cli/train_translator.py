@@ -21,7 +21,7 @@ def add(command: Any) -> None:
         type=Path,
         nargs="+",
         metavar="PAIRS",
-        help="text with tab-separated source and target per line, in its own case. It is not filtered: do that before",
+        help="text with tab-separated source and target per line, cased. Filter it first: this command does not",
     )
     added.add_argument("--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="such as fr en")
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the translator's folder to write")
@@ -30,7 +30,7 @@ def add(command: Any) -> None:
         "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
     )
     added.add_argument(
-        "--seed", type=int, default=1, help="of the weights and of the order of pairs (default: %(default)s)"
+        "--seed", type=int, default=1, help="seed of the weights and of the order of pairs (default: %(default)s)"
     )
     added.add_argument(
         "--set",

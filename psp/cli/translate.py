@@ -20,24 +20,26 @@ BLOCK = 10_000
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command("translate", run, "Translate sentences, one a line, with a translator.")
+    added = command("translate", run, "Translate sentences, one per line, with a translator.")
     added.add_argument(
         "translator",
         type=Path,
         metavar="TRANSLATOR",
-        help="a folder: of `psp train-translator`, results/translators/NAME/model, or any CTranslate2 model",
+        help="a folder written by `psp train-translator`, results/translators/NAME/model, or any CTranslate2 model",
+    )
+    added.add_argument("file", type=Path, nargs="?", metavar="FILE", help="cased text; default: standard input")
+    added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
+    added.add_argument(
+        "--sentencepiece", metavar="FILE", help="the translator's sentencepiece model, if it is not in its folder"
     )
     added.add_argument(
-        "file", type=Path, nargs="?", metavar="FILE", help="text in its own case; default: standard input"
+        "--target-sentencepiece", metavar="FILE", help="sentencepiece model of the translations, if they have another"
     )
-    added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
-    added.add_argument("--sentencepiece", metavar="FILE", help="the model's, if it is not in its folder")
-    added.add_argument("--target-sentencepiece", metavar="FILE", help="that of the translations, if they have another")
-    added.add_argument("--beam", type=int, default=5, metavar="N", help="candidates of a line (default: %(default)s)")
+    added.add_argument("--beam", type=int, default=5, metavar="N", help="candidates per line (default: %(default)s)")
     added.add_argument(
         "--scores",
         action="store_true",
-        help="write a tab and the mean log-probability of a subword behind each translation",
+        help="write a tab and the mean log-probability of a subword after each translation",
     )
     added.add_argument(
         "--compute-type", default="int8", metavar="TYPE", help="int8, float32, ... (default: %(default)s)"

@@ -94,7 +94,7 @@ SOURCES = Section(
 ENCODER = choice(
     TOKENIZERS[0].kind,
     [*kinds(), *with_settings()],
-    help="what a sentence's vector is the mean of: the embeddings of "
+    help="what to average into a sentence's vector: the embeddings of "
     + named(lambda kind: True, lambda kind: f"its {kind.pieces_called} (the block `{kind.block}`)")
     + ", or the hidden states of an LSTM in one direction or in both (the block `lstm`)",
 )
@@ -109,7 +109,7 @@ COMBINATION: dict[str, Any] = {
             "items": {"type": "string", "pattern": NAME},
             "minItems": 2,
             "uniqueItems": True,
-            "description": "models of the config whose vectors are joined",
+            "description": "models of the config whose vectors to join",
         },
         "weights": {
             "type": "array",
@@ -122,8 +122,8 @@ COMBINATION: dict[str, Any] = {
             "items": {"type": "string", "pattern": NAME},
             "minItems": 2,
             "uniqueItems": True,
-            "description": "models whose vectors are added, if they are trained together: vectors of models trained "
-            "apart share no space",
+            "description": "models whose vectors to add, if they are trained together: vectors of models trained apart "
+            "share no space",
         },
         "joint": {
             "type": "boolean",
@@ -132,9 +132,9 @@ COMBINATION: dict[str, Any] = {
         },
         "scaled": {
             "type": "boolean",
-            "description": "of models that are concatenated and trained together: scale each one's vectors to length 1 "
-            "and weight them, as those of models trained apart; false, the paper's way, leaves them as they are, so "
-            "that the longer ones decide (default: true)",
+            "description": "for concatenated models trained together: scale each model's vectors to length 1 and "
+            "weight them, as for models trained apart; false leaves them unchanged, as in the paper, so that the "
+            "longer ones dominate (default: true)",
         },
     },
 }
@@ -158,7 +158,7 @@ LICENCES = Section(
             None,
             items={"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9.+: ()-]*$"},
             null=True,
-            help="SPDX ids; a model that uses a corpus with another licence, or none, is refused; null allows all",
+            help="SPDX ids; a model that uses a corpus with another licence, or none, is an error; null allows all",
         )
     },
 )
@@ -239,7 +239,7 @@ INSPECT = Section(
             null=True,
             help=f"an encoder that compares the sides of pairs: {KINDS}; it must know all languages; null for none",
         ),
-        "encoded": integer(1000, at_least=20, help="pairs of each corpus that it embeds"),
+        "encoded": integer(1000, at_least=20, help="pairs of each corpus that `encoder` embeds"),
     },
     inert=True,
 )
@@ -263,7 +263,7 @@ DEVELOPMENT = Section(
             60_000,
             at_least=0,
             recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), 0),
-            help="training pairs whose sentences are further candidates when the finished model finds the held-out "
+            help="training pairs whose sentences are further candidates when the finished model retrieves the held-out "
             "pairs (`final` in train.json, by which settings are compared); none for a transformer",
         ),
         "sets": SETS,
@@ -279,8 +279,8 @@ RELEASE = Section(
             null=True,
             pattern=r"^[\w.-]+/[\w.-]+$",
             noun="a place on the Hugging Face Hub, user/name",
-            help="where the model is, or will be, on the Hugging Face Hub, such as user/fr; a smaller form's place is "
-            "user/fr-int8 then. Its card names it",
+            help="the model's name on the Hugging Face Hub, such as user/fr, which its card states; a smaller form is "
+            "then user/fr-int8",
         ),
     },
     inert=True,

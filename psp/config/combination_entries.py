@@ -1,7 +1,7 @@
 """Entries of models that join others: ``encoder: {concat: [...], weights: [...]}``.
 
-The others are trained apart; or, with ``joint: true``, which ``add`` needs, a model is trained anew that has their
-vocabularies and encoders as its parts, on the corpora of the first, filtered as for that.
+The others are trained apart. With ``joint: true``, which ``add`` needs, a new model is trained instead, whose parts
+have their vocabularies and encoders, on the corpora of the first, filtered as for the first.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class CombinationEntry(EntryKind):
     @classmethod
     def refusal(cls, model: ModelEntry) -> str:
         return (
-            f"joins {' and '.join(part for part, _ in model.combined)}, and has model/, eval.json, tasks/, "
-            "compare.json, quantized.json, speed.json, card.md and report.html only; ask for the same file of one of "
+            f"joins {' and '.join(part for part, _ in model.combined)}, and has only model/, eval.json, tasks/, "
+            "compare.json, quantized.json, speed.json, card.md and report.html; ask for the same file of one of "
             "those"
         )
 
@@ -111,8 +111,8 @@ def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Ma
     names, weights = own[how], own.get("weights", [1] * len(own[how]))
     if how == "add" and not joint:
         raise ConfigError(
-            f"{where}.encoder.add: vectors of models that were trained apart share no space, so a sum says nothing; "
-            f"write `concat: [{', '.join(names)}]`, which joins them, or `joint: true`, which trains them together"
+            f"{where}.encoder.add: vectors of models trained apart share no space, so their sum is meaningless; write "
+            f"`concat: [{', '.join(names)}]`, which joins them, or `joint: true`, which trains them together"
         )
     trains = ("train", "seed") if joint else ()
     if wrong := [key for key in entry if key not in ("encoder", "languages", *trains, *BLOCKS)]:
@@ -139,7 +139,7 @@ def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Ma
         )
     languages = dict.fromkeys(code for part in parts for code in part.languages)
     if refused := [key for key in entry.get("train", {}) if key in OF_ONE]:
-        why = "each model's own entry says it for its part" if refused[0] in OF_MODELS else "not for joint models"
+        why = "each model's own entry sets it for its part" if refused[0] in OF_MODELS else "not for joint models"
         raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
     settings = _settings(parts[0].settings, entry, where)
     encoders = _together(parts, how, weights, scaled, where) if joint else None
@@ -191,7 +191,7 @@ def _together(
             if ours != theirs:
                 raise ConfigError(
                     f"{where}.encoder: {part.name} and {first.name} differ in {block}{f'.{key}' if key else ''}, but "
-                    "encoders that are trained together read the same text"
+                    "encoders trained together read the same text"
                 )
     dims = [vector_dim(part) for part in parts]
     if how == "add" and len(set(dims)) > 1:

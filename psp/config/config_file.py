@@ -1,4 +1,4 @@
-"""Read config files strictly, and check what can only be seen before they are merged."""
+"""Read config files strictly, and make the checks that are impossible once they are merged."""
 
 from __future__ import annotations
 

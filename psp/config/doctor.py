@@ -1,7 +1,7 @@
-"""``psp doctor``: whether what this installation needs is there, and what to do where it is not.
+"""``psp doctor``: check whether this installation has what it needs, and say what to do if not.
 
-Each check looks at one thing and returns findings; none changes anything, and none raises. With a config, what it names
-is checked too; addresses only if asked for, since that needs a network.
+Each check looks at one thing and returns findings; none changes anything or raises. With a config, the files that it
+names are checked too, and its addresses if asked for, since that needs a network.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Downloads:
         if any(other != first for other in declared.values()):
             raise ConfigError(
                 f"corpora: {' and '.join(declared)} are the same archive, {name}, but differ in licence or mirrors; "
-                "write the same for both"
+                "make them equal"
             )
         return first
 
@@ -183,8 +183,8 @@ class Downloads:
                     "look it up in ISO 639"
                 )
         return strange + [
-            f"models.{model.name}: language identification does not know {language!r}: lines on its side are "
-            "dropped only if they are clearly in the other side's language"
+            f"models.{model.name}: language identification does not know {language!r}: lines on that side are dropped "
+            "only if they are clearly in the other side's language"
             for language in unknown
         ]
 

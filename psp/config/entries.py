@@ -89,7 +89,7 @@ CORPUS = Section(
         "names": table(
             {},
             values={"type": "string", "pattern": NAME},
-            help="this corpus's own language codes, where they differ, such as {zh: zh_cn}",
+            help="this corpus's own language codes, if they differ, such as {zh: zh_cn}",
         ),
         "licence": text(None, null=True, help="SPDX id of the licence; null if none is declared"),
         "licences": table(
@@ -103,7 +103,7 @@ CORPUS = Section(
             **Section(
                 "settings of this corpus under a recipe, such as {code: {filters: {length: {max: 50}}}}",
                 {
-                    recipe: _ref("corpus_recipe", description="its `filters` and `rank` under this recipe")
+                    recipe: _ref("corpus_recipe", description="the corpus's `filters` and `rank` under this recipe")
                     for recipe in RECIPES
                 },
             ).node,
@@ -129,7 +129,7 @@ ITEM = Section(
     "a name, or a mapping with a name, the path of your own file, or another model",
     {
         "name": text(pattern=NAME, help="a name from the catalogue; with a path, the name of that file's corpus"),
-        "model": text(help="instead of a name or path: another model, whose corpora are all used, in its languages"),
+        "model": text(help="instead of a name or path: another model, all of whose corpora are used, in its languages"),
         "mined": text(
             pattern=LANGUAGE["pattern"],
             help="instead of a name: paraphrases in this language, sentences that share a translation in the bitext "
@@ -149,14 +149,14 @@ ITEM = Section(
         ),
         "translator": text(
             pattern=NAME,
-            help="of translated pairs: the translator, one of `translators`, from `through` to `translated`",
+            help="for translated pairs: the translator, one of `translators`, from `through` to `translated`",
         ),
-        "encoder": text(at_least=1, help="of translated pairs, instead of the block `backtranslate`'s"),
-        "sample": integer(at_least=1, null=True, help="of translated pairs, instead of the block `backtranslate`'s"),
+        "encoder": text(at_least=1, help="for translated pairs, instead of the block `backtranslate`'s"),
+        "sample": integer(at_least=1, null=True, help="for translated pairs, instead of the block `backtranslate`'s"),
         "through": _ref(
             "language",
-            description="of mined pairs: the language of the shared translation; of translated ones: that of the side "
-            "that is translated",
+            description="for mined pairs: the language of the shared translation; for translated ones: the language of "
+            "the side that is translated",
         ),
         "from": {
             "description": "of mined and translated pairs: names from the catalogue or paths, as items of `corpora`; "
@@ -169,9 +169,9 @@ ITEM = Section(
             "additionalProperties": False,
         },
         "pairs": choice(
-            options=[pivot_pairs.COVER, pivot_pairs.ALL], help="of mined pairs, instead of the block `pivot`'s"
+            options=[pivot_pairs.COVER, pivot_pairs.ALL], help="for mined pairs, instead of the block `pivot`'s"
         ),
-        "max_group": integer(at_least=2, help="of mined pairs, instead of the block `pivot`'s"),
+        "max_group": integer(at_least=2, help="for mined pairs, instead of the block `pivot`'s"),
         **{key: setting for kind in registered() for key, setting in kind.item.items()},
         "cap": integer(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),
         "languages": list_of(
@@ -213,7 +213,7 @@ TRANSLATOR = Section(
         },
         "licence": text(
             null=True,
-            help="SPDX id of the licence of what it translates, if it is there already; null if none is declared",
+            help="SPDX id of the licence of an existing translator's output; null if none is declared",
         ),
         "search": Section("how it searches for translations", translation.SEARCH),
     },
@@ -232,7 +232,7 @@ VECTORS = Section(
 
 #: The top-level keys other than the catalogue, the models and the blocks.
 TOP: Mapping[str, Setting] = {
-    "recipe": choice("psp", RECIPES, help="where unset keys take their values from (docs/settings.md)"),
+    "recipe": choice("psp", RECIPES, help="the recipe that unset keys take their values from (docs/settings.md)"),
     "seed": training.TrainSettings.declared()["seed"],
     "offline": boolean(
         False,
@@ -249,8 +249,8 @@ TOP: Mapping[str, Setting] = {
         None,
         null=True,
         inert=True,
-        help="finished models, such as fr,de, that this run may make anew though other config files made them; given "
-        "on the command line: --config remake=fr",
+        help="finished models, such as fr,de, that this run may remake although other config files made them; given on "
+        "the command line: --config remake=fr",
     ),
     "pins": text(
         None, null=True, help="a file written by `psp pin`, with the required size and SHA-256 of each download"
@@ -330,7 +330,7 @@ def model() -> Section:
                 at_least=1,
                 help="names from the catalogue; if two corpora hold the same pair, the earlier one keeps it",
             ),
-            "extends": text(help="another model, whose entry this one starts from"),
+            "extends": text(help="another model, whose settings this one inherits"),
             "encoder": {
                 **{key: value for key, value in blocks.ENCODER.node.items() if key != "enum"},
                 "type": ["string", "object"],
@@ -354,9 +354,8 @@ def model() -> Section:
             "variants": table(
                 {},
                 values={**variant().node, "type": ["object", "null"], "minProperties": 1},
-                help="other training settings for the model's pairs, by name, compared in "
-                "results/<model>/variants.json; the model's own settings always come first, under the name of its "
-                "recipe",
+                help="other training settings for the same pairs, by name, compared in results/<model>/variants.json; "
+                "the model's own settings always come first, under the name of its recipe",
             ),
             **{block: _ref(block) for block in BLOCKS},
         },

@@ -1,7 +1,7 @@
-"""How many jobs filter a large corpus, and which small ones share a job: known when the graph is built.
+"""Decide, when the graph is built, how many jobs filter a large corpus and which small corpora share a job.
 
-Nothing is fetched by then, and the graph must not depend on what has been, so both come from the catalogue's ``pairs``,
-or from the user's own file, counted by a sample; a corpus of which neither is known is filtered by a job of its own.
+By then nothing is downloaded, and the graph must not depend on what has been. So both follow from the catalogue's
+``pairs`` or from a sample of the user's own file; a corpus of unknown size is filtered by a job of its own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which config files made a model: other ones do not make a finished model anew unless they are told to.
+"""Record which config files made a model: other files do not remake a finished model unless told to.
 
-Without it, ``snakemake`` alone, which is for all models of config/config.yaml, would train anew a ``results/fr`` that
+Without this, ``snakemake`` alone, which makes all models of config/config.yaml, would retrain a ``results/fr`` that
 another ``--configfile`` made.
 """
 
@@ -52,9 +52,9 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
     name, made = next(iter(others.items()))
     more = f" (so would {', '.join([*others][1:])})" if len(others) > 1 else ""
     return ConfigError(
-        f"results/{name} was made with {' '.join(made)}, and this run, with {' '.join(_relative(files))}, would make "
-        f"it anew{more}; use the same --configfile, give the model another name, or allow it: "
-        f"--config remake={','.join(others)}"
+        f"results/{name} was made with {' '.join(made)}, and this run, with {' '.join(_relative(files))}, would remake "
+        f"it{more}; use the same --configfile, give the model another name, or allow it: --config "
+        f"remake={','.join(others)}"
     )
 
 

@@ -137,7 +137,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
     for key, encoder in used.items():
         if encoder is not None and asking.circular(encoder):
             raise ConfigError(
-                f"{place}: {key} is {encoder}, which is trained on these very pairs, a circle; name another, such as "
+                f"{place}: {key} is {encoder}, which is trained on these very pairs, a cycle; name another, such as "
                 "use-multilingual (ar de en es fr it ja ko nl pl pt ru th tr zh)"
             )
     return part
@@ -152,7 +152,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
     fitting = [{language, through} for language in wanted]
     if isinstance(given, Mapping):
         if given["model"] == asking.model:
-            raise ConfigError(f"{place}: from {asking.model}, whose corpora these are to be; break the cycle")
+            raise ConfigError(f"{place}: from {asking.model}, whose own corpora these would be; break the cycle")
         yield from (
             part for part in asking.parts_of(given["model"]) if set(part.languages) in fitting and not part.sources
         )
@@ -163,7 +163,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
             raise ConfigError(f"{place}: `from` lists bitext, or is `{{model: name}}`; name corpora")
         if "rank" in one:
             raise ConfigError(
-                f"{place}: bitext of `from` is used whole, but has `rank`; set it for the pairs it becomes"
+                f"{place}: bitext of `from` is used whole, but has `rank`; set `rank` for the mined pairs"
             )
         if (given_file := of_item(one)) and "languages" not in one:
             key = next(iter(given_file[0].item))
@@ -213,7 +213,7 @@ def check_publishable(part: CorpusSpec, where: str) -> None:
     """
     place = f"{where}.corpora: {part.corpus}"
     if part.of is not Mined:
-        raise ConfigError(f"{place} is not mined; what can be published is mined pairs")
+        raise ConfigError(f"{place} is not mined; only mined pairs can be published")
     for source in part.sources:
         if source.licence is None:
             problem = f"{source.corpus} declares no licence"

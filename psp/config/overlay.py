@@ -1,4 +1,4 @@
-"""Config files on top of one another, as Snakemake merges them, and keys that have been renamed."""
+"""Merge config files as Snakemake does, and replace renamed keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pins: the size and SHA-256 that each download must have, recorded once it has been fetched and inspected."""
+"""Pins: the size and SHA-256 that each download must have, recorded once it has been downloaded and inspected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pin(config: Config, models: Iterable[str], downloads: Path | str, out: Path 
     names = sorted({name for model in models for name in config.downloads(config.model(model))})
     downloaded = [name for name in names if (Path(downloads) / name).is_file()]
     if not downloaded:
-        raise DataError("none of these models' downloads has been fetched yet; run the workflow first", downloads)
+        raise DataError("none of these models' files has been downloaded yet; run the workflow first", downloads)
     check(config, downloaded, downloads)
     pins = read_yaml(out) if Path(out).exists() else {}
     for name in downloaded:

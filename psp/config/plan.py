@@ -1,4 +1,4 @@
-"""Estimate what a model will take before anything is fetched: downloads, disk, memory and time, each with its basis."""
+"""Estimate what a model will take before any download: downloads, disk, memory and time, each with its basis."""
 
 from __future__ import annotations
 
@@ -159,8 +159,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         *_of_translations(config, model, files),
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on{_capped(model)}, {epochs} epochs"
         + (
-            f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so that all that "
-            "follows is too little"
+            f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so the estimates below "
+            "are too low"
             if unlisted
             else ""
         ),
@@ -185,7 +185,7 @@ def _of_transformer(
     epochs = model["transformer"]["epochs"]
     seconds = read / FILTER_RATE / 2 + KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE
     text = KEPT * read * TEXT_BYTES
-    missing = f"; unknown for {', '.join(unlisted)}, so that this is too little" if unlisted else ""
+    missing = f"; unknown for {', '.join(unlisted)}, so this is too low" if unlisted else ""
     yield f"pairs: {read:,.0f} read, about {kept:,.0f} trained on{_capped(model)}, {epochs} epochs{missing}"
     yield f"disk: about {(archives + 2.2 * text) / GB:.1f} GB at most, without the model and its checkpoints"
     yield f"time on 2 cores, after the downloads and before training: about {_time(seconds)}"

@@ -1,4 +1,4 @@
-"""What stages take for a pair: for `psp plan`, the jobs that a corpus is split among, and time limits.
+"""Time and space that stages take per pair: for `psp plan`, for splitting a corpus among jobs, and for time limits.
 
 Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
 dimensions, 50,000 pieces), process start-up included.

@@ -1,4 +1,4 @@
-"""One model's part of a config, with all its settings written out: a config that makes the same model again."""
+"""One model's part of a config with all its settings written out: a config that reproduces the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks ``deciles`` and ``by_corpus``: what a study of a model's pairs trains, and whether it can."""
+"""The blocks ``deciles`` and ``by_corpus``: what a study of a model's pairs trains, and whether it is possible."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def studied(model: ModelEntry, study: str) -> tuple[CorpusSpec, ...]:
     block = model[name]
     if not model["development"]["sts"]:
         raise ConfigError(
-            f"{where}.development: sts is null, but {name} scores by STS pairs, since pairs held out of the corpora "
-            "favour what most of them are like; name a file of STS pairs, e.g. `development: {sts: judged.tsv}`"
+            f"{where}.development: sts is null, but {name} scores by STS pairs, since held-out pairs favour the "
+            "largest kinds of text; name a file of STS pairs, e.g. `development: {sts: judged.tsv}`"
         )
     parts = model.parts
     if name == "by_corpus" and block["corpora"] is not None:
@@ -44,8 +44,8 @@ def studied(model: ModelEntry, study: str) -> tuple[CorpusSpec, ...]:
         languages = {part.languages for part in parts}
         if len(languages) > 1:
             raise ConfigError(
-                f"{where}.deciles: the model's corpora are in {' and '.join(sorted(map('-'.join, languages)))}, and a "
-                "decile of all would mix them; ask for the deciles of a model with the corpora of one"
+                f"{where}.deciles: the model's corpora are in {' and '.join(sorted(map('-'.join, languages)))}, and "
+                "deciles would mix them; ask for the deciles of a model in one pair of languages"
             )
         for by in block["by"]:
             check_ranking(parts, f"{where}.corpora", {part.label: by for part in parts}, "deciles.by")

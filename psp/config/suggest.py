@@ -1,9 +1,9 @@
 """Suggest the config block for a new language, with the OPUS corpora that OPUS's public API lists for it.
 
-The API (https://opus.nlpl.eu/opusapi/) answers GET requests in JSON: ``{"languages": [name, ...]}`` where the
-parameter ``languages`` is given, else ``{"corpora": [entry, ...]}``. An entry has ``corpus``, ``version``,
-``source`` and ``target`` (OPUS's names, in alphabetical order), ``alignment_pairs`` (the pairs, or "" if they were
-not counted), ``size`` (of the archive, in KiB) and fields that are not used here. The API does not tell licences.
+The API (https://opus.nlpl.eu/opusapi/) answers GET requests in JSON: ``{"languages": [name, ...]}`` if the parameter
+``languages`` is given, else ``{"corpora": [entry, ...]}``. An entry has ``corpus``, ``version``, ``source`` and
+``target`` (OPUS's names, in alphabetical order), ``alignment_pairs`` (the pairs, or "" if they were not counted),
+``size`` (of the archive, in KiB) and fields that are not used here. The API does not list licences.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a run is asked for on its command line: checked before Snakemake builds its graph.
+"""Check the targets of a run's command line before Snakemake builds its graph.
 
-An error in a rule's input function comes with a page of context, and after seconds; these come first, in one line.
-Targets that only other targets need are checked by the rules.
+An error in a rule's input function takes seconds and comes with a page of context; these errors come first, in one
+line. The rules check targets that only other targets need.
 """
 
 from __future__ import annotations

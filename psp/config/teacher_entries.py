@@ -1,4 +1,4 @@
-"""The block ``teacher`` of a model's entry: whom a model learns from, and whether that teacher knows its languages."""
+"""The block ``teacher`` of a model's entry: a model's teacher, and whether that teacher knows its languages."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def resolve_teacher(
     if block["encoder"] is None:
         if text:
             raise ConfigError(
-                f"{where}.corpora: {text[0].corpus} is text without pairs, which is learnt only from a teacher; write "
-                "e.g. `teacher: {encoder: use-multilingual, weight: 1}`"
+                f"{where}.corpora: {text[0].corpus} is text without pairs, which only a teacher can teach; write e.g. "
+                "`teacher: {encoder: use-multilingual, weight: 1}`"
             )
         return dict(block)
     place, encoder = f"{where}.teacher", block["encoder"]
     TeacherSettings.from_mapping(block)
     if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
-        raise ConfigError(f"{place}.encoder: {encoder} is the model that it is to teach, a circle; name another")
+        raise ConfigError(f"{place}.encoder: {encoder} is the model to be taught, a cycle; name another")
     known = block["languages"] or known_languages(encoder) or (languages_of(of[1]) if of else None)
     if known is None:
         raise ConfigError(
@@ -67,8 +67,8 @@ def resolve_teacher(
         )
     if block["weight"] < 1 and len(text) == len(parts):
         raise ConfigError(
-            f"{place}.weight: {block['weight']:g}, but the model has text and no pairs for the rest of the loss; write "
-            "`weight: 1`"
+            f"{place}.weight: {block['weight']:g}, but the model has no pairs for the rest of the loss; write `weight: "
+            "1`"
         )
     if launch.count(train) > 1:
         raise ConfigError(

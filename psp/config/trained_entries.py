@@ -1,4 +1,4 @@
-"""Entries of models that are trained from corpora of their own: what all kinds of them share, and the most frequent."""
+"""Entries of models trained on corpora of their own: what all their kinds share, and the most frequent kind."""
 
 from __future__ import annotations
 
@@ -299,8 +299,8 @@ class TableEntry(FromStore, Trained):
             _check_unspelled(settings, variants, encoder, why, where)
             if settings["train"]["init_encoder"] is not None:
                 raise ConfigError(
-                    f"{where}.train.init_encoder: with `encoder: {encoder}` there are no pieces that an encoder could "
-                    f"embed: {why}; leave it out"
+                    f"{where}.train.init_encoder: `encoder: {encoder}` has no pieces that an encoder could embed: "
+                    f"{why}; leave it out"
                 )
 
     @classmethod

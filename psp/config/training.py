@@ -1,4 +1,4 @@
-"""How the workflow trains a model: what a rule reads, compares and asks for, by the model's kind."""
+"""How the workflow trains each kind of model: what its rule reads, tracks and requests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Entries of models that are transformers: ``encoder: {kind: transformer, base: ..., pooling: ..., dim: ...}``.
 
-They go through the same stages as other models up to the mixed pairs, but read text as their base's tokenizer does: in
-its own case and unsegmented. How they are trained is in the block ``transformer``.
+They share the stages of other models up to the mixed pairs, but read text as their base's tokenizer does: in its
+original case and unsegmented. The block ``transformer`` has their training settings.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class TransformerEntry(Trained):
     def refusal(cls, model: ModelEntry) -> str:
         return (
             "is a transformer, which has model/, train/, eval.json, tasks/, compare.json, variants.json, data.json, "
-            "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release only"
+            "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release"
         )
 
     @classmethod
@@ -179,7 +179,7 @@ def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | 
         ConfigError: one is about tables of embeddings, or asks for lower-cased text.
     """
     if wrong := next((key for key in OF_TABLES if key in entry), None):
-        instead = "; its training is the block `transformer`" if wrong == "train" else ""
+        instead = "; its training settings are in the block `transformer`" if wrong == "train" else ""
         raise ConfigError(f"{where}.{wrong}: is not for transformers{instead}; leave it out")
     if wrong := next((key for key in entry.get("teacher", {}) if key not in OF_TEACHER), None):
         raise ConfigError(
@@ -188,13 +188,13 @@ def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | 
         )
     if entry.get("development", {}).get("candidates"):
         raise ConfigError(
-            f"{where}.development.candidates: is not for transformers, whose held-out pairs are looked for among one "
+            f"{where}.development.candidates: is not for transformers, which retrieve held-out pairs only among one "
             "another; leave it out"
         )
     if entry.get("filters", {}).get("lower_case"):
         raise ConfigError(
-            f"{where}.filters.lower_case: a transformer reads text as its base's tokenizer does, which lower-cases it "
-            "if the base wants that; leave it out"
+            f"{where}.filters.lower_case: a transformer's own tokenizer lower-cases text if its base needs that; leave "
+            "it out"
         )
     for name, variant in variants.items():
         if wrong := next((key for key in variant or {} if key not in ("recipe", "seeds", "transformer")), None):

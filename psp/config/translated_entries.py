@@ -1,4 +1,4 @@
-"""Items of a model's ``corpora`` that are bitext, one side of which is translated into the language of the other:
+"""Items of a model's ``corpora`` that are bitext with one side translated into the language of the other:
 ``{translated: en, through: fr, from: ..., translator: NAME}``.
 
 The translation itself is :mod:`psp.inference.translation.backtranslate`.
@@ -85,7 +85,7 @@ def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         block["encoder"] = f"results/{item['from']['model']}/model"
     if asking.circular(block["encoder"]):
         raise ConfigError(
-            f"{place}: encoder is {block['encoder']}, which is trained on these very pairs, a circle; name another"
+            f"{place}: encoder is {block['encoder']}, which is trained on these very pairs, a cycle; name another"
         )
     part = CorpusSpec(
         corpus=item.get("name", f"Translated-{through}"),

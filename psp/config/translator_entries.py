@@ -1,7 +1,7 @@
 """The entries of ``translators``: translators that the config trains, each with its corpora, and ready ones.
 
-The stages of training up to the mixed pairs are those of a model, so that an entry's corpora are resolved as a model's:
-one that has no encoder, and whose folder is ``results/translators/<name>``.
+Up to the mixed pairs, training has the stages of a model, so an entry's corpora are resolved like those of a model
+without an encoder whose folder is ``results/translators/<name>``.
 """
 
 from __future__ import annotations
@@ -96,9 +96,7 @@ def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
 def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> TranslatorEntry:
     """Resolve an entry of a translator that is there already."""
     if strange := next((key for key in _TRAINED if key in entry), None):
-        raise ConfigError(
-            f"{where}.{strange}: is for translators that are trained, but this one is there; leave it out"
-        )
+        raise ConfigError(f"{where}.{strange}: is for translators to train, but this one exists already; leave it out")
     kind = kind_of(entry, where)
     declared = CTRANSLATE2 if kind == "ctranslate2" else COMMAND
     own = {key: value for key, value in entry.items() if key not in ("languages", "licence", "search")}
@@ -146,11 +144,11 @@ def resolve_translator(
     if not is_trained(entry):
         return _resolve_ready(name, entry, languages, where)
     if strange := next((key for key in entry if key in _READY), None):
-        raise ConfigError(f"{where}.{strange}: is for translators that are there already; leave it out")
+        raise ConfigError(f"{where}.{strange}: is for existing translators; leave it out")
     if ("corpora" in entry) == ("from" in entry):
         raise ConfigError(
-            f"{where}: needs either `corpora`, its bitext, or `from: {{model: name}}`, the bitext of a model, or a "
-            "translator that is there, `ctranslate2: <folder>` or `command: <line>`; write one"
+            f"{where}: needs either `corpora`, its bitext, or `from: {{model: name}}`, the bitext of a model, or an "
+            "existing translator, `ctranslate2: <folder>` or `command: <line>`; write one"
         )
     if "from" in entry:
         other = entry["from"]["model"]
@@ -165,7 +163,9 @@ def resolve_translator(
             if set(part.languages) == {source, target} and not part.sources and not part.is_text
         ]
         if not parts:
-            raise ConfigError(f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that are")
+            raise ConfigError(
+                f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that have both"
+            )
         recipe = data.recipe
     else:
         settings = blocks(entry, recipe, languages)

@@ -77,13 +77,13 @@ def resolve(
         if name in variants:
             raise ConfigError(
                 f"{where}.variants.{name}: this is the name of the model's own settings, which are always a variant; "
-                f"write another, or `{name}: null` if it comes from a model that this one extends"
+                f"choose another, or `{name}: null` if it comes from a model that this one extends"
             )
         named = entry.get("recipe")
         if named and (beyond := _beyond(defaults(named), defaults(recipe), of_recipe)):
             raise ConfigError(
                 f"{where}.variants.{name}: recipe {named} differs from the model's, {recipe}, in {', '.join(beyond)}, "
-                "which all variants of a model share; write a model of its own, with `extends:` and `recipe:`, or "
+                "which all variants of a model share; write a separate model, with `extends:` and `recipe:`, or "
                 f"`{name}: null` if it comes from a model that this one extends"
             )
         values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
@@ -103,6 +103,6 @@ def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[Vari
     for other in others:
         if other.train == block:  # never if a grid search sets the model's own settings, which are not known yet
             raise ConfigError(
-                f"{where}.variants.{name}: its settings are those of {other.name}, so both would be the same "
-                "training; leave it out, or give it a key of its own"
+                f"{where}.variants.{name}: its settings equal those of {other.name}, so both would train the same "
+                "model; leave it out, or change a key"
             )

@@ -1,4 +1,4 @@
-"""A config as it is written: its entries with what they extend, and the corpora that they name."""
+"""A config as written: its entries with what they extend, and the corpora that they name."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Written(ABC):
                 raise ConfigError(f"{where}: {other} takes its corpora from {name} in turn; break the cycle")
             theirs = self._entry(other, ())
             if missing := [key for key in ("languages", "corpora") if key not in theirs]:
-                raise ConfigError(f"{where}: models.{other} names no {missing[0]}, so there is nothing to take over")
+                raise ConfigError(f"{where}: models.{other} names no {missing[0]}, so there is nothing to use")
             languages = theirs["languages"]
             pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
             for part in self._items(other, theirs, (*below, name)):

@@ -1,4 +1,4 @@
-"""What damaged files raise in the libraries that read them: exceptions of many kinds, which become one of ours."""
+"""The many exceptions that libraries raise on damaged files, which become one exception of ours."""
 
 import lzma
 import struct

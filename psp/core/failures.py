@@ -1,6 +1,6 @@
 """The last line of a failed workflow run: what is wrong and what to do.
 
-Snakemake reports an error in about fifteen lines. To find the one that matters, the Snakefile's functions record here
+Snakemake reports an error in about fifteen lines. To find the line that matters, the Snakefile's functions record here
 what they raise (they run in Snakemake's process), failed jobs have it in their logs, and Snakemake's commonest errors
 are reworded here.
 """

@@ -1,4 +1,4 @@
-"""Calls in forks of this process: they start at once, with all that has been imported."""
+"""Calls in forks of this process, which start at once, with all imports in place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Limits on what is read from others, so that no file, archive or server fills the memory or holds a job for ever.
+"""Limits on files from others, so that no file, archive or server fills the memory or blocks a job for ever.
 
-They stand in the config's block ``limits``. The workflow hands them to its jobs in the variable ``PSP_LIMITS``, as
-JSON; outside of it that can be set by hand, and sets some or all.
+The config's block ``limits`` sets them. The workflow hands them to its jobs in the variable ``PSP_LIMITS``, as JSON;
+outside the workflow, set that variable by hand, for some limits or all.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SECTION = Section(
             200_000_000_000, at_least=1024, help="bytes of an archive or compressed file, unpacked"
         ),
         "ratio": number(
-            200, above=1, help="how many times its size an archive's member or a compressed file may have, unpacked"
+            200, above=1, help="how many times its size an archive's member or a compressed file may grow when unpacked"
         ),
         "download_bytes": integer(
             500_000_000_000, at_least=1024, help="bytes of a download whose size is neither pinned nor announced"
         ),
         "header_bytes": integer(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
-        "redirects": integer(5, at_least=0, help="how often a server may send a download elsewhere"),
-        "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower ones are left"),
-        "rate_seconds": number(60, above=0, help="seconds over which that is measured"),
+        "redirects": integer(5, at_least=0, help="how often a server may redirect a download"),
+        "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower downloads are abandoned"),
+        "rate_seconds": number(60, above=0, help="seconds over which the rate is measured"),
     },
 )
 

@@ -1,4 +1,4 @@
-"""The machine that a measurement ran on: cores, load, processor, package versions, what the processor can do."""
+"""The machine that a measurement ran on: cores, load, processor and its instructions, package versions."""
 
 from __future__ import annotations
 

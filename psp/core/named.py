@@ -1,4 +1,4 @@
-"""Classes by their names: no two may share one."""
+"""Classes by their names, which must be unique."""
 
 from __future__ import annotations
 

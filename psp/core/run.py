@@ -1,7 +1,7 @@
-"""The run of Snakemake that a job belongs to, and whether it still lasts.
+"""The run of Snakemake that a job belongs to, and whether it is still active.
 
-If Snakemake alone is killed, a job that has begun goes on, and the next run waits for it. But one that has not begun,
-because the machine was slow, must not: it would write beside the next run's job, or over its results.
+If only Snakemake is killed, a job that has begun continues, and the next run waits for it. But a job that has not begun
+yet, on a slow machine, must not begin: it would write beside the next run's job, or over its results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How a setting is declared, once: type, range, default, the default of each recipe, and a sentence of help.
+"""Declare a setting once: type, range, default, the default of each recipe, and a sentence of help.
 
-A declaration stands with the code that reads the setting (a filter's in its class, training's in
-:mod:`psp.training.settings`) or else in :mod:`psp.config.blocks`. From it follow the config's schema, the check of a
-value that does not come from a config, the schemas of the reports that quote settings, and docs/settings.md.
+The declaration is beside the code that reads the setting (a filter's in its class, training's in
+:mod:`psp.training.settings`) or else in :mod:`psp.config.blocks`. It yields the config's schema, the check of values
+from elsewhere, the schemas of the reports that quote settings, and docs/settings.md.
 """
 
 from __future__ import annotations

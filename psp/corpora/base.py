@@ -1,6 +1,6 @@
-"""The seam where pairs come in: the interface of corpus kinds, and their registry.
+"""Sources of pairs: the interface of corpus kinds, and their registry.
 
-A kind says everything about itself: what names its corpora in a config, where its file comes from, how that is read and
+A kind describes itself completely: how a config names its corpora, where its file comes from, how the file is read and
 counted, and what it lacks. To add one, subclass :class:`CorpusKind`, register it, and import its module in
 :mod:`psp.corpora.kinds`.
 """

@@ -2,7 +2,7 @@ r"""Read the user's own files of ``source \t target`` lines, optionally compress
 
 A third column is the score, a fourth one the translation score (:mod:`psp.corpora.paranmt`).
 
-The suffix tells the compression: .gz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
+The suffix names the compression: .gz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
 """
 
 from __future__ import annotations

@@ -30,16 +30,16 @@ class Parquet(CorpusKind):
     item: ClassVar[Mapping[str, Setting]] = {
         "parquet": text(
             at_least=1,
-            help="instead of a name or path: a Parquet file, a folder of them, or one that datasets' `save_to_disk` "
-            "has written",
+            help="instead of a name or path: a Parquet file, a folder of them, or one written by datasets' "
+            "`save_to_disk`",
         ),
         "columns": list_of(
             items={"type": "string", "minLength": 1},
             at_least=2,
             at_most=3,
             distinct=True,
-            help="of a Parquet file: the columns of source and target, and of a score where there is one, such as "
-            "[translation.en, translation.fr] for a field of a column (default: source, target)",
+            help="for a Parquet file: the columns of source, target and, if there is one, score; [translation.en, "
+            "translation.fr] names fields of a column (default: source, target)",
         ),
     }
     called = "a table, `parquet`"

@@ -59,8 +59,8 @@ class Text(CorpusKind):
     item: ClassVar[Mapping[str, Setting]] = {
         "text": setting(
             at_least=1,
-            help="instead of a name or path: a file of sentences, one a line, for a model with a `teacher`; plain, or "
-            ".gz, .zst, .zip",
+            help="instead of a name or path: a file of sentences, one per line, for a model with a `teacher`; plain, "
+            "or .gz, .zst, .zip",
         )
     }
     called = "of sentences, `text`"

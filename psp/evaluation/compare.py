@@ -1,7 +1,7 @@
 """compare.json: a trained model beside other systems, with the differences between them.
 
-Each system is evaluated by a job of its own (:mod:`psp.evaluation.system`), on the same sets and resamples as the
-model, and so on each task (:mod:`psp.evaluation.task`); here they are put together.
+A job of its own evaluates each system (:mod:`psp.evaluation.system`) on the same sets and resamples as the model, and
+on each task (:mod:`psp.evaluation.task`); this module gathers the results.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Keep development sets clear of the sentences that the model is tested on.
 
-A model selected on test sentences has seen the test, if only through that choice: all 750 pairs of STS 2012's MSRpar
-are in the training part of MRPC, and 995 of SICK's 4,500 training pairs have a sentence of an STS set.
-SemEval-2017's English track is not cleared: it stays whole, as in the paper, and eval.json counts its pairs in the STS
-Benchmark.
+A model selected on test sentences has seen the test through that choice: all 750 pairs of STS 2012's MSRpar are in the
+training part of MRPC, and 995 of SICK's 4,500 training pairs have a sentence of an STS set. SemEval-2017's English
+track is not cleared: it stays whole, as in the paper, and eval.json counts its pairs in the STS Benchmark.
 """
 
 from __future__ import annotations

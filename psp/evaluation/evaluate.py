@@ -1,7 +1,7 @@
-"""Evaluate any :class:`~psp.evaluation.scorers.Scorer` on the tasks of every model: the paper's, and the user's files.
+"""Evaluate any :class:`~psp.evaluation.scorers.Scorer` on the standard tasks: the paper's, and the user's files.
 
-:func:`evaluate` scores a system on all of them; :func:`gather` puts together what jobs of their own have scored, for
-eval.json. Results are bitwise reproducible for the same scorer, data, seed and number of resamples.
+:func:`evaluate` scores a system on all of them; :func:`gather` joins the scores of separate jobs into eval.json.
+Results are bitwise reproducible for the same scorer, data, seed and number of resamples.
 """
 
 from __future__ import annotations

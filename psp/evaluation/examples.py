@@ -1,7 +1,8 @@
 """Examples of what a model gets right and wrong, for people to read (examples.json); no score comes from here.
 
-Of the STS sets, the pairs on which the model's ranking is furthest from people's; of Tatoeba, translations that it
-found and sentences that it took for them. Without Tatoeba sets, nearest neighbours among the sentences of the STS sets.
+From the STS sets, the pairs on which the model's ranking differs most from people's; from Tatoeba, translations that it
+found and sentences that it mistook for them. Without Tatoeba sets, nearest neighbours among the sentences of the STS
+sets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sets of scored pairs by which models are chosen beside SemEval-2017: the entries of ``development.sets``.
+"""Sets of scored pairs that choose models, beside SemEval-2017: the entries of ``development.sets``.
 
 An entry has the settings of a task with scored pairs (:attr:`psp.evaluation.tasks.Task.chosen_by`), the language of
-its sentences and a weight; ``path`` may be a list, such as a training and a trial part, which are one set then.
+its sentences and a weight; ``path`` may be a list, such as a training and a trial part, which then form one set.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ SETS: Setting = table(
             "weight": number(1, above=0, help="its weight in the mean of these sets and `sts`").node,
         },
     },
-    help="further sets to choose by, name: settings of a task of that kind; `path` may be a list of files",
+    help="further sets to choose settings by, name: settings of a task; `path` may be a list of files",
 )
 WEIGHTS = Section(
     "what the parts of the score count",
     {
-        "sts": number(1, above=0, help="of `sts` in the mean of it and `sets`"),
-        "heldout": number(1, at_least=0, help="of the retrieval error, which is subtracted from that mean"),
+        "sts": number(1, above=0, help="weight of `sts` in the mean over it and `sets`"),
+        "heldout": number(1, at_least=0, help="weight of the retrieval error, which is subtracted from that mean"),
     },
 )
 

@@ -1,7 +1,7 @@
 """Make a lexicon (:mod:`psp.pairs.lexicon`), and score it on the word sets of a model's tasks.
 
-A lexicon is scored as any system is, by the PMI of two words in place of a cosine. Smoothed, every pair of words has
-one; without smoothing, as in the paper's formula, only those that are seen across the sides of a pair.
+A lexicon is scored like any system, with the PMI of two words in place of a cosine. With smoothing, every pair of words
+has one; without, as in the paper's formula, only words seen across the sides of a pair.
 """
 
 from __future__ import annotations

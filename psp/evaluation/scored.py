@@ -1,4 +1,4 @@
-"""Every sentence that a model is scored on, by its config: those that must not be in its training data."""
+"""All sentences that a model is scored on, by its config, which must not be in its training data."""
 
 from __future__ import annotations
 

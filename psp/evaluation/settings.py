@@ -9,7 +9,7 @@ SECTION = Section(
     "the test sets",
     {
         "sts": boolean(
-            True, help="SemEval 2012-2017 and the STS Benchmark, as far as they are in the model's languages"
+            True, help="score SemEval 2012-2017 and the STS Benchmark, as far as they are in the model's languages"
         ),
         "tatoeba": boolean(True, help="the Tatoeba error rate of every language with English"),
         "files": table(

@@ -1,7 +1,7 @@
 """Systems beside a model: untrained baselines and other people's encoders, scored by the same evaluation.
 
 A system is a name and an encoder: one of the baselines (:mod:`psp.evaluation.baselines`), which use the model's own
-subwords, or whatever :func:`psp.models.registry.load_encoder` loads.
+subwords, or any that :func:`psp.models.registry.load_encoder` loads.
 """
 
 from __future__ import annotations

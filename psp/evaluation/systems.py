@@ -1,6 +1,6 @@
 """Which systems a model is compared with: the block ``compare`` of the config; :mod:`psp.evaluation.system` runs them.
 
-A system is a name and an encoder: one of the baselines, which :mod:`psp.evaluation.baselines` describes, or whatever
+A system is a name and an encoder: one of the baselines, which :mod:`psp.evaluation.baselines` describes, or any that
 :func:`psp.models.registry.load_encoder` loads.
 """
 
@@ -45,7 +45,7 @@ SECTION = Section(
             [],
             items={"type": "string"},
             distinct=True,
-            help="names of `evaluate.tasks` on which they are compared too; each system is scored on each",
+            help="names of `evaluate.tasks` on which to compare them, too; each system is scored on each",
         ),
     },
     inert=True,

@@ -1,7 +1,7 @@
 """Score a trained model on one task, for results/<model>/tasks/<task>.json.
 
-Beside the file stands that of its resamples (:mod:`psp.evaluation.task_files`), from which two systems' differences can
-be taken later (:mod:`psp.evaluation.compare`).
+A file beside it has the resamples (:mod:`psp.evaluation.task_files`), for later differences between two systems
+(:mod:`psp.evaluation.compare`).
 """
 
 from __future__ import annotations

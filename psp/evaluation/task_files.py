@@ -1,7 +1,7 @@
-"""A task's scores and their resamples, written and read: results/<model>/tasks/<task>.json and the file beside it.
+"""Write and read a task's scores and their resamples: results/<model>/tasks/<task>.json and the file beside it.
 
-The other file has the same name and the ending of :data:`RESAMPLES`, and each figure in each bootstrap resample. Its
-conditions tell from which items they were drawn, so that only scores on the same are subtracted.
+The other file, with the same name and the ending of :data:`RESAMPLES`, has each figure in each bootstrap resample. Its
+conditions name the items drawn, so that only scores on the same items are subtracted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read the published test and development sets, and tell on which of them a model is scored.
+"""Read the published test and development sets, and select those on which a model is scored.
 
 Semantic textual similarity, as released: SemEval 2012 to 2017 as two files of aligned lines (sentence pairs, scores),
 the STS Benchmark as tab-separated tables, a user's own set as ``score \\t sentence \\t sentence``. Tatoeba: two files

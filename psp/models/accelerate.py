@@ -1,11 +1,11 @@
-"""Decide whether and when a model uses compiled code, and whether its LSTM is computed by torch.
+"""Decide whether and when a model uses compiled code, and whether torch computes its LSTM.
 
 Compiled code gives the same ids and vectors, so only time matters. Importing numba takes half a second, in which 50,000
-sentences can be embedded without it. It is therefore loaded once that many were requested, and earlier if numba is
+sentences can be embedded without it. So compiled code is loaded once that many were requested, or earlier if numba is
 already imported. The very first use compiles the code, which takes ten seconds.
 
-An LSTM is NumPy's unless torch is asked for: torch's float32 takes little less time, and its import a second. Torch's
-bfloat16 takes half the time, and gives other vectors.
+NumPy computes an LSTM unless torch is requested: torch's float32 is little faster, and its import takes a second.
+Torch's bfloat16 takes half the time, and gives different vectors.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The model card: the README.md of a model's folder, which is also its page on the Hugging Face hub.
 
-The same model gives the same bytes: no date, no path, no name of a machine is in it. Its last line holds a checksum of
-the lines above, by which a card that a person has edited is told from one that psp wrote: the former is never replaced.
+The same model gives the same bytes: the card has no date, path or machine name. Its last line holds a checksum of the
+lines above, which distinguishes an edited card from psp's own: psp never replaces an edited one.
 """
 
 from __future__ import annotations

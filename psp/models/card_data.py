@@ -1,4 +1,4 @@
-"""The part of the model card that says what a model was trained on, and under which licences."""
+"""The part of the model card about the training data and its licences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model card as a file: sealed, so that one that somebody has edited is known and kept."""
+"""The model card as a file with a checksum, so that edited cards are recognised and kept."""
 
 from __future__ import annotations
 

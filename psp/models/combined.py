@@ -1,10 +1,10 @@
-"""Combinations: several models used as one, with NumPy alone.
+"""Combinations: several models used as one, with only NumPy.
 
-A text's vector joins the vectors that the parts give it, each scaled to length 1 and multiplied by the square root of
-its part's weight. So a cosine is the mean of the parts' cosines by their weights, if no part's vector is zero; a zero
-vector stays zero. Subwords beside character trigrams give better scores than either alone (Wieting & Gimpel 2018).
+A text's vector joins the parts' vectors, each scaled to length 1 and multiplied by the square root of its part's
+weight. So a cosine is the weighted mean of the parts' cosines, if no part's vector is zero; a zero vector stays zero.
+Subwords beside character trigrams give better scores than either alone (Wieting & Gimpel 2018).
 
-On disk a combination is a folder as of any model (:mod:`psp.models.folder`):
+On disk a combination is a model's folder (:mod:`psp.models.folder`):
 
 - ``config.json``: format (2), kind ("psp"), dim (of the whole), languages, recipe, psp_version; ``encoder``, with kind
   "concat" and ``parts``, each the config.json of that model with its ``weight``; ``tokenizer``, with kind "parts" and

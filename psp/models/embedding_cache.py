@@ -1,8 +1,8 @@
 """Keep the vectors of other libraries' encoders on disk, by the encoder's identity and the text.
 
-A transformer embeds some hundred sentences a second, and the same test sets are scored for every model that it is
-compared with. A cache is a folder ``<encoder's hash>/`` of files that never change: each call writes the vectors that
-were missing as one file, whole or not at all, so several processes may share it.
+A transformer embeds some hundred sentences a second, and every model compared with it scores the same test sets. A
+cache is a folder ``<encoder's hash>/`` of files that never change: each call writes the missing vectors as one file,
+atomically, so several processes may share it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Models on the Hugging Face hub: ``hf://user/name`` as a folder, and a folder as ``user/name``. Extra ``hub``.
 
 Transfers use huggingface_hub with its cache, login and variables (HF_HOME, HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE).
-This module selects the files, verifies that they are a psp model, and turns errors into one line each. Of the hub's
-ModelHubMixin models have the two names, but not the class: it takes .25 s to import, more than a model takes,
-and writes a card of its own.
+This module selects the files, verifies that they are a psp model, and turns errors into one line each. Models have the
+two methods of the hub's ModelHubMixin, but do not inherit from it: importing it takes .25 s, longer than loading a
+model, and it writes a card of its own.
 """
 
 from __future__ import annotations

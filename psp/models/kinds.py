@@ -1,6 +1,6 @@
 """All kinds of models that psp has, by the kind of encoder in a folder's config.json, and the model of a folder.
 
-Whatever loads a model by its path does it here, so that the fingerprint of its code has all kinds in it.
+All code that loads a model by its path does so here, so that its fingerprint covers all kinds.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""The licence of a model, by those that the corpora it was trained on declare. Extra ``release``.
+"""The licence of a model, from those that its training corpora declare. Extra ``release``.
 
-A corpus's licence is the SPDX expression that the config declares. What is trained on several corpora is under all of
-their licences (``AND``), normalised by license-expression. Nothing is guessed: a text that is no SPDX expression is
-named as SPDX names licences that are not on its list (``LicenseRef-``), and a corpus without a licence is named as one.
+A corpus's licence is the SPDX expression that the config declares. A model trained on several corpora is under all of
+their licences (``AND``), normalised by license-expression. Nothing is guessed: text that is not an SPDX expression gets
+SPDX's name for unlisted licences (``LicenseRef-``), and a corpus without a licence is listed as one.
 
-Whether a model is bound by the licences of its training data at all is for its publisher to judge; what psp writes is
-what they are.
+Its publisher must judge whether the licences of training data bind a model at all; psp only states them.
 """
 
 from __future__ import annotations

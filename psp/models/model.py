@@ -1,7 +1,7 @@
 """``psp.Model`` and ``psp.load_model``: a model from a folder, from the web, or of the published code.
 
-What it does with text is :class:`psp.models.static.StaticModel`'s. The two are apart because the workflow's steps need
-that alone: no change in what is said to a hub may make a model be trained again (:mod:`psp.core.fingerprint`).
+:class:`psp.models.static.StaticModel` handles text. The two are separate because the workflow's steps need only the
+latter: a change in talking to a hub must not retrain a model (:mod:`psp.core.fingerprint`).
 """
 
 from __future__ import annotations

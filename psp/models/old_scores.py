@@ -1,4 +1,4 @@
-"""Evaluations of format 1, before each test set was a task, as those of format 2."""
+"""Convert evaluations of format 1, before each test set was a task, to format 2."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The scores of an evaluation as one list of records, for all that shows, compares or publishes them.
+"""The scores of an evaluation as one list of records, for all code that shows, compares or publishes them.
 
-An evaluation is eval.json, a system of compare.json, or the scores of an entry of quantized.json. Those written before
-format 2, which had keys of their own for each family of test sets, are read too (:mod:`psp.models.old_scores`).
+An evaluation is eval.json, a system of compare.json, or the scores of an entry of quantized.json. Format 1, which had
+separate keys for each family of test sets, is read too (:mod:`psp.models.old_scores`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A trained model: text in, vectors out, with only numpy, sentencepiece and safetensors.
 
-A sentence's vector is the mean of its subwords' embeddings (paper, section 2), or what an LSTM makes of them
+A sentence's vector is the mean of its subwords' embeddings (paper, section 2), or an LSTM's vector of them
 (:mod:`psp.models.lstm`). On disk a model is a folder: :mod:`psp.models.folder`.
 """
 

@@ -1,7 +1,7 @@
 """All scores under ``results/`` as records, and as one table.
 
-A record is a metric of a part of a task, of a model, of a system beside it or of a variant. Whatever shows scores to
-people, or takes them elsewhere, is a view of these.
+A record is a metric of one part of a task, for a model, a system beside it or a variant. All code that shows or exports
+scores is a view of these records.
 """
 
 from __future__ import annotations

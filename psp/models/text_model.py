@@ -1,4 +1,4 @@
-"""What every model does with text: the protocol of all kinds, whatever makes their vectors."""
+"""What models of every kind do with text: their common protocol."""
 
 from __future__ import annotations
 

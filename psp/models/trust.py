@@ -1,4 +1,4 @@
-"""Which folders of sentence-transformers may be loaded with ``trust_remote_code``: those that run psp's code alone."""
+"""Which folders of sentence-transformers may be loaded with ``trust_remote_code``: those that run only psp's code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A model packed as a .zip on the web, ``https://host/fr-int8.zip#sha256=...``, as a folder of the user's cache.
 
-:func:`psp.report.release.pack` writes such files. Of one, no more is unpacked than the files that its config.json lists
-as the model's. Extra ``data``.
+:func:`psp.report.release.pack` writes such files. Only the files that its config.json lists as the model's are
+unpacked. Extra ``data``.
 """
 
 from __future__ import annotations

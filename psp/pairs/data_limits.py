@@ -1,4 +1,4 @@
-"""The thresholds of the warnings about data, in a module of their own: the stages that report them do not warn."""
+"""The thresholds of the warnings about data, apart from the code that warns: stages report the thresholds only."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ WARN_SHARE = number(
     at_least=0,
     at_most=1,
     inert=True,
-    help="a filter that drops a larger share of a corpus is named in the log, at the end of the run, in data.md "
-    "and by `psp show`",
+    help="warn, in the log, at the end of the run, in data.md and in `psp show`, of a filter that drops a larger share "
+    "of a corpus",
 )
 """``filters.warn_share``."""
 
@@ -18,7 +18,7 @@ WARN_PAIRS = integer(
     5000,
     at_least=0,
     inert=True,
-    help="warn about models with fewer training pairs; with fewer, trained models scored below "
-    "untrained embeddings with SIF weights on similarity (docs/measurements.md)",
+    help="warn about models with fewer training pairs; on similarity, models trained on fewer scored below untrained "
+    "embeddings with SIF weights (docs/measurements.md)",
 )
 """``mix.warn_pairs``."""

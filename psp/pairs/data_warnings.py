@@ -1,7 +1,7 @@
 """Warnings about a model's data: filters that dropped much of a corpus, and too few pairs to train on.
 
-They derive from the stages' counts alone, so the wording is the same in a job's log, at the end of a run, in data.md
-and in ``psp show``.
+They follow only from the stages' counts, so the wording is the same in a job's log, at the end of a run, in data.md and
+in ``psp show``.
 """
 
 from __future__ import annotations

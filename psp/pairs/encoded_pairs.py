@@ -1,4 +1,4 @@
-"""Encoded pairs as training reads them, and the protocol of what provides them: a store, text, or the like."""
+"""Encoded pairs as training reads them, and the protocol of their sources: a store, or text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold pairs out for development, and drop the training pairs that share a side with them."""
+"""Hold pairs out for validation, and drop the training pairs that share a side with them."""
 
 from __future__ import annotations
 

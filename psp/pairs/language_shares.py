@@ -1,4 +1,4 @@
-"""Shares of languages of few and of many pairs in one model, by a power of their numbers of pairs."""
+"""Shares of small and large languages in one model, by a power of their numbers of pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Join a model's corpora into one shuffled file without duplicates, and hold out a few pairs for development.
+"""Join a model's corpora into one shuffled file without duplicates, and hold out a few pairs for validation.
 
 Deduplication and shuffling work as in :mod:`psp.pairs.dedupe`.
 """

@@ -1,8 +1,8 @@
 r"""The parser of pair files: reads blocks of whole lines, for stages that cannot afford a Python call per line.
 
-A pair file has lines ``source \t target \n`` or, if the corpus has scores, ``source \t target \t score \n``; what the
-filters write of a corpus with translation scores has them as a fourth column. A mixed
-pair file always has a third column: the index of the corpus. Every reader gets its lines checked here.
+A pair file has lines ``source \t target \n`` or, if the corpus has scores, ``source \t target \t score \n``; if the
+corpus has translation scores, the filters write them as a fourth column. A mixed pair file always has a third column:
+the index of the corpus. All lines are checked here.
 """
 
 from __future__ import annotations

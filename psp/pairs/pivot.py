@@ -55,7 +55,7 @@ SECTION = Section(
             COVER,
             [COVER, ALL],
             recipes={"dadas": COVER},
-            help="of a group of n sentences: cover takes ceil(n/2) pairs, so that each sentence is in one at least; "
+            help="from a group of n sentences, cover takes ceil(n/2) pairs, so that each sentence is in at least one; "
             f"all takes every pair, at most {MOST} a group",
         ),
         "max_group": integer(
@@ -63,15 +63,15 @@ SECTION = Section(
             at_least=2,
             null=True,
             recipes={"dadas": None},
-            help="leave out groups of more sentences: what has so many translations says little (`Yes.`); null: none",
+            help="leave out larger groups: a sentence with so many translations says little (`Yes.`); null: no limit",
         ),
         "encoder": a_text(
             None,
             at_least=1,
             null=True,
             recipes={"dadas": "use-multilingual"},  # its own, paraphrase-xlm-r-multilingual-v1, is in no package
-            help="compares each sentence with its translation before they are grouped, if `min_cosine` says so: as for "
-            "the filter `similarity`; it must know both languages. It also gives the cosines of published pairs",
+            help="compares each sentence with its translation before grouping, if `min_cosine` is set, as for the "
+            "filter `similarity`; it must know both languages. It also gives the cosines of published pairs",
         ),
         "min_cosine": a_number(
             None,
@@ -79,14 +79,14 @@ SECTION = Section(
             at_least=-1,
             at_most=1,
             recipes={"dadas": 0.7},
-            help="leave out sentences with a lower cosine to their translation; only those that share it with another "
-            "are embedded",
+            help="leave out sentences with a lower cosine to their translation; only sentences that share a "
+            "translation are embedded",
         ),
         "own_filters": boolean(
             True,
             recipes={"dadas": False},
-            help="filter mined pairs by defaults of their own (docs/data.md); false: by `decontaminate` alone, and "
-            "what the config itself says",
+            help="filter mined pairs with defaults of their own (docs/data.md); false: only with `decontaminate` and "
+            "the config's own filters",
         ),
     },
 )

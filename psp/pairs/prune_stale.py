@@ -1,4 +1,4 @@
-"""Remove what stages wrote for corpora that a model no longer has, so that its folder describes the model as it is."""
+"""Remove the files of corpora that a model no longer has, so that its folder describes the current model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 r"""Keep the pairs of a corpus whose rank by a value lies in some deciles.
 
-Pairs are ranked by ascending value, so that decile 1 holds the lowest and decile 10 the highest; each has as many pairs
-as any other, up to one. Pairs of the same value are in the order of the 128-bit xxh3 hash of their lower-cased sides,
-and copies of one pair in the order of their lines: which are kept does not depend on the order of the input.
+Pairs are ranked by ascending value, so that decile 1 holds the lowest and decile 10 the highest; all have the same
+number of pairs, up to one. Pairs with equal values are in the order of the 128-bit xxh3 hash of their lower-cased
+sides, and copies of one pair in the order of their lines, so the result does not depend on the order of the input.
 
 The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
 decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
@@ -75,8 +75,8 @@ SECTION = Section(
             BY,
             null=True,
             help="score: the third column; translation: the fourth, the translation's length-normalised score; "
-            "overlap: shared word trigrams, as the filter `overlap` has them; length: mean words of the two sides; "
-            "null: keep all",
+            "overlap: shared word trigrams, as in the filter `overlap`; length: mean words of the two sides; null: "
+            "keep all",
         ),
         "deciles": list_of(
             [9, 10],

@@ -1,6 +1,6 @@
-"""Samples of a model's pairs, for studies of what is worth training on: a decile, all pairs, one corpus.
+"""Samples of a model's pairs (a decile, all pairs, one corpus), for studies of which are worth training on.
 
-A sample's file has pairs alone, distinct but for case, in a random order fixed by the seed: its first lines are a
+A sample's file has only pairs, distinct ignoring case, in a random order fixed by the seed, so its first lines are a
 random sample of any size.
 """
 

@@ -1,4 +1,4 @@
-"""What the store is written through: a file object whose errors reach the writer, and columns written in chunks."""
+"""Writing the store: a file object whose errors reach the writer, and columns written in chunks."""
 
 from __future__ import annotations
 

@@ -74,9 +74,8 @@ SECTION = Section(
             above=0,
             at_most=1,
             recipes={"paper": 0.995, "code": 0.995},
-            help='share of the text\'s characters that have a piece; at 0.995 "ç", "ô" and the digits 4 to 9 '
-            "have none in an English-French model, and in one of six languages a fifth of Chinese is "
-            "unknown",
+            help='share of the text\'s characters that have a piece; at 0.995 an English-French model lacks "ç", "ô" '
+            "and the digits 4 to 9, and one of six languages a fifth of Chinese",
         ),
         "sample": integer(
             1000000,
@@ -88,21 +87,21 @@ SECTION = Section(
             "auto",
             ["auto", "folded", "as written"],
             recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), "as written"),
-            help="folded: vowel marks and the lengthening stroke are left out, forms of alef, of the final ya and of "
-            "the ta marbuta are one each, and digits ASCII's, by the sentencepiece model's own rules; auto: in models "
-            "with Arabic (ar)",
+            help="folded: the sentencepiece model's own rules drop vowel marks and the lengthening stroke, unify the "
+            "forms of alef, of the final ya and of the ta marbuta, and make digits ASCII; auto: folded in models with "
+            "Arabic (ar)",
         ),
         "language_sampling": number(
             1,
             at_least=0,
             at_most=1,
-            help="of a model of several language pairs, each has its part of the sample in proportion to its number of "
-            "pairs to this power, as far as it has as many: with 1 by its number, with 0 as many of each",
+            help="in a model of several language pairs, each pair's share of the sample is proportional to its number "
+            "of pairs to this power, as far as it has that many: with 1 by number, with 0 equal",
         ),
         "threads": integer(
             8,
             at_least=1,
-            help="training threads, whatever the number of cores, since another number can change the model",
+            help="training threads, independent of the number of cores, since another number can change the model",
         ),
     },
 )

@@ -1,8 +1,8 @@
 r"""Train straight from text: encode pairs as they are read, without writing a store.
 
 The text is a pair file, ``source \t target \n``, or a mixed pair file, ``source \t target \t corpus \n``, in UTF-8,
-already in the form that the model is to see (lower-cased or not, segmented where the language needs it). It gives the
-same ids as a store made from it, and so the same model, at the price of encoding every pair in every epoch.
+already prepared for the model (lower-cased or not, segmented if the language needs it). It gives the same ids as a
+store made from it, and so the same model, but encodes every pair again in every epoch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Hold pairs out of a translator's training by sentence: no pair that is left has a side of one that is held out.
+"""Hold pairs out of a translator's training by sentence: no training pair shares a side with a held-out pair.
 
-Sides are compared by their letters and digits (:mod:`psp.text.keys`), since everyday sentences stand in many rows: in
-half of Tatoeba's, with another translation. A translator would otherwise be scored on sentences that it has read.
+Sides are compared by their letters and digits (:mod:`psp.text.keys`), since everyday sentences occur in many rows: in
+half of Tatoeba's, with another translation. Otherwise a translator would be scored on sentences that it has read.
 """
 
 from __future__ import annotations

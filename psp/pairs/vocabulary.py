@@ -1,7 +1,7 @@
 """Collect the vocabulary of a model of words or character trigrams: the most frequent ones of its training pairs.
 
-All tokens are counted. The counts are kept in memory up to a limit, beyond which they go to sorted files that are
-merged in the end, so that the memory does not grow with the corpus and the limit does not change the result.
+All tokens are counted. The counts are kept in memory up to a limit; beyond it they go to sorted files that are merged
+in the end, so memory does not grow with the corpus and the limit does not change the result.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SECTION = Section(
             SPLITS,
             recipes={"paranmt": WHITESPACE},
             help="how text is split into words; letters: runs of letters and digits, with apostrophes inside them, and "
-            "each punctuation mark or symbol by itself; whitespace: at white space alone; without effect on trigrams",
+            "each punctuation mark or symbol by itself; whitespace: only at white space; no effect on trigrams",
         ),
     },
 )

@@ -20,7 +20,7 @@ SECTION = Section(
             ["compare"],
             items={"type": "string", "enum": list(PARTS)},
             distinct=True,
-            help="what is made for a model's page; whatever else has been made before is on it too",
+            help="what to make for a model's page; the page also shows all results made before",
         ),
         "models": list_of(
             [],

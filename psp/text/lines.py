@@ -1,4 +1,4 @@
-r"""Read UTF-8 lines, in which only ``\n`` ends a line; also by line number, without holding the text in memory.
+r"""Read UTF-8 lines, which only ``\n`` ends, also by line number, without holding the text in memory.
 
 Universal newlines and ``str.splitlines`` also break at a lone CR, U+0085, U+2028 and others, which would shift the
 alignment of all following lines; they are not used here.

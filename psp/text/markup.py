@@ -1,7 +1,7 @@
-r"""Text as a value in YAML, and as a piece of Markdown: shown as it is, whatever it holds.
+r"""Quote any text as a value in YAML or as a piece of Markdown, so that it is shown unchanged.
 
-Names, licences and addresses come from people and from archives. None of them may end a value, start a tag, or turn
-the direction of what stands after it.
+Names, licences and addresses come from people and from archives. None of them may end a value, start a tag, or change
+the direction of the text after it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Rules by which sentencepiece normalises text: those that it has, and further ones for a script.
+"""sentencepiece's rules for normalising text, and further rules for Arabic.
 
 A sentencepiece model holds its rules, so that whatever reads the model (psp, its exports, sentencepiece itself) applies
 them. The rules called ``nmt_nfkc``, sentencepiece's default, leave Arabic as it is written: with and without vowel
-marks, with hamza on alef or without, with digits of two kinds. Writers of today's Arabic mix these forms freely, and a
-mean of subwords sees other words in each: with its vowel marks a sentence has a vector that has nothing to do with the
-one without.
+marks, with hamza on alef or without, with digits of two kinds. Modern Arabic mixes these forms freely, and to a mean of
+subwords they are different words: the vectors of a sentence with and without vowel marks have nothing in common.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Several tokenizers as one, for encoders over several vocabularies that are trained together.
 
 A sentence's ids are those of the first tokenizer, then those of the second, and so on, each shifted by the sizes of the
-vocabularies before it: a store, mining and the order of pairs need not know that there are several.
+vocabularies before it. Stores, mining and the order of pairs need not know that there are several.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Which test sets are the published ones, by a checksum of their sentences.
+"""Recognise the published test sets by a checksum of their sentences.
 
-A file in the place of a published set may hold other text: the demo's own sentences, a translation, a sample. Only
-where the checksum is known does a figure bear the set's name, and is it quoted or drawn beside those of others.
-published_sets.tsv has the checksums of SemEval 2012 to 2017 (as SentEval and the paper's authors distribute them), the
-STS Benchmark and the 112 Tatoeba sets of LASER's data/tatoeba/v1; a test makes them again from the files.
+A file in the place of a published set may hold other text: the demo's own sentences, a translation, a sample. Only if
+the checksum is known does a figure have the set's name, and is it shown beside published figures. published_sets.tsv
+has the checksums of SemEval 2012 to 2017 (as SentEval and the paper's authors distribute them), the STS Benchmark and
+the 112 Tatoeba sets of LASER's data/tatoeba/v1; a test makes them again from the files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scripts: which scripts a language is written in, and to which scripts a text's letters belong.
+"""Scripts: the scripts that a language is written in, and the scripts of a text's letters.
 
 N-gram language identification ignores scripts and makes obvious mistakes: lid.176.ftz labels Chinese software texts as
 Japanese (without any kana), Polish or Malayalam.

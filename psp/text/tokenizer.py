@@ -1,4 +1,4 @@
-"""The seam where text becomes ids: the interface of tokenizers, and the registry of their kinds.
+"""Turn text into ids: the interface of tokenizers, and the registry of their kinds.
 
 Stores, training, models and their folders use a tokenizer only through this interface. Sentencepiece is the first kind
 (:mod:`psp.text.sentencepiece_tokenizer`); to add another, subclass :class:`Tokenizer` and register it::

@@ -1,4 +1,4 @@
-"""Find the words or trigrams of texts in a vocabulary, in compiled code: the same ids as by the tokenizers' own code.
+"""Look up the words or trigrams of texts in a vocabulary, in compiled code, with the ids of the tokenizers' own code.
 
 Texts are split and looked up in one pass, in hash tables with open addressing: words over their UTF-8, trigrams over
 their code points. Needs numba.

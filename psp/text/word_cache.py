@@ -1,4 +1,4 @@
-"""A cache of whole words in front of sentencepiece: the same ids, many times as fast once the words are known.
+"""A cache of whole words in front of sentencepiece: the same ids, many times faster once the words are known.
 
 If no piece crosses a space and normalisation works word by word, a sentence's pieces are those of its words, one after
 another. Each word (what stands between ASCII spaces, as written) is segmented once, in compiled code

@@ -1,4 +1,4 @@
-"""The compiled loops of deferred Adam (:mod:`psp.training.optimiser`): a step, and what other rows have missed."""
+"""The compiled loops of deferred Adam (:mod:`psp.training.optimiser`): a step, and the steps that rows have missed."""
 
 from __future__ import annotations
 

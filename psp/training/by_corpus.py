@@ -1,6 +1,6 @@
-"""Which of a model's corpora is worth most: ``results/<model>/by_corpus.json``.
+"""Find which of a model's corpora is worth most: ``results/<model>/by_corpus.json``.
 
-The paper "ParaNMT-50M" asks so in its table 4.
+The paper "ParaNMT-50M" does this in its table 4.
 """
 
 from __future__ import annotations

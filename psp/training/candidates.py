@@ -1,4 +1,4 @@
-"""Training sentences as further candidates in the retrieval of held-out pairs, so that it tells good models apart."""
+"""Training sentences as further candidates in the retrieval of held-out pairs, so that the error tells models apart."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which decile of a model's pairs is worth training on: ``results/<model>/tenths.json``.
+"""Find which deciles of a model's pairs are worth training on: ``results/<model>/tenths.json``.
 
-The paper "ParaNMT-50M" asks so in its table 5.
+The paper "ParaNMT-50M" does this in its table 5.
 """
 
 from __future__ import annotations

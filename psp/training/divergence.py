@@ -1,4 +1,4 @@
-"""Has training diverged, or learnt nothing? Told from the loss before and after it, and from the lengths of vectors."""
+"""Detect training that diverged or learnt nothing, from the loss before and after it and the lengths of vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which settings a training reads: some matter only where another setting has a certain value."""
+"""Which settings a training run reads: some matter only if another setting has a certain value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a training leaves when it has ended well, and must not be lost to the next one."""
+"""Protect the results of a finished training run from the next one."""
 
 from __future__ import annotations
 

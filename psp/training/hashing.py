@@ -1,4 +1,4 @@
-"""A hash of 64-bit numbers, for texts that are compared and for noise that is not stored."""
+"""A hash of 64-bit numbers, for comparing texts and for noise that is not stored."""
 
 from __future__ import annotations
 

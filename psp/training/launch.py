@@ -1,9 +1,9 @@
-"""Training in one process or in several: torchrun starts those, and what became of them is told in one line.
+"""Train in one process or, through torchrun, in several, whose end is reported in one line.
 
 With ``train.processes`` or ``train.gpus`` above 1, ``python -m torch.distributed.run --standalone`` starts that many of
 :mod:`psp.training.worker`, which meet in :mod:`psp.training.process_group`. The job itself then trains nothing: it
-waits, passes Ctrl-C and SIGTERM on, and reports. No process outlives it, not even where it is killed: each worker's
-standard input is a pipe whose other end the job holds, and when that closes, the worker ends.
+waits, passes Ctrl-C and SIGTERM on, and reports. No process outlives it, even if it is killed: each worker's standard
+input is a pipe whose other end the job holds, and when that closes, the worker ends.
 """
 
 from __future__ import annotations

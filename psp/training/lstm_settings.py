@@ -26,7 +26,7 @@ class LstmSettings(CheckedSettings):
             "average",
             ["average", "concat"],
             recipes={"paranmt": "average"},
-            help="a BLSTM's two states of a position: their average, or both, in twice the dimensions",
+            help="how a BLSTM's two states of a position are joined: averaged, or concatenated to twice the dimensions",
         )
     )
     pooling: str = declare(
@@ -34,7 +34,7 @@ class LstmSettings(CheckedSettings):
             "mean",
             ["mean", "max"],
             recipes={"paranmt": "mean"},
-            help="a sentence's vector: the mean of its states, or the largest of each",
+            help="a sentence's vector: the mean of its states, or their maximum in each dimension",
         )
     )
     scramble: float = declare(
@@ -70,7 +70,7 @@ class LstmSettings(CheckedSettings):
         choice(
             "float32",
             ["float32", "bfloat16"],
-            help="bfloat16: the LSTM's products are computed in it, in less time where the hardware multiplies it; its "
+            help="bfloat16: compute the LSTM's products in it, faster on hardware with bfloat16 instructions; its "
             "matrices, the embeddings and the trained model stay float32",
         )
     )

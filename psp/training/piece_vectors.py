@@ -1,9 +1,9 @@
-"""Initial rows from another encoder's vectors of the pieces: pieces of like meaning begin with rows that resemble.
+"""Initial rows from another encoder's vectors of the pieces: pieces of similar meaning start with similar rows.
 
-An encoder that knows the languages embeds each piece's text by itself, as Model2Vec does, but its vectors are only
-where training begins. They are centred and partly whitened, since a few directions that say nothing of meaning hold
-most of their variance; turned to the table's number of dimensions by a random orthonormal map, which keeps cosines; and
-mixed with random numbers, so that pieces that the encoder finds alike can part.
+An encoder that knows the languages embeds each piece's text by itself, as in Model2Vec, but here training only starts
+from these vectors. They are centred and partly whitened, since a few directions without meaning hold most of their
+variance; mapped to the matrix's dimensions by a random orthonormal map, which keeps cosines; and mixed with random
+numbers, so that pieces that the encoder finds alike can diverge.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Data-parallel training in several processes (torchrun): each holds the whole model and does a share of the work.
+"""Data-parallel training in several processes (torchrun), each with the whole model and a share of the work.
 
 They exchange a mega-batch's negatives and each step's gradients. All make the same step from the same sum, so their
-models stay equal bit for bit. On CPUs they talk by gloo, on GPUs by NCCL.
+models stay bitwise equal. They communicate by gloo on CPUs, by NCCL on GPUs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Short trainings on samples of a model's pairs, equal in everything else, scored on development data.
+"""Short training runs on samples of a model's pairs, equal in everything else, scored on development data.
 
-The paper "ParaNMT-50M" compares corpora (its table 4) and deciles of one (table 5) so: the same number of pairs of
-each, several encoders. A point is one sample, encoder and seed; :mod:`psp.training.deciles` and
+The paper "ParaNMT-50M" compares corpora (its table 4) and deciles of one (table 5) like this: the same number of pairs
+of each, several encoders. A point is one sample, encoder and seed; :mod:`psp.training.deciles` and
 :mod:`psp.training.by_corpus` gather them.
 """
 
@@ -36,15 +36,15 @@ DECLARED: Mapping[str, Setting] = {
         items=choice(options=[*kinds(), *LSTMS]),
         at_least=1,
         distinct=True,
-        help="the encoders to train, each with one vocabulary, that of all pairs of the model",
+        help="the encoders to train, each with one vocabulary, from all pairs of the model",
     ),
     "pairs": integer(
         None,
         at_least=2,
         null=True,
-        help="pairs to train on of each, chosen at random; null: as many as the smallest has",
+        help="pairs of each to train on, chosen at random; null: as many as the smallest has",
     ),
-    "epochs": integer(10, at_least=1, recipes={"paranmt": 1}, help="passes over them"),
+    "epochs": integer(10, at_least=1, recipes={"paranmt": 1}, help="passes over these pairs"),
     "seeds": list_of(
         [1, 2, 3],
         items={"type": "integer", "minimum": 0},

@@ -1,7 +1,7 @@
-"""How often the pairs of each language are drawn in an epoch, where many languages share one model.
+"""How often an epoch draws the pairs of each language, if many languages share one model.
 
-With all pairs once, a language of few pairs is seen rarely. Drawing languages in proportion to the power of their
-numbers of pairs, as multilingual language models do, evens that out; an epoch keeps its length.
+If every pair occurs once, small languages are rare. Drawing languages in proportion to a power of their numbers of
+pairs, as for multilingual language models, evens that out; an epoch keeps its length.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large a mega-batch is, how large the learning rate, and what is averaged, at a given place in training."""
+"""The mega-batch size, the learning rate and the averaged snapshots at a given point of training."""
 
 from __future__ import annotations
 

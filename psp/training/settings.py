@@ -60,8 +60,8 @@ class TrainSettings(CheckedSettings):
             at_least=0,
             recipes={"paranmt": 0},
             tunable=True,
-            help="the mega-batch grows by one mini-batch every this many; with 0 it has its full size from the first "
-            "step",
+            help="mini-batches after which the mega-batch grows by one mini-batch; with 0 it has its full size from "
+            "the first step",
         )
     )
     objective: str = declare(
@@ -232,7 +232,7 @@ class TrainSettings(CheckedSettings):
             recipes={"paranmt": 0.01},
             unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
             tunable=True,
-            help="the initial embeddings, except those taken over from elsewhere, are multiplied by this",
+            help="the initial embeddings, except those taken from elsewhere, are multiplied by this",
         )
     )
     init_smoothing: float = declare(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
@@ -253,8 +253,8 @@ class TrainSettings(CheckedSettings):
             at_least=0,
             at_most=1,
             tunable=True,
-            help="with `init_encoder`: the share of the initial embeddings' variance that comes from it; spelling has "
-            "its share of the rest",
+            help="with `init_encoder`: share of the initial embeddings' variance that comes from it; `init_spelling` "
+            "is a share of the rest",
         )
     )
     init_encoder_whitening: float = declare(
@@ -263,8 +263,8 @@ class TrainSettings(CheckedSettings):
             at_least=0,
             at_most=1,
             tunable=True,
-            help="with `init_encoder`: its vectors are divided along each principal component by the deviation to this "
-            "power; 1 whitens them, 0 leaves them",
+            help="with `init_encoder`: its vectors are divided along each principal component by the standard "
+            "deviation to this power; 1 whitens them, 0 leaves them unchanged",
         )
     )
     language_sampling: float = declare(
@@ -273,8 +273,9 @@ class TrainSettings(CheckedSettings):
             at_least=0,
             at_most=1,
             tunable=True,
-            help="of a model of several language pairs, an epoch has of each in proportion to its number of pairs to "
-            "this power, and as many in all as there are: with 1 every pair once, with 0 as many of each",
+            help="in a model of several language pairs, each pair's share of an epoch is proportional to its number of "
+            "pairs to this power; the epoch's length stays the same: with 1 every pair occurs once, with 0 the shares "
+            "are equal",
         )
     )
     seed: int = declare(integer(1, at_least=0, help="seed of all random choices, in data and training"))
@@ -336,14 +337,15 @@ class CheckpointSchedule(CheckedSettings):
     BLOCK = "train.checkpoint"
 
     minutes: float | None = declare(
-        number(10, above=0, null=True, help="minutes between two checkpoints; null for none by time")
+        number(10, above=0, null=True, help="minutes between two checkpoints; null for no checkpoints by time")
     )
     steps: int | None = declare(
         integer(
             None,
             at_least=1,
             null=True,
-            help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
+            help="mini-batches between two checkpoints, at least 100 in effect; null for no checkpoints by "
+            "mini-batches",
         )
     )
     keep: int = declare(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
@@ -372,8 +374,8 @@ JOB: Mapping[str, Setting] = {
         None,
         null=True,
         untracked=True,  # the file is an input
-        help="a name in `vectors`, a file of word vectors: training starts from those of the same words (models of "
-        "words, and LSTMs over words)",
+        help="a name in `vectors` (a file of word vectors): training starts from the vectors of the same words (models "
+        "of words, and LSTMs over words)",
     ),
     "init_encoder": text(
         None,
@@ -381,14 +383,14 @@ JOB: Mapping[str, Setting] = {
         null=True,
         recipes={"distilled": "multilingual-e5-small"},
         untracked=True,  # the file of its vectors is an input
-        help="an encoder, named as a teacher is (block `teacher`): training starts from its vectors of the pieces, "
-        "each embedded by itself; null for none",
+        help="an encoder, named like a teacher (block `teacher`): training starts from its vectors of the pieces, each "
+        "embedded by itself; null for none",
     ),
     "processes": integer(
         1,
         at_least=1,
         inert=True,
-        help="processes that train together on CPUs; on one machine, one with more threads is faster",
+        help="processes that train together on CPUs; on one machine, one process with more threads is faster",
     ),
     "gpus": integer(
         0, at_least=0, inert=True, help="processes with one GPU each, requested from a cluster; 0 requests none"
@@ -397,8 +399,8 @@ JOB: Mapping[str, Setting] = {
         2,
         at_least=1,
         untracked=True,  # it can change the last bits of a model, which is no reason to train again
-        help="threads per process, whatever the number of cores, since another number can change the model; a job "
-        "requests this times its processes",
+        help="threads per process, independent of the number of cores, since another number can change the model; a "
+        "job requests this times its processes",
     ),
     "tune": boolean(
         False,

@@ -1,9 +1,9 @@
-"""One embedding for a punctuation mark, whether or not a space stands before it.
+"""One embedding for a punctuation mark, with or without a space before it.
 
-sentencepiece marks a space by U+2581, so that ``.`` and ``▁.`` are two pieces, or ``▁`` and ``.`` where the second is
-none: "ankle ." and "ankle." have two vectors, and text that was tokenised for another program loses by it. While a
-model is trained, such pieces are read as one and the lone mark is not read at all; in the model each has the row of the
-one, and the lone mark zeros, so that every program that reads the model does the same.
+sentencepiece marks a space by U+2581, so that ``.`` and ``▁.`` are two pieces, or ``▁`` and ``.`` if the second is not
+a piece: "ankle ." and "ankle." have different vectors, which harms text tokenised for other programs. Training reads
+such pieces as one and skips the lone mark; in the model both have the same row, and the lone mark zeros, so that every
+program that reads the model does the same.
 """
 
 from __future__ import annotations

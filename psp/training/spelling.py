@@ -1,8 +1,8 @@
-"""Initial rows from how pieces are spelled: pieces that share runs of letters begin with vectors that resemble.
+"""Initial rows from the spelling of pieces: pieces that share runs of letters start with similar vectors.
 
-A run of letters (a letter n-gram, as fastText has them) has a random vector, and a piece is the sum of its runs'. What
-this is worth shows where training says least: rare pieces, inflected forms, and names and words that two languages
-write nearly alike. It is folded into the table before training, and costs nothing in training or in use.
+Each run of letters (a letter n-gram, as in fastText) has a random vector, and a piece starts as the sum over its runs.
+This helps most where training says least: rare pieces, inflected forms, and names and words that two languages spell
+nearly alike. It only sets the embedding matrix before training, and costs nothing in training or in use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Torch as training wants it: so many threads, and kernels that give the same bits each time."""
+"""Torch's state for training: the number of threads, and deterministic kernels."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Grid search over training settings: each point of the grid is a short training run, and the best one wins.
 
-The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}; that of ParaNMT-50M
-(Table 6) mega-batches of {1, 20, 40}. A point assigns one
-value to each key of the grid. Points whose runs would be identical step by step are rejected: they cost as much as
-others and tell nothing, and whoever asked for M = 140 should learn that no mega-batch ever became that large.
+The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}; ParaNMT-50M (Table 6)
+tries mega-batches of {1, 20, 40}. A point assigns one value to each key of the grid. Points whose runs would be
+identical step by step are rejected: they cost as much as others and tell nothing, and a user who asked for M = 140
+should learn that no mega-batch became that large.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ SECTION = Section(
             30,
             at_least=0,
             recipes={"paranmt": 0},
-            help="anneal for each point, unless the grid has it; small, so that it reaches the largest mega-batch",
+            help="anneal for each point, unless the grid has it; small enough to reach the largest mega-batch",
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""One of several processes that train a model together: what torchrun starts for :mod:`psp.training.launch`."""
+"""One of several processes that train a model together, started by torchrun for :mod:`psp.training.launch`."""
 
 from __future__ import annotations
 

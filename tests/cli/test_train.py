@@ -144,13 +144,13 @@ def test_training_starts_from_an_encoders_vectors_of_the_pieces(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--encoder", "trigram", "--init-encoder", "x"], "--init-encoder: there are no pieces that an encoder could"),
+        (["--encoder", "trigram", "--init-encoder", "x"], "--init-encoder: an encoder cannot embed these pieces"),
         ([], "--sentencepiece: is missing; name the model, or write --encoder word"),
         (["--encoder", "subword"], "--sentencepiece: is missing"),
         (["--encoder", "wrd"], "--encoder wrd: write one of subword, word, trigram, lstm, blstm"),
-        (["--encoder", "transformer"], "--encoder transformer: a transformer is trained by the workflow alone"),
-        (["--encoder", "teacher"], "a teacher is trained by the workflow alone: write it into a config, as docs/"),
-        (["--encoder", "word", "--set", "teacher=x"], "a teacher's vectors are made by the workflow alone"),
+        (["--encoder", "transformer"], "--encoder transformer: a transformer is trained only by the workflow"),
+        (["--encoder", "teacher"], "a teacher is trained only by the workflow: write it into a config, as docs/"),
+        (["--encoder", "word", "--set", "teacher=x"], "a teacher's vectors are made only by the workflow"),
         (["--encoder", "word", "--sentencepiece", "{sp}"], "--encoder word: --sentencepiece holds subwords; name a"),
         (["--sentencepiece", "{sp}", "--vocabulary", "{words}"], "a model has one vocabulary"),
         (["--encoder", "trigram", "--vocabulary", "{words}"], "vocabulary.txt holds words; name a vocabulary of trigr"),
@@ -166,9 +166,9 @@ def test_training_starts_from_an_encoders_vectors_of_the_pieces(tmp_path: Path, 
         (["--encoder", "word", "--collect", "size=0"], "vocabulary.size: 0 is not allowed; allowed is a whole number"),
         (["--encoder", "word", "--collect", "most=3"], "vocabulary.most: no such key; allowed are size, min_count"),
         (["--encoder", "word", "--collect", "min_count=9999"], "no word of"),
-        (["--vocabulary", "{words}", "--collect", "size=3"], "--collect: is for a vocabulary that is collected"),
+        (["--vocabulary", "{words}", "--collect", "size=3"], "--collect: is for a vocabulary collected"),
         (["--encoder", "trigram", "--init-vectors", "x.vec"], "are vectors of words, and this model reads trigrams"),
-        (["--encoder", "word", "--init-vectors", "x", "--init-from", "y"], "training starts from one of them"),
+        (["--encoder", "word", "--init-vectors", "x", "--init-from", "y"], "training can start from only one of them"),
         (["--encoder", "word", "--init-vectors", "nothing.vec"], "nothing.vec: cannot be read"),
         (["--encoder", "word", "--init-from", "nothing"], "nothing: no such folder; a model is"),
     ],
@@ -190,7 +190,7 @@ def test_bad_encoders_are_one_line(
 def test_a_store_needs_its_vocabulary(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         words(data, tmp_path / "model", "--encoder", "word", pairs="store.h5")
-    assert "holds ids of a vocabulary: name its file by --vocabulary" in capsys.readouterr().err
+    assert "holds ids of a vocabulary: name its file with --vocabulary" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_combination_joins_models_of_the_config() -> None:
     [
         (
             {"encoder": {"add": ["fr", "de"]}},
-            "both.encoder.add: vectors of models that were trained apart share no space",
+            "both.encoder.add: vectors of models trained apart share no space",
         ),
         ({"encoder": {"weights": [1, 2]}}, "both.encoder: names no models"),
         ({"encoder": {"concat": ["fr"]}}, "both.encoder.concat is [fr], but needs at least 2 items"),
@@ -54,7 +54,7 @@ def test_a_combination_joins_models_of_the_config() -> None:
         ),
         (
             {"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"dim": 3}},
-            "both.train.dim: each model's own entry says it for its part",
+            "both.train.dim: each model's own entry sets it for its part",
         ),
         ({"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"tune": True}}, "train.tune: not for joint"),
         (
@@ -63,7 +63,7 @@ def test_a_combination_joins_models_of_the_config() -> None:
         ),
         (
             {"encoder": {"concat": ["fr", "cased"], "joint": True}},
-            "cased and fr differ in filters.lower_case, but encoders that are trained together read the same text",
+            "cased and fr differ in filters.lower_case, but encoders trained together read the same text",
         ),
         (
             {"extends": "fr", "encoder": {"concat": ["fr", "de"]}},

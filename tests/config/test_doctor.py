@@ -142,7 +142,7 @@ def test_the_command_ends_with_an_error_where_something_is_broken(tmp_path, caps
     out, err = capsys.readouterr()
     assert ended.value.code == 1
     assert "BROKEN  config: " in out and "B" in out
-    assert "must be mended" in err
+    assert "must be fixed" in err
 
 
 def test_outside_of_a_checkout_it_says_so_and_ends_well(tmp_path, capsys):

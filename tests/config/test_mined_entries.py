@@ -83,7 +83,7 @@ def test_two_languages_give_bitext_from_the_archives_that_there_are():
         ({"mined": "de"}, "mined de: de is not in models.en.languages; add it"),
         ({"from": ["Europarll"]}, "Europarll is not a corpus of the config; did you mean Europarl?"),
         ({"from": {"model": "frr"}}, "frr is not a model of the config; did you mean fr?"),
-        ({"from": {"model": "en"}}, "from en, whose corpora these are to be; break the cycle"),
+        ({"from": {"model": "en"}}, "from en, whose own corpora these would be; break the cycle"),
         ({"from": {"model": "back"}}, "back is made from en in turn; break the cycle"),
         ({"from": {"model": "de"}}, "no corpus of `from` is bitext of en and fr"),
         ({"from": ["Bible"], "through": "tr"}, "has no archive en-tr"),
@@ -102,7 +102,7 @@ def test_two_languages_give_bitext_from_the_archives_that_there_are():
         ({"max_group": 1}, "max_group is 1, but must be at least 2"),
         (
             {"filters": {"similarity": {"enabled": True, "encoder": "results/en/model"}}},
-            "filters.similarity.encoder is results/en/model, which is trained on these very pairs, a circle",
+            "filters.similarity.encoder is results/en/model, which is trained on these very pairs, a cycle",
         ),
     ],
 )
@@ -120,7 +120,7 @@ def test_an_encoder_that_is_trained_on_the_mined_pairs_is_a_circle():
     pivot = {"encoder": "results/more/model", "min_cosine": 0.7}
     models = fr() | english(MINED, pivot=pivot)
     models["more"] = {"languages": ["en", "fr"], "corpora": ["Europarl", {"model": "en"}]}
-    said = "pivot.encoder is results/more/model, which is trained on these very pairs, a circle"
+    said = "pivot.encoder is results/more/model, which is trained on these very pairs, a cycle"
     assert said in message(models=models, corpora=CATALOGUE)
     models["en"]["pivot"] = {**pivot, "encoder": "results/fr/model"}
     assert config(models, corpora=CATALOGUE).model("en").parts[0].pivot["min_cosine"] == 0.7
@@ -146,7 +146,7 @@ def test_mined_pairs_are_published_if_their_licences_let_them(licence, said):
     else:
         with pytest.raises(ConfigError, match=re.escape(said)):
             check_publishable(made.model("en").parts[0], "models.en")
-    with pytest.raises(ConfigError, match="Europarl is not mined; what can be published is mined pairs"):
+    with pytest.raises(ConfigError, match="Europarl is not mined; only mined pairs can be published"):
         check_publishable(made.model("fr").parts[0], "models.fr")
 
 

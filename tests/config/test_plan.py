@@ -134,7 +134,7 @@ def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     assert "pairs: 600 read, about 564 trained on" in text and "unknown for" not in text
     assert "to fetch: 0.00 GB, and 4 file(s) of unknown size" in text  # not one's own
     text = plan(config, "more", tmp_path / "downloads")
-    assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so that all" in text
+    assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so the estimates" in text
     text = plan(config, "none", tmp_path / "downloads")
     assert "pairs, disk, memory and time: unknown" in text and "about 0" not in text and " read" not in text
     fetched.write_bytes(b"cut short")

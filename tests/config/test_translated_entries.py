@@ -108,11 +108,11 @@ def test_a_plan_counts_the_sample(tmp_path):
         ({"from": ["Bible"]}, "translated en: has no `encoder`, which scores each pair"),
         ({"from": ["Bible", "Bible"]}, "Bible.fr-en is in `from` twice"),
         ({"from": ["Bibel"]}, "Bibel is not a corpus of the config; did you mean Bible?"),
-        ({"from": {"model": "en"}}, "from en, whose corpora these are to be; break the cycle"),
+        ({"from": {"model": "en"}}, "from en, whose own corpora these would be; break the cycle"),
         ({"from": [{"translated": "en"}]}, "`from` lists bitext"),
         (
             {"encoder": "results/en/model"},
-            "encoder is results/en/model, which is trained on these very pairs, a circle",
+            "encoder is results/en/model, which is trained on these very pairs, a cycle",
         ),
     ],
 )

@@ -86,9 +86,9 @@ def test_a_generator_of_paraphrases_has_one_language():
         ({"languages": ["fr"], "corpora": ["Bible"]}, "translators.t.languages"),
         (
             {"languages": ["fr", "en"], "corpora": ["Bible"], "scores": "none"},
-            "t.scores: is for translators that are there",
+            "t.scores: is for existing translators",
         ),
-        ({"languages": ["fr", "en"], "command": "cat", "train": {}}, "t.train: is for translators that are trained"),
+        ({"languages": ["fr", "en"], "command": "cat", "train": {}}, "t.train: is for translators to train"),
         (
             {"languages": ["fr", "en"], "command": "cat", "ctranslate2": "x"},
             "translators.t: has ctranslate2 and command; write one of",

@@ -84,8 +84,8 @@ def test_an_extending_model_takes_them_over_and_may_leave_some_out():
         ({"w": {"dim": 2, "seeds": [1, 1]}}, "models.fr.variants.w.seeds is [1, 1], but has a duplicate item"),
         ({"psp": {"dim": 2}}, "models.fr.variants.psp: this is the name of the model's own settings"),
         ({"a/b": {"dim": 2}}, "models.fr.variants.a/b: not a usable name"),
-        ({"same": {"dim": 1024}}, "models.fr.variants.same: its settings are those of psp"),
-        ({"a": {"dim": 2}, "b": {"dim": 2}}, "models.fr.variants.b: its settings are those of a"),
+        ({"same": {"dim": 1024}}, "models.fr.variants.same: its settings equal those of psp"),
+        ({"a": {"dim": 2}, "b": {"dim": 2}}, "models.fr.variants.b: its settings equal those of a"),
     ],
 )
 def test_a_wrong_variant_gives_one_line_that_says_where(variants, words):

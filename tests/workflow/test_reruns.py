@@ -148,7 +148,7 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
     refused = copy_of_finished.run(EVAL, configs=configs, check=False)
     said = (
         "results/demo was made with config/config.yaml config/demo.yaml tiny.yaml, and this run, with "
-        "config/config.yaml config/demo.yaml other.yaml, would make it anew; use the same --configfile, give the model "
+        "config/config.yaml config/demo.yaml other.yaml, would remake it; use the same --configfile, give the model "
         "another name, or allow it: --config remake=demo"
     )
     assert refused.returncode == 1 and refused.output.count(said) == 1 and "Traceback" not in refused.output
@@ -163,7 +163,7 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
     )
     configs = ("config/demo.yaml", "tiny.yaml", "task.yaml")
     assert copy_of_finished.planned("results/demo/tasks/own.json", configs=configs) == {"added_task"}
-    assert "would make it anew" not in copy_of_finished.run("results/demo/tasks/own.json", configs=configs).output
+    assert "would remake it" not in copy_of_finished.run("results/demo/tasks/own.json", configs=configs).output
     # Allowed, it is made, and its files are noted.
     assert copy_of_finished.run(EVAL, "--config", "remake=demo", configs=("config/demo.yaml", "other.yaml"))
     assert (copy_of_finished.folder / "results/demo/configfiles.txt").read_text().split() == [

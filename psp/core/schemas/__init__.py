@@ -1,7 +1,7 @@
-"""The JSON files that psp writes: their types, and JSON Schemas (draft 2020-12) made of these.
+"""The JSON files that psp writes: their types, and JSON Schemas (draft 2020-12) generated from these.
 
-Each file has a type in a module beside this one, which says of each key what it holds, in which unit and limits; a
-schema is named after the stage that writes the file.
+Each file has a type in a module beside this one, which describes each key with its unit and limits; a schema is named
+after the stage that writes the file.
 """
 
 from __future__ import annotations

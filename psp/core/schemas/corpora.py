@@ -1,4 +1,4 @@
-"""What is downloaded or generated."""
+"""Downloaded or generated corpora."""
 
 from __future__ import annotations
 

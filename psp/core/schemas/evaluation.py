@@ -1,4 +1,4 @@
-"""What is made of scores."""
+"""Results computed from scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model's corpora hold, looked at before training."""
+"""The inspection of a model's corpora before training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stages that make pairs say of them."""
+"""The reports of the stages that make pairs."""
 
 from __future__ import annotations
 
@@ -191,8 +191,8 @@ class TranslationSettings(TypedDict, total=False):
     beam: Annotated[Positive, "hypotheses kept at each step"]
     length_penalty: Annotated[Amount, "power of the length in the comparison of hypotheses"]
     sampling: Annotated[Count, "0: beam search; else subwords among which one is drawn"]
-    seed: Annotated[Positive, "of sampling"]
-    temperature: Annotated[PositiveNumber, "of sampling"]
+    seed: Annotated[Positive, "seed of sampling"]
+    temperature: Annotated[PositiveNumber, "temperature of sampling"]
     max_tokens: Annotated[Positive, "subwords after which a line is cut"]
     compute_type: Annotated[Text, "the weights in memory, as CTranslate2 names them"]
     device: Annotated[Literal["cpu", "cuda"], "where it ran"]

@@ -1,4 +1,4 @@
-"""How models were trained, and the studies of trainings."""
+"""How models were trained, and studies of training runs."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ class StudyReport(TypedDict):
     format: Format
     model: ModelName
     pairs: Annotated[Several, "pairs that each training has"]
-    epochs: Annotated[Positive, "passes over them"]
+    epochs: Annotated[Positive, "passes over these pairs"]
     seeds: Annotated[list[Count], SOME, "the training seeds"]
     encoders: Annotated[list[str], SOME, "the encoders"]
     development: Annotated[str, "the STS set that all are scored on, development data"]

@@ -1,7 +1,7 @@
-"""What the types of JSON files are made of.
+"""The building blocks of the types of JSON files.
 
-A file is a ``TypedDict``, in which each key has a type with its limits and, as a text in ``Annotated``, a description
-for people. The types are for mypy, and JSON Schemas are made of them.
+A file is a ``TypedDict``, in which each key has a type with its limits and, as text in ``Annotated``, a description for
+people. mypy checks the types, and JSON Schemas are generated from them.
 """
 
 from __future__ import annotations

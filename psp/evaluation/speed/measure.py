@@ -1,6 +1,6 @@
 """Measure a model's embedding speed beside other systems, by the paper's protocol and end to end.
 
-Two figures, in sentences per second:
+It has two figures, in sentences per second:
 
 - *forward*, the paper's protocol (section 5): ids in, vectors out, excluding preprocessing; sentences sorted by length,
   in batches of 64.

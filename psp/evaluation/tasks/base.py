@@ -1,9 +1,9 @@
-"""The interface of evaluation tasks, those of every model and those that a config adds, and their registry.
+"""The interface of evaluation tasks, standard ones and those that a config adds, and their registry.
 
 A task reads one published test set (or the user's own files in that layout) and scores a system on it. Each metric has
 a 95% interval from the bootstrap over the set's items: resamples depend only on the task's name and the seed, so two
-systems are compared on the same resamples. What tells a set from another is the task's kind, its settings but the
-paths, and its files.
+systems are compared on the same resamples. A set is identified by the task's kind, its settings without the paths, and
+its files.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Margin-based mining (:mod:`psp.inference.search.bitext`), with its defaults. BUCC's protocol (Zweigenbaum et al., 2017)
 reports precision, recall and F1 of the set of pairs. They are given at the default threshold of ``psp mine``, which no
-gold pair has influenced, and at the threshold with the best F1 on this very set, which is what most papers print.
+gold pair has influenced, and at the threshold with the best F1 on this very set, as in most papers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BitextMining(Task):
         "languages": list_of(
             items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="source and target, such as [fr, en]"
         ),
-        "split": text("training", at_least=1, help="the part, as its files are named"),
+        "split": text("training", at_least=1, help="the part, as in the names of its files"),
     }
     metrics: ClassVar[Mapping[str, Measure]] = {
         "f1": Measure("harmonic mean of precision and recall", PERCENT),

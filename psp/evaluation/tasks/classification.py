@@ -1,9 +1,9 @@
 """Classification on frozen vectors: scikit-learn's logistic regression, by SentEval's protocol.
 
-A pair (u, v) enters as [|u - v|, u * v]. The regularisation is one of SentEval's six, C = 2^t for t from -2 to 3: the
-one with the best accuracy on the development part where the set has one, and otherwise over ten stratified folds of the
-training part. Sets without a test part (MR, CR, SUBJ, MPQA) are cross-validated in ten folds, each with such a choice
-of its own. Folds are those of scikit-learn's ``StratifiedKFold`` with SentEval's seed, 1111.
+A pair (u, v) enters as [|u - v|, u * v]. The regularisation is one of SentEval's six, C = 2^t for t from -2 to 3, with
+the best accuracy on the development part or, without one, over ten stratified folds of the training part. Sets without
+a test part (MR, CR, SUBJ, MPQA) are cross-validated in ten folds, each of which chooses its own C. Folds are those of
+scikit-learn's ``StratifiedKFold`` with SentEval's seed, 1111.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Classification(Task):
             help="the endings of polarity's two files, which are their labels",
         ),
         "encoding": choice(
-            "utf-8", ["utf-8", "cp1252", "latin-1"], help="of the files; MR and SUBJ as published are cp1252"
+            "utf-8", ["utf-8", "cp1252", "latin-1"], help="encoding of the files; MR and SUBJ as published are cp1252"
         ),
         "seed": integer(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
     }

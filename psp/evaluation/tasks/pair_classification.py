@@ -1,7 +1,7 @@
 """Pair classification: whether two sentences are paraphrases, by their cosine.
 
-Average precision needs no threshold. Accuracy does: it is chosen on the training part where there is one, and otherwise
-on the very set that is scored, as MTEB does, which flatters every system; the report says which.
+Average precision needs no threshold. Accuracy does: its threshold is chosen on the training part or, without one, on
+the scored set itself, as in MTEB, which flatters every system; the report says which.
 """
 
 from __future__ import annotations

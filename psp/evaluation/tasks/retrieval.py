@@ -1,8 +1,8 @@
-"""Retrieval of translations: for each sentence of a text, the nearest among those of its aligned translation.
+"""Retrieval of translations: for each sentence of a text, the nearest sentence of the aligned translation.
 
-In both directions, between any two languages. The error rate is that of Tatoeba's protocol (Artetxe and Schwenk, 2019);
-F1 is the one that MTEB reports, the mean over the right answers' classes, in which a sentence that is found by several
-queries has a lower precision. Ties go to the first candidate.
+It is scored in both directions, between any two languages. The error rate is that of Tatoeba's protocol (Artetxe and
+Schwenk, 2019); F1 is MTEB's, the mean over the right answers' classes, in which a sentence found by several queries has
+a lower precision. Ties go to the first candidate.
 """
 
 from __future__ import annotations

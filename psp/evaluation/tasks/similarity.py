@@ -1,7 +1,7 @@
 """Similarity: the correlation of a system's cosines with human judgements, on any file of scored pairs.
 
-One file is one data set. A folder is scored by both of the customs in use: the mean over its data sets (SemEval's
-reports before 2016, and the paper's), and the correlation over all pairs together.
+One file is one data set. A folder is scored in both usual ways: the mean over its data sets (SemEval's reports before
+2016, and the paper's), and the correlation over all pairs together.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Similarity(Task):
             at_least=2,
             at_most=2,
             null=True,
-            help="lowest and highest score, such as [0, 5]; others are an error; null: that of the layout",
+            help="lowest and highest score, such as [0, 5]; others are an error; null: the layout's",
         ),
     }
     metrics: ClassVar[Mapping[str, Measure]] = {

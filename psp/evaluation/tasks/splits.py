@@ -23,7 +23,7 @@ SEEDS = list_of(
     items={"type": "integer", "minimum": 0},
     at_least=1,
     distinct=True,
-    help="seeds of the initial weights and of the order of items; each is a training of its own",
+    help="seeds of the initial weights and of the order of items; each is a separate training run",
 )
 
 

@@ -34,7 +34,7 @@ class Tatoeba(Task):
     declared: ClassVar[Mapping[str, Setting]] = {
         "sets": table(
             values={"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-            help="by language its two files, that of its side and that of the English side",
+            help="for each language its two files: its own side and the English side",
         )
     }
     metrics: ClassVar[Mapping[str, Measure]] = {

@@ -1,9 +1,8 @@
 """Word similarity: Spearman's correlation of a system's similarities of words with human judgements.
 
-A word is scored as a text of its own: by a model of words its vector is its row of the embedding matrix, by a model of
-subwords the mean of its pieces'. A pair with a word that the system does not know has similarity 0, in ``all``; the
-part ``covered`` has the other pairs alone. What the system knows depends on its data, so ``covered`` compares systems
-on different pairs.
+A word is scored as a text of its own: in a model of words its vector is its row of the embedding matrix, in a model of
+subwords the mean over its pieces. In ``all``, a pair with an unknown word has similarity 0; the part ``covered`` leaves
+such pairs out. Known words depend on the system's data, so ``covered`` compares systems on different pairs.
 """
 
 from __future__ import annotations

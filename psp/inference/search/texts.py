@@ -1,6 +1,6 @@
 """Search and mining among texts in memory, for Python: ``psp.search`` and ``psp.mine``.
 
-``psp search`` and ``psp mine`` do the same with files, of any size, and with an index that is kept.
+``psp search`` and ``psp mine`` do the same with files of any size, and with a saved index.
 """
 
 from __future__ import annotations

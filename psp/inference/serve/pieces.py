@@ -1,9 +1,9 @@
 """Explain the cosine of two texts by the contribution of each piece.
 
 A text's vector is the mean of its n piece embeddings, so the cosine of a and b is the sum over a's pieces of
-``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces. Of a combination, it is the sum over its parts'
+``embedding · b / (n |a| |b|)``, and equally the sum over b's pieces. For a combination, it is the sum over its parts'
 pieces: a part of weight w adds its own cosine times w / (|a| |b|), where |a| and |b| are the joined vectors' lengths.
-Of parts that are not scaled, a piece adds ``embedding · b / (n |a| |b|)``, with the part's own b if they are
+In parts that are not scaled, a piece adds ``embedding · b / (n |a| |b|)``, with the part's own b if they are
 concatenated, and the sum if they are added.
 """
 

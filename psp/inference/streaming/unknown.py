@@ -1,4 +1,4 @@
-"""What share of a text a model does not know, said once at the end of a command."""
+"""The share of a text that a model does not know, reported once at the end of a command."""
 
 from __future__ import annotations
 

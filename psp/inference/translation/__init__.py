@@ -1,4 +1,4 @@
-"""Translators by one contract, and bitext turned into paraphrases with them."""
+"""Translators behind one interface, which turn bitext into paraphrases."""
 
 from psp.inference.translation.base import Hypothesis, Translator
 from psp.inference.translation.load import load_translator

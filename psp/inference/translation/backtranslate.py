@@ -1,8 +1,8 @@
 r"""Back-translation: bitext becomes paraphrases (ParaNMT-50M, section 3).
 
 One side of bitext is translated into the language of the other. Each pair gives a line ``reference \t translation \t
-score \t translation score``: the side that was there, the translation of the other, the cosine of the two by an
-encoder, and the translation's log-probability divided by its number of subwords.
+score \t translation score``: the side kept, the translation of the other, the cosine of the two by an encoder, and the
+translation's log-probability divided by its number of subwords.
 
 The work goes in blocks of 10,000 lines. Translations of a block are kept under its texts and the translator's identity,
 written whole: what is killed loses the block that it was at, and another model with the same entry, or another encoder

@@ -1,4 +1,4 @@
-"""The interface of translators: texts in, for each its best translations out, with their scores."""
+"""The interface of translators: texts in, the best translations of each out, with their scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shell command as a translator: sentences in, one a line, and a translation for each line out."""
+"""A shell command as a translator: one sentence per line in, its translation out."""
 
 from __future__ import annotations
 

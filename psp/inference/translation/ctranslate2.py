@@ -1,4 +1,4 @@
-"""CTranslate2 models as translators: those of its converters (OPUS-MT, Marian, OpenNMT), and those trained here."""
+"""CTranslate2 models as translators: converted ones (OPUS-MT, Marian, OpenNMT), and those that psp trains."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Paraphrases of sentences, by a translator from a language into itself (ParaNMT-50M, section 6).
 
-The translator's hypotheses are ordered by what they keep of the meaning, less what they keep of the wording: the cosine
-to the sentence by an encoder, minus a weight times the share of word trigrams that both have.
+The translator's hypotheses are ordered by how much of the meaning they keep, minus how much of the wording: the cosine
+to the sentence by an encoder, minus a weight times the share of common word trigrams.
 """
 
 from __future__ import annotations

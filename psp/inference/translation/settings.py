@@ -1,4 +1,4 @@
-"""The search settings of translators, as an entry of the block ``translators`` has them."""
+"""The search settings of translators, in an entry of the block ``translators``."""
 
 from __future__ import annotations
 
@@ -13,49 +13,50 @@ SEARCH: Mapping[str, Setting] = {
     "length_penalty": number(
         1.0,
         at_least=0,
-        help="hypotheses are compared by log-probability divided by length to this power; 1: by the mean of a subword",
+        help="hypotheses are compared by log-probability divided by length to this power; 1: by the mean over subwords",
     ),
     "sampling": integer(
         0, at_least=0, help="0: beam search; k: each subword is drawn among the k most likely, and `beam` must be 1"
     ),
-    "seed": integer(1, at_least=1, help="of sampling"),
-    "temperature": number(1.0, above=0, help="of sampling: below 1, likely subwords become likelier"),
-    "max_tokens": integer(256, at_least=1, help="longer sources are cut to so many subwords, and counted"),
-    "batch_tokens": integer(4096, at_least=1, help="subwords translated at a time; memory and speed"),
+    "seed": integer(1, at_least=1, help="seed of sampling"),
+    "temperature": number(1.0, above=0, help="sampling temperature: below 1, likely subwords become likelier"),
+    "max_tokens": integer(256, at_least=1, help="longer sources are truncated to this many subwords, and counted"),
+    "batch_tokens": integer(4096, at_least=1, help="subwords translated at a time; affects memory and speed"),
     "compute_type": choice(
         "int8",
         ["int8", "int8_float32", "int16", "float32", "float16", "bfloat16"],
-        help="the weights in memory, as CTranslate2 names them",
+        help="type of the weights in memory, as CTranslate2 names it",
     ),
-    "device": choice("cpu", ["cpu", "cuda"], help="where it runs"),
+    "device": choice("cpu", ["cpu", "cuda"], help="the device to run on"),
     "source_prefix": list_of(
         [], items={"type": "string", "minLength": 1},
-        help="subwords before each source, such as [\">>fra<<\"] for a model of several languages",
+        help="subwords before each source, such as [\">>fra<<\"] for a multilingual model",
     ),
     "target_prefix": list_of(
         [], items={"type": "string", "minLength": 1},
-        help="subwords that each translation begins with, such as [fra_Latn]; left out of it",
+        help="subwords with which each translation begins, such as [fra_Latn]; removed from it",
     ),
 }  # fmt: skip
 
 CTRANSLATE2: Mapping[str, Setting] = {
-    "ctranslate2": text(at_least=1, help="a folder with a CTranslate2 model, of any of its converters"),
+    "ctranslate2": text(at_least=1, help="a folder with a CTranslate2 model, from any of its converters"),
     "sentencepiece": text(
         None, null=True,
         help="its sentencepiece model; null: `source.spm` and `target.spm`, or `sentencepiece.model`, in the folder",
     ),
-    "target_sentencepiece": text(None, null=True, help="that of the translations, if they have another"),
+    "target_sentencepiece": text(None, null=True, help="sentencepiece model of the translations, if they have another"),
     **SEARCH,
 }  # fmt: skip
 
 COMMAND: Mapping[str, Setting] = {
     "command": text(
-        at_least=1, help="a shell command that reads sentences, one a line, and writes a translation for each"
+        at_least=1, help="a shell command that reads sentences, one per line, and writes a translation of each"
     ),
     "scores": choice(
         "none",
         ["none", "column"],
-        help="column: it writes `translation \\t score`, the log-probability divided by the number of subwords",
+        help="column: the command writes `translation \\t score`, the log-probability divided by the number of "
+        "subwords",
     ),
 }
 
@@ -67,14 +68,12 @@ BACKTRANSLATE = Section(
             at_least=1,
             null=True,
             help="gives each pair its score, the cosine of its sides: as for the filter `similarity`; null: the model "
-            "that the bitext is taken from, if `from` names one",
+            "that `from` names, if it names one",
         ),
         "sample": integer(
             None, at_least=1, null=True, help="lines of the bitext to translate, chosen at random; null: all"
         ),
-        "threads": integer(
-            2, at_least=1, inert=True, help="threads of the translator; a command has as many as it takes"
-        ),
+        "threads": integer(2, at_least=1, inert=True, help="threads of the translator; a command chooses its own"),
     },
 )
 

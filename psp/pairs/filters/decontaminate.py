@@ -45,8 +45,8 @@ class DecontaminateFilter(Filter):
             ["sts", "tatoeba", "files", "development"],
             items={"type": "string", "enum": ["sts", "tatoeba", "files", "development", "tasks"]},
             distinct=True,
-            help="the sets: those of the block `evaluate` (tasks: its `tasks`), and of `development`; of sets that are "
-            "left out the overlap with training remains",
+            help="the sets: those of the block `evaluate` (tasks: its `tasks`), and of `development`; sets that are "
+            "left out may overlap with training",
         ),
     }
 

@@ -156,8 +156,8 @@ class LanguageFilter(Filter):
             BOTH,
             [BOTH, LID, SCORES],
             recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), LID),
-            help="evidence: both: py3langid, and fastText's lid.176 about the lines that it does not settle; or one of "
-            "them alone",
+            help="evidence: both: py3langid, and fastText's lid.176 for the lines that py3langid leaves open; or one "
+            "of them alone",
         ),
         "gap": number(
             14,

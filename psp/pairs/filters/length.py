@@ -34,7 +34,7 @@ class LengthFilter(Filter):
         "tokens": choice(
             "spaces",
             ["spaces", "words"],
-            help="what is counted: whatever white space separates, or words, without punctuation",
+            help="what to count: anything between white space, or words, without punctuation",
         ),
         "min": integer(3, at_least=0, help="minimum tokens per side"),
         "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),

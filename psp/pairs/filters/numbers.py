@@ -1,6 +1,7 @@
-"""Drop pairs whose sides do not have the same numbers, which paraphrases keep and embeddings blur.
+"""Drop pairs whose sides differ in their numbers, which paraphrases keep and embeddings blur.
 
-On by default for mined pairs only (docs/data.md): bitext writes numbers out on one side, or in another way, too often.
+It is on by default only for mined pairs (docs/data.md): bitext too often spells numbers out or formats them
+differently.
 """
 
 from __future__ import annotations

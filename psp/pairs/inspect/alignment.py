@@ -1,9 +1,9 @@
-"""Do the two sides of a corpus belong together? Told from words alone: no encoder, no dictionary, any two languages.
+"""Decide from words alone whether the sides of a corpus are translations: no encoder, no dictionary, any languages.
 
-Words that stand for one another occur in the same pairs. How often, is counted in the samples of all corpora of two
-languages; then each pair is compared with itself after its target was exchanged for another of the same length. In
-correct pairs, the own target has more words that go with the source's: in the sample's corpora of five languages in 95
-to 100 of 100 pairs. Where nothing belongs together, in 50.
+Words that translate one another occur in the same pairs. Their counts come from the samples of all corpora of two
+languages; then each pair is compared with its source beside another target of the same length. In correct pairs, the
+own target has more words that go with the source's: in the sample's corpora of five languages, in 95 to 100 of 100
+pairs. In wrong pairs, in 50.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the texts of a sample are like: words, scripts, languages, digits, copies, vowel marks; and filters on them."""
+"""Describe the texts of a sample: words, scripts, languages, digits, copies, vowel marks; and run filters on them."""
 
 from __future__ import annotations
 

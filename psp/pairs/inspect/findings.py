@@ -1,4 +1,4 @@
-"""What a person should look at before training, each with its figure and the threshold that it passed.
+"""What a person should look at before training, each with its figure and the threshold that it exceeds.
 
 The thresholds were measured on real corpora (:data:`LIMITS`): sound ones stay well below them.
 """

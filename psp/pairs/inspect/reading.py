@@ -1,7 +1,7 @@
-"""Read a corpus once: count what needs all of it, and keep a random sample of pairs, in bounded memory.
+"""Read a corpus once, in bounded memory: count over all of it, and keep a random sample of pairs.
 
-26M pairs take as much memory as 100,000: counts are histograms, and duplicates are counted among the pairs whose hashes
-lie in a part of all hashes that shrinks as the corpus grows.
+26M pairs take as much memory as 100,000: counts are histograms, and duplicates are counted among the pairs in a range
+of hashes that shrinks as the corpus grows.
 """
 
 from __future__ import annotations

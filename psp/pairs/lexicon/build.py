@@ -1,10 +1,10 @@
-r"""Make a lexicon: words that stand for one another in the two sides of pairs, with their mutual information.
+r"""Make a lexicon: words that match across the two sides of pairs, with their mutual information.
 
-Of paraphrases (one language), ``lexicon.tsv`` has for each pair of words ``u \t v \t count \t cross \t adjusted``, u
-before v by code points, the highest adjusted PMI first (:mod:`psp.pairs.lexicon.pmi`). Of bitext it is a translation
-lexicon, ``u \t v \t count \t cross``, u of the source and v of the target language, by PMI. It has no adjusted PMI: the
-words of two languages share no sentence. The first line names the columns. All counts are exact, so neither the order
-of the pairs nor how the counting is divided changes a byte.
+For paraphrases (one language), ``lexicon.tsv`` has for each pair of words ``u \t v \t count \t cross \t adjusted``, u
+before v by code points, the highest adjusted PMI first (:mod:`psp.pairs.lexicon.pmi`). For bitext it is a translation
+lexicon, ``u \t v \t count \t cross``, with u in the source and v in the target language, by PMI. It has no adjusted
+PMI, since words of two languages share no sentence. The first line names the columns. All counts are exact, so neither
+the order of the pairs nor how the counting is divided changes a byte.
 
 In memory are the words that occur ``min_count`` times, up to a million counts of others (200 MB) and then, instead of
 these, the counters and the table (450 MB) and 2 million pairs of words at a time (250 MB); on disk 4 bytes for each

@@ -2,7 +2,7 @@
 
 With n pairs of paraphrases there are 2n ordered pairs of a sentence and its paraphrase. c(u, v) counts those with u in
 the sentence and v in the paraphrase, so c is symmetric; f(u) counts the sentences that hold u, of both sides, 2n in
-all. Chance would give e = f(u) f(v) / 2n. Of bitext there is one order, and c, f and e are over its n pairs.
+all. Chance would give e = f(u) f(v) / 2n. Bitext has one order, and c, f and e are over its n pairs.
 
 Within sentences, references and translations are counted apart: w(u, v) sentences hold both words, chance would give
 f(u) f(v) / n. The two figures are averaged.

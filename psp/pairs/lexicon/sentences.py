@@ -1,8 +1,8 @@
-"""The sentences that a lexicon is counted in: which pairs are taken, their words, and the file of word numbers.
+"""The sentences in which a lexicon is counted: the pairs used, their words, and the file of word numbers.
 
-A sentence enters as the set of its words: how often a word stands in it does not matter (type counts). Words are the
-runs of letters and digits of :func:`psp.text.word_tokenizer.split_words`, lower-cased; punctuation marks count towards
-the length of a sentence, and are no words.
+A sentence counts as the set of its words, no matter how often a word occurs in it (type counts). Words are the runs of
+letters and digits of :func:`psp.text.word_tokenizer.split_words`, lower-cased; punctuation marks count towards the
+length of a sentence, but are not words.
 """
 
 from __future__ import annotations

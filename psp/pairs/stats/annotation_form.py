@@ -1,9 +1,9 @@
-r"""Forms on which people judge pairs, and what their labels say.
+r"""Forms on which people judge pairs, and statistics of their labels.
 
 A form (the sheet of `psp stats --sheet`) is a file of tab-separated columns ``id reference translation paraphrase
-fluency``, UTF-8, with quotes where a cell needs them (RFC 4180): spreadsheet programs read it. It does not tell the
-score, nor its range: annotators should not see what they check. Rows are in the order of their ids, which are hashes:
-ranges are mixed.
+fluency``, UTF-8, with quotes where a cell needs them (RFC 4180), which spreadsheet programs read. It shows neither the
+score nor its range, since annotators should not see what they check. Rows are in the order of their ids, which are
+hashes, so ranges are mixed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lengths, IDF, unigram entropy and overlap of sentences.
 
-Words are those of :func:`psp.text.words.words` in lower case, in which each punctuation mark is a word too: as in the
-tokenised text that the paper counts.
+Words are those of :func:`psp.text.words.words` in lower case, where each punctuation mark is a word too, as in the
+paper's tokenised text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constituent trees in brackets, one a line: the top two levels of each, whose entropy tells how varied syntax is."""
+"""Bracketed constituent trees, one per line: their top two levels, whose entropy measures how varied syntax is."""
 
 from __future__ import annotations
 

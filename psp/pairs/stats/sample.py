@@ -1,8 +1,7 @@
 """Read a corpus once: count its pairs by score, and draw pairs by a seed, in bounded memory.
 
-A draw keeps the distinct pairs with the smallest seeded hashes. So any distinct pair is as likely as any other, a pair
-that stands in the corpus a million times counts once, and neither the order of the lines nor their division into files
-makes a difference.
+A draw keeps the distinct pairs with the smallest seeded hashes. So every distinct pair is equally likely, a pair that
+occurs a million times counts once, and neither the order of the lines nor their division into files matters.
 """
 
 from __future__ import annotations

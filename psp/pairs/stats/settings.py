@@ -22,19 +22,19 @@ SECTION = Section(
             at_least=2,
             help="the ends of the ranges of scores, in ascending order; a range holds its upper end, not its lower one",
         ),
-        "samples": integer(3, at_least=0, at_most=1000, help="pairs of each range that the report shows"),
-        "sheet": integer(100, at_least=1, help="pairs of each range on the sheet for annotators"),
+        "samples": integer(3, at_least=0, at_most=1000, help="pairs of each range to show in the report"),
+        "sheet": integer(100, at_least=1, help="pairs of each range to put on the sheet for annotators"),
         "labels": list_of(
             [],
             items=text(at_least=1, noun="a file"),
             distinct=True,
-            help="sheets that annotators have filled, one each: their labels are counted, and how far they agree",
+            help="filled sheets, one per annotator: their labels and agreement are counted",
         ),
         "idf_from": table(
             {},
             values=text(at_least=1, noun="a file"),
-            help="for a language, a file of sentences, one a line, from which its IDF is taken; otherwise from the "
-            "sample itself",
+            help="for each language, a file of sentences, one per line, to take the IDF from; default: the sample "
+            "itself",
         ),
     },
     inert=True,

@@ -1,1 +1,1 @@
-"""Encoders that are trained: ids in, one vector a sentence out."""
+"""Trainable encoders: ids in, one vector per sentence out."""

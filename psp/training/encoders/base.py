@@ -1,4 +1,4 @@
-"""What training asks of an encoder: ids in, one vector a sentence out, and in the end a model."""
+"""The interface of trainable encoders: ids in, one vector per sentence out, and in the end a model."""
 
 from __future__ import annotations
 

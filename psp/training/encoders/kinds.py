@@ -1,6 +1,6 @@
-"""The registry of encoders: how each kind is made, and which optimiser it takes for which parameters.
+"""The registry of encoders: how to make each kind, and which optimiser its parameters take.
 
-A kind is a file of its own in this folder, and an entry here; nothing heavy is imported before an encoder is made.
+Each kind has a file in this folder and an entry here; nothing heavy is imported before an encoder is made.
 """
 
 from __future__ import annotations

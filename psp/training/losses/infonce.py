@@ -1,9 +1,9 @@
 """Symmetric InfoNCE with an additive margin: every other pair of the mini-batch is a negative.
 
 For a source, the candidates are the targets of the mini-batch; its own target's cosine is lowered by the margin before
-the softmax, and so has to win by that much. Targets choose among sources likewise. Where the margin loss of the paper
-has one negative for a sentence, which has to be mined from a mega-batch, this has all that the mini-batch holds. Mined
-sentences may be candidates beside them (:mod:`psp.training.negatives.candidates`).
+the softmax, and so has to win by that much. Targets choose among sources likewise. The paper's margin loss has one
+negative per sentence, mined from a mega-batch; this loss has all that the mini-batch holds. Mined sentences may be
+candidates beside them (:mod:`psp.training.negatives.candidates`).
 """
 
 from __future__ import annotations

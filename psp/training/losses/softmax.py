@@ -1,7 +1,7 @@
 """The softmaxes of both directions over one matrix of cosines, and their slope, in three compiled passes.
 
-For the CPU, in float32. As torch's operations, each over the whole matrix, they took three times as long for 512 pairs,
-of which most was the waking of threads.
+For the CPU, in float32. torch's operations, each over the whole matrix, took three times as long for 512 pairs, mostly
+to wake threads.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Losses by which a model learns a teacher's cosines, beside the objective of its pairs or instead of it.
+"""Losses that teach a model a teacher's cosines, beside the objective of its pairs or instead of it.
 
-The student's vectors need neither the teacher's length nor its space: what is learnt is how near sentences are to one
-another. Each sentence of a group is compared with all others, never with itself, whose cosine of 1 says nothing and
-would take most of a softmax.
+The student's vectors need neither the teacher's length nor its space: it learns how near sentences are to one another.
+Each sentence of a group is compared with all others, but not with itself, whose cosine of 1 says nothing and would
+dominate a softmax.
 
 A group is a mini-batch's sentences (``kl``), or neighbourhoods (``neighbours-kl``, ``neighbours-mse``): random
-sentences, and with each some of its nearest by the teacher. Random sentences have next to nothing in common, so that
-their cosines teach coarse differences only; between neighbours lie the fine ones.
+sentences, each with some of its nearest by the teacher. Random sentences have little in common, so their cosines teach
+only coarse differences; those of neighbours teach fine ones.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Hard negatives: which sentences may be one, and which is nearest."""
+"""Hard negatives: which sentences are allowed, and which of them is nearest."""

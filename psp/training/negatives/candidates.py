@@ -1,7 +1,7 @@
 """The negatives of a mini-batch under InfoNCE.
 
-A source's candidates are the mini-batch's targets and, where negatives were mined, those of all its sources: a sentence
-that is hard for one anchor is often hard for others too, and its vector is there anyway. Likewise for targets.
+A source's candidates are the mini-batch's targets and, if negatives were mined, those of all its sources: a sentence
+that is hard for one anchor is often hard for others too, and its vector is computed anyway. Likewise for targets.
 """
 
 from __future__ import annotations

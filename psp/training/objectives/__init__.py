@@ -1,8 +1,8 @@
-"""Training objectives: each is one class in one file, and says all that psp asks of it.
+"""Training objectives: each is one self-describing class in one file.
 
-To add one, add a file here and run ``make settings``: every module of this folder is loaded where the config is read,
-so it imports torch in its methods. ``tests/training/pairwise_sigmoid.py`` is a complete example, with parameters of its
-own. An objective whose gradient is written by hand has it in :mod:`psp.training.losses`, as both that are here have.
+To add one, add a file here and run ``make settings``: reading the config loads every module of this folder, so they
+import torch in their methods. ``tests/training/pairwise_sigmoid.py`` is a complete example, with parameters of its own.
+Gradients written by hand, as for both objectives here, are in :mod:`psp.training.losses`.
 """
 
 import importlib

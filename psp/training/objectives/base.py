@@ -1,7 +1,6 @@
 """The interface of training objectives, and their registry.
 
-Checking a config, planning and tuning ask here, and need no torch for it: an objective's module imports torch where it
-computes.
+Checking a config, planning and tuning use this without torch: an objective's module imports torch where it computes.
 """
 
 from __future__ import annotations

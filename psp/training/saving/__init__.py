@@ -1,1 +1,1 @@
-"""What training writes on the way: checkpoints, metrics, weight snapshots."""
+"""What training writes as it goes: checkpoints, metrics, weight snapshots."""

@@ -1,4 +1,4 @@
-"""What training writes while it runs: rows that a killed run leaves readable, and nothing of the clock among them.
+"""Metrics written during training: rows that stay readable after a kill and do not depend on the clock.
 
 ``metrics.csv`` and ``dev.csv`` are the same for the same input, settings, seed and threads, whether or not training was
 resumed; rates and seconds go to ``timing.csv`` and to TensorBoard's files, which are never compared.

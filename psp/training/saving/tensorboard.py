@@ -1,7 +1,7 @@
 """TensorBoard event files: training's metrics, live (``tensorboard --logdir results/fr/train``).
 
-The names that are written are ``train/loss``, ``train/megabatch``, ``train/learning_rate``, ``train/pairs_per_second``
-and ``dev/<score>``. Event files hold the time of each point, and so are never compared.
+The names written are ``train/loss``, ``train/megabatch``, ``train/learning_rate``, ``train/pairs_per_second`` and
+``dev/<score>``. Event files hold the time of each point, and so are never compared.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Snapshots of weights, kept on disk: the best so far, or an average, would take as much memory again as the model."""
+"""Snapshots of weights, kept on disk: in memory, the best weights or an average would take as much again as the
+model."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class TeacherSettings(CheckedSettings):
             at_least=1,
             distinct=True,
             null=True,
-            help="languages that the teacher knows; null: what is known of it (those by name, psp models)",
+            help="languages that the teacher knows; null: those that psp knows (for named encoders and psp models)",
         )
     )
     sentences: int | None = declare(
@@ -55,16 +55,17 @@ class TeacherSettings(CheckedSettings):
         choice(
             "float32",
             ["float32", "bfloat16"],
-            help="bfloat16: an encoder in torch computes in it, in less time where the hardware multiplies it; others "
-            "do not change",
+            help="bfloat16: encoders in torch compute in it, faster on hardware with bfloat16 instructions; no effect "
+            "on others",
         )
     )
     loss: str = declare(
         choice(
             "neighbours-kl",
             [*LOSSES],
-            help="the teacher's cosines are learnt: kl, those among a mini-batch's sentences, as a softmax for each; "
-            "neighbours-kl, those among neighbourhoods, likewise; neighbours-mse, those by their squared differences",
+            help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax for each "
+            "sentence; neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared "
+            "differences",
         )
     )
     weight: float = declare(
@@ -72,21 +73,27 @@ class TeacherSettings(CheckedSettings):
             0.5,
             above=0,
             at_most=1,
-            help="the teacher's share of the loss; the rest is `train.objective`'s. 1: pairs are not learnt from, and "
-            "a model of text alone needs it",
+            help="the teacher's share of the loss; `train.objective` has the rest. 1: ignore pairs, which a model of "
+            "plain text needs",
         )
     )
     scale: float = declare(
         number(
-            10, above=0, help="cosines are multiplied by it before the softmax; squared differences by half its square"
+            10,
+            above=0,
+            help="factor of the cosines before the softmax; half its square is the factor of squared differences",
         )
     )
     centres: int = declare(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
     neighbours: int = declare(
-        integer(15, at_least=1, help="nearest sentences, by the teacher, that come with each of them")
+        integer(15, at_least=1, help="nearest sentences, by the teacher, that accompany each centre")
     )
     among: int = declare(
-        integer(33, at_least=1, help="how many of the nearest these are drawn from at random; at least `neighbours`")
+        integer(
+            33,
+            at_least=1,
+            help="number of nearest sentences from which the neighbours are drawn at random; at least `neighbours`",
+        )
     )
 
     def __post_init__(self) -> None:

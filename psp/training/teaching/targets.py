@@ -1,4 +1,4 @@
-"""What a teacher has to say of a store's sentences, as the rule ``teach`` writes it: a safetensors file.
+"""A teacher's vectors of a store's sentences, in the safetensors file that the rule ``teach`` writes.
 
 | tensor | type | shape | what |
 |---|---|---|---|

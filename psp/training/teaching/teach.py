@@ -1,12 +1,11 @@
-"""Embed the sentences of a model's pairs by a teacher, once.
+"""Embed the sentences of a model's pairs with a teacher, once.
 
-The teacher's vectors are kept in blocks of :data:`BLOCK` sentences, which are files that never change, named by the
-hash of the teacher and of their sentences. A run that was stopped or killed goes on after its last block, and all
-models with that teacher and text share the blocks. Which sentences share a block depends on the text alone, not on what
-was embedded before, since an encoder's last digits may depend on what it embeds together: so a killed run, a second
-model and a run without blocks give the same bytes.
+The teacher's vectors are kept in blocks of :data:`BLOCK` sentences: files that never change, named by the hash of the
+teacher and of their sentences. A stopped or killed run resumes after its last block, and all models with that teacher
+and text share the blocks. The text alone decides which sentences share a block, since an encoder's last digits may
+depend on what it embeds together: so a killed run, a second model and a run without blocks give the same bytes.
 
-Sentences are in the order of their hashes, a random one; any beginning of it is a fair sample of the text.
+Sentences are in the order of their hashes, a random one, so the first ones are a fair sample of the text.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A transformer trained on pairs by sentence-transformers' own trainer (Dadas 2022, section 2).
 
-Its text is read in its own case and unsegmented, as the base's tokenizer wants it. What comes out is a model's folder
+It reads text in its original case and unsegmented, as the base's tokenizer expects, and writes a model's folder
 (:mod:`psp.models.transformer`). The libraries are imported when training begins.
 """
 

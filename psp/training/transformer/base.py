@@ -1,4 +1,4 @@
-"""The transformer that training begins with: found, checked and given a pooling."""
+"""Find and check the transformer from which training starts, and add a pooling."""
 
 from __future__ import annotations
 

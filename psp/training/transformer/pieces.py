@@ -1,7 +1,7 @@
-"""A mini-batch goes through the transformer in pieces of texts of like length, so that little of it is padding.
+"""Send a mini-batch through the transformer in pieces of texts of similar length, so that there is little padding.
 
-The library pads a mini-batch to its longest text: of the mined Polish pairs, whose texts have 20 tokens on average, to
-95. A CPU computes as long for padding as for text; a GPU is better served by one large product.
+The library pads a mini-batch to its longest text: for the mined Polish pairs, whose texts have 20 tokens on average, to
+95. A CPU takes as long for padding as for text; for a GPU one large product is better.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class TransformerSettings(CheckedSettings):
             64,
             at_least=2,
             recipes={"dadas": 64},
-            help="pairs per mini-batch, of all processes together; no text stands in one twice",
+            help="pairs per mini-batch, over all processes; no text occurs twice in a mini-batch",
         )
     )
     epochs: int = declare(integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
@@ -61,7 +61,13 @@ class TransformerSettings(CheckedSettings):
         )
     )
     warmup: float = declare(
-        number(0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training during which it rises from 0")
+        number(
+            0.1,
+            at_least=0,
+            below=1,
+            recipes={"dadas": 0.1},
+            help="share of training during which the learning rate rises from 0",
+        )
     )
     scale: float = declare(
         number(
@@ -77,15 +83,15 @@ class TransformerSettings(CheckedSettings):
             "both",
             ["both", "source"],
             recipes={"dadas": "source"},
-            help="source: targets are ranked for each source; both: sources for each target too, and the two losses "
-            "averaged",
+            help="source: rank the targets for each source; both: also the sources for each target, and average the "
+            "two losses",
         )
     )
     distance: str = declare(
         choice(
             "cosine",
             ["cosine", "mse", "l2"],
-            help="with a `teacher`: the loss instead of ranking, how far a text's vector is from the teacher's",
+            help="with a `teacher`: the loss that replaces ranking, the distance of a text's vector from the teacher's",
         )
     )
     max_length: int = declare(
@@ -94,7 +100,7 @@ class TransformerSettings(CheckedSettings):
             at_least=4,
             recipes={"dadas": 512},
             unstated=["dadas"],  # not set, so that of its base
-            help="tokens of a text that are read, at most as many as the base can; the rest is cut",
+            help="tokens of a text that are read, up to the base's own limit; the rest is cut",
         )
     )
     cached: int | None = declare(
@@ -102,8 +108,8 @@ class TransformerSettings(CheckedSettings):
             None,
             at_least=1,
             null=True,
-            help="texts that go through the transformer at a time, for batches that do not fit into memory "
-            "(the library's CachedMultipleNegativesRankingLoss); null: a whole batch",
+            help="texts that go through the transformer at a time, for mini-batches that do not fit into memory (the "
+            "library's CachedMultipleNegativesRankingLoss); null: a whole mini-batch",
         )
     )
     precision: str = declare(
@@ -111,7 +117,7 @@ class TransformerSettings(CheckedSettings):
             "float32",
             ["float32", "bfloat16"],
             recipes={"dadas": "bfloat16"},  # mixed precision; the paper's is float16, on a GPU
-            help="bfloat16: products are computed in it, in less time where the hardware multiplies it; weights stay "
+            help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay "
             "float32",
         )
     )
@@ -131,7 +137,7 @@ class TransformerSettings(CheckedSettings):
             at_least=1,
             null=True,
             inert=True,
-            help="mini-batches between two checkpoints, from which a killed training goes on; null for none",
+            help="mini-batches between two checkpoints, from which a killed training run resumes; null for none",
         )
     )
 
@@ -179,8 +185,8 @@ JOB = {
         0,
         at_least=0,
         inert=True,
-        help="GPUs of one machine that share each mini-batch, a process each, requested from a cluster; 0: one, if "
-        "there is any, and none is requested",
+        help="GPUs of one machine that share each mini-batch, one process each, requested from a cluster; 0: request "
+        "none, but use one if there is any",
     ),
 }
 #: The block in a config.

@@ -1,7 +1,7 @@
-"""Sentence-transformers' trainer, as :class:`psp.training.transformer.TransformerTraining` wants it.
+"""Sentence-transformers' trainer, for :class:`psp.training.transformer.TransformerTraining`.
 
-The training loop, loss, sampler, schedule and checkpoints are the library's. What is ours: nothing goes to a network or
-to the screen, no model card is made, the development score is taken, and only whole checkpoints are gone on from.
+The training loop, loss, sampler, schedule and checkpoints are the library's. Ours differs in this: it writes nothing to
+a network or the screen, makes no model card, computes the validation score, and resumes only from whole checkpoints.
 """
 
 from __future__ import annotations

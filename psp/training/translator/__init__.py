@@ -1,6 +1,6 @@
-"""A translator of one's own: a small transformer trained from bitext on a CPU, and exported for CTranslate2.
+"""Train a translator: a small transformer trained on bitext on a CPU, and exported for CTranslate2.
 
-Text is read and written in its own case and unsegmented. What comes out is a folder (``export``) and a report with
+Text is read and written in its original case and unsegmented. The output is a folder (``export``) and a report with
 BLEU and chrF on sentences that training has not read (:mod:`psp.pairs.translator_heldout`). The libraries are imported
 when training begins.
 """

@@ -1,4 +1,4 @@
-"""Pairs as ids of subwords, in files that are mapped into memory, and batches of sentences of one length."""
+"""Pairs as subword ids in memory-mapped files, and batches of sentences of equal length."""
 
 from __future__ import annotations
 

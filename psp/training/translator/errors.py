@@ -1,4 +1,4 @@
-"""Put errors of case, spelling and spacing into sentences, as people make them: for a canonicaliser to learn from."""
+"""Put human-like errors of case, spelling and spacing into sentences, to train a canonicaliser."""
 
 from __future__ import annotations
 

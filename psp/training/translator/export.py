@@ -1,6 +1,6 @@
-"""A trained translator as a folder that CTranslate2 decodes.
+"""Write a trained translator as a folder that CTranslate2 decodes.
 
-``ctranslate2/`` is CTranslate2's own format, its weights float32: it computes in int8 if it is loaded so
+``ctranslate2/`` is CTranslate2's own format, with float32 weights; it computes in int8 if loaded that way
 (``ctranslate2.Translator(folder, compute_type="int8")``). Beside it are the sentencepiece model of both sides,
 config.json, and the same weights as ``model.safetensors`` by torch's names.
 """

@@ -1,8 +1,8 @@
 """A small encoder-decoder transformer for translation, in torch (Vaswani et al. 2017, but norms come first).
 
 Layouts are those of CTranslate2's ``TransformerSpec`` (queries, keys and values in one matrix), so that the export
-copies matrices as they are. Dropout falls on vectors and on what sublayers add, not on attention weights: then torch's
-fused attention can be used.
+copies matrices unchanged. Dropout applies to vectors and to sublayers' outputs, not to attention weights, so that
+torch's fused attention can be used.
 """
 
 from __future__ import annotations

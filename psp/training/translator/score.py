@@ -1,4 +1,4 @@
-"""BLEU and chrF of translations, by sacrebleu, and what else is wrong with them."""
+"""sacrebleu's BLEU and chrF of translations, and counts of their other faults."""
 
 from __future__ import annotations
 

@@ -39,16 +39,16 @@ class TranslatorSettings(CheckedSettings):
     share_vectors: bool = declare(
         boolean(True, help="one embedding matrix for source, target and output; false: one for each")
     )
-    dropout: float = declare(number(0.1, at_least=0, below=1, help="share of values left out in training"))
+    dropout: float = declare(number(0.1, at_least=0, below=1, help="share of values dropped in training"))
     label_smoothing: float = declare(
-        number(0.1, at_least=0, below=1, help="share of a target's probability that all pieces have in equal parts")
+        number(0.1, at_least=0, below=1, help="share of a target's probability that is spread evenly over all pieces")
     )
     precision: str = declare(
         choice(
             "bfloat16",
             ["bfloat16", "float32"],
-            help="bfloat16: products are computed in it, in less time where the hardware multiplies it; weights stay "
-            "float32. Processors without that (avx512_bf16 or amx_bf16 in /proc/cpuinfo) are faster with float32",
+            help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay "
+            "float32. Processors without them (avx512_bf16 or amx_bf16 in /proc/cpuinfo) are faster with float32",
         )
     )
     max_tokens: int = declare(
@@ -56,7 +56,8 @@ class TranslatorSettings(CheckedSettings):
             128,
             at_least=4,
             at_most=1000,
-            help="subwords of a sentence that are read, in training and for scores; the rest is cut off, and counted",
+            help="subwords of a sentence that are read, in training and for scores; longer sentences are truncated and "
+            "counted",
         )
     )
     errors: float = declare(
@@ -64,28 +65,28 @@ class TranslatorSettings(CheckedSettings):
             0.0,
             at_least=0,
             at_most=1,
-            help="share of the pairs of training whose source gets errors of case, spelling and spacing; from a "
-            "language into itself it is the target with errors, so that a canonicaliser learns to take them out",
+            help="share of the training pairs whose source gets errors of case, spelling and spacing; for a language "
+            "into itself, the source is the target with errors, so that a canonicaliser learns to remove them",
         )
     )
     batch_tokens: int = declare(
         integer(
             1024,
             at_least=16,
-            help="subwords of a batch, padding included, of the side that has more; sentences of one length stand "
+            help="subwords per batch, padding included, on the longer side; sentences of equal length are batched "
             "together",
         )
     )
     accumulate: int = declare(integer(1, at_least=1, help="batches whose gradients are added up for one step"))
     epochs: int | None = declare(integer(10, at_least=1, null=True, help="passes over the pairs; null for no limit"))
-    steps: int | None = declare(integer(None, at_least=1, null=True, help="steps at most; null for no limit"))
+    steps: int | None = declare(integer(None, at_least=1, null=True, help="maximum number of steps; null for no limit"))
     minutes: float | None = declare(
         number(
             None,
             above=0,
             null=True,
-            help="minutes after which training ends, wherever it is; where it ended is in the report, but another run "
-            "ends elsewhere. Null for no limit",
+            help="minutes after which training ends, at any step; the report says at which, but another run ends at "
+            "another step. Null for no limit",
         )
     )
     learning_rate: float = declare(number(2e-3, above=0, help="Adam's peak learning rate"))
@@ -94,7 +95,7 @@ class TranslatorSettings(CheckedSettings):
             "inverse_sqrt",
             ["inverse_sqrt", "linear"],
             help="how the learning rate falls after its peak: with the square root of the steps, or linearly to 0 at "
-            "the end by `steps` or `epochs`",
+            "the end set by `steps` or `epochs`",
         )
     )
     warmup: int = declare(integer(500, at_least=0, help="steps during which the learning rate rises from 0"))
@@ -104,8 +105,8 @@ class TranslatorSettings(CheckedSettings):
             0.999,
             at_least=0,
             below=1,
-            help="the weights that are scored and kept are a moving average of training's: the share of the old in it "
-            "at each step; 0 for training's own",
+            help="the weights that are scored and kept are a moving average of the training weights, with this share "
+            "of the old average at each step; 0 for no averaging",
         )
     )
     evaluate_every: int = declare(
@@ -114,7 +115,7 @@ class TranslatorSettings(CheckedSettings):
         )
     )
     patience: int | None = declare(
-        integer(None, at_least=1, null=True, help="end after so many scores without a new best; null: do not")
+        integer(None, at_least=1, null=True, help="end after this many scores without a new best; null for never")
     )
     beam: int = declare(integer(5, at_least=1, help="hypotheses kept at a time when the held-out pairs are translated"))
     device: str = declare(
@@ -160,23 +161,28 @@ _NOT_LEARNED = (*JOB, "minutes", "beam")
 BEFORE: dict[str, Setting] = {
     "vocab_size": integer(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
     "character_coverage": number(
-        0.9999, above=0, at_most=1, help="share of the text's characters that have a subword; others are never written"
+        0.9999,
+        above=0,
+        at_most=1,
+        help="share of the text's characters that have a subword; other characters are never written",
     ),
     "sentencepiece": text(
         None,
         null=True,
-        help="a sentencepiece model to use instead of one of its own, such as results/fr/sentencepiece.model; it must "
-        "have been trained on text in its own case",
+        help="a sentencepiece model to use instead of training one, such as results/fr/sentencepiece.model; it must "
+        "have been trained on cased text",
     ),
     "development": integer(
-        500, at_least=1, help="pairs held out to tell when it is best, of all corpora; at most a hundredth of the pairs"
+        500,
+        at_least=1,
+        help="pairs held out, from all corpora, to choose the best weights; at most a hundredth of the pairs",
     ),
     "heldout": table(
         {REST: 2000},
         values={"type": "integer", "minimum": 0},
         names=NAME,
-        help="pairs held out for the scores of the report, by corpus, such as {TatoebaAnki: 2000, rest: 2000}: `rest` "
-        "are all corpora that are not named; at most a tenth of a corpus's pairs",
+        help="pairs held out for the reported scores, by corpus, such as {TatoebaAnki: 2000, rest: 2000}: `rest` "
+        "stands for all corpora that are not named; at most a tenth of a corpus's pairs",
     ),
     "threads": integer(2, at_least=1, help="torch's threads on the CPU; another number can change the translator"),
 }

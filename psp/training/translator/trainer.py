@@ -1,7 +1,7 @@
-"""The training loop of a translator: batches in, the best weights out, and checkpoints that a killed run goes on from.
+"""The training loop of a translator: batches in, the best weights out, and checkpoints to resume from.
 
-A run that goes on gives the bytes of one that was never stopped: batches follow from the seed and the pass, dropout
-from the seed and the step, and all else that changes (weights, Adam's moments, averages, scores) is in the checkpoint.
+A resumed run gives the bytes of an uninterrupted one: batches follow from the seed and the pass, dropout from the seed
+and the step, and everything else that changes (weights, Adam's moments, averages, scores) is in the checkpoint.
 """
 
 from __future__ import annotations

@@ -705,4 +705,4 @@ def test_whoever_serves_to_others_is_warned(folder):
             assert there.ask("api/model", None, Host=host)[0] == 200
         assert there.ask("api/model", None, Host="evil.example")[0] == 403
         _, stderr = server.end(signal.SIGTERM)
-        assert stderr.startswith("warning: --host 0.0.0.0: whoever can reach this machine can use the model")
+        assert stderr.startswith("warning: --host 0.0.0.0: anyone who can reach this machine can use the model")
