@@ -203,6 +203,8 @@ def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], sch
     places: dict[str, list[str]] = {}
     for place in _places(schema, path[:2] if path[:1] == ["models"] else ()):
         places.setdefault(place.rpartition(".")[2], []).append(place)
+    if slip := difflib.get_close_matches(name, known, 1, 0.9):  # language for languages
+        return f"; did you mean {slip[0]}?"
     # The block may not exist although its keys do, elsewhere.
     for asked in (name, *(value if isinstance(value, Mapping) else ())):
         if 1 <= len(paths := places.get(asked, [])) <= 3:
