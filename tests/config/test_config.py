@@ -701,9 +701,7 @@ def test_trigrams_do_not_start_from_an_encoder() -> None:
     start = {"init_encoder": "multilingual-e5-small"}
     assert config(fr(train=start)).model("fr")["train"]["init_encoder"] == "multilingual-e5-small"
     text = message(models=fr(encoder="trigram", train=start))
-    assert (
-        "models.fr.train.init_encoder: `encoder: trigram` has no pieces that an encoder could embed" in text
-    )
+    assert "models.fr.train.init_encoder: `encoder: trigram` has no pieces that an encoder could embed" in text
 
 
 @pytest.mark.parametrize(
