@@ -73,7 +73,7 @@ def _weights(text: str | None, models: int) -> list[float]:
 
 
 def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterator[str]:
-    """In what the models treat text differently, a sentence each."""
+    """The differences in how the models treat text, one sentence each."""
     for what, of in (("lower-casing", _lower_casing), ("segmentation", _segmentation), ("prompts", _prompts)):
         ways = [of(model) for model in models]
         if len(set(ways)) > 1:

@@ -51,7 +51,7 @@ def model_argument(command: argparse.ArgumentParser) -> None:
 
 
 def check_results(folder: Path) -> Path:
-    """Check that a folder is one of results, not the model in it.
+    """Check that a folder is one of results, and not the model in it.
 
     Raises:
         DataError: it is the model; its results are named.
@@ -88,7 +88,7 @@ def index_options(command: argparse.ArgumentParser) -> None:
 
 
 def shape_options(options: argparse.Namespace) -> str:
-    """Those of ``--table`` and ``--dim`` that were given, for errors."""
+    """The options among ``--table`` and ``--dim`` that were given, for errors."""
     return " and ".join(
         f"--{name} {value}" for name in ("table", "dim") if (value := getattr(options, name)) is not None
     )

@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
         for language in languages
         if testsets.tatoeba_code(language) is not None
     }  # fmt: skip
-    if not options.languages:  # that all are there was not asked for
+    if not options.languages:  # nobody asked for all of them
         wanted = [files[0].name for files in tatoeba.values()]
         tatoeba = {language: files for language, files in tatoeba.items() if files[0].is_file()}
         if wanted and not tatoeba:

@@ -37,7 +37,7 @@ def _print(lines: dict[str, str]) -> None:
 
 
 def _facts(model: Any) -> dict[str, Any]:
-    """Collect what is known of a model; keys from its config keep their names."""
+    """Collect the facts about a model; keys from its config keep their names."""
     from psp.models.combined import CombinedModel
 
     if isinstance(model, CombinedModel):

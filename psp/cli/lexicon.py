@@ -16,9 +16,7 @@ RESAMPLES = 1000
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "lexicon",
-        run,
-        "Make a lexicon from pairs: words that translate or paraphrase one another, by pointwise mutual information.",
+        "lexicon", run, "Make a lexicon of words that match across the sides of pairs, by pointwise mutual information."
     )
     added.add_argument(
         "pairs",
@@ -35,10 +33,7 @@ def add(command: Any) -> None:
         "--min-count", type=int, metavar="N", help="list pairs of words seen at least this often (default: 10)"
     )
     added.add_argument(
-        "--smoothing",
-        type=float,
-        metavar="A",
-        help="added to each count and to the count expected by chance (default: 0.1)",
+        "--smoothing", type=float, metavar="A", help="added to each count and each expected count (default: 0.1)"
     )
     added.add_argument("--stop-top", type=int, metavar="N", help="leave out the N most frequent words")
     added.add_argument(
@@ -97,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _tasks(files: list[str]) -> dict[str, dict[str, str]]:
-    """Word sets as tasks, by their files' names."""
+    """Word sets as tasks, by file name."""
     from psp.evaluation.tasks.word_similarity import LAYOUTS
 
     tasks = {}

@@ -42,7 +42,7 @@ from psp.core.errors import closest
 from psp.core.logs import job
 from psp.core.version import __version__
 
-#: In the order of the help, by what they are for.
+#: In the order of the help, by purpose.
 COMMANDS = {
     "before and during a run of the workflow": (doctor, languages, plan, inspect, pin, watch),
     "results": (show, report, evaluate),
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says which command was meant, and lists the commands by what they are for.
+    """Suggests the command that was meant, and lists the commands by purpose.
 
     Attributes:
         groups: for each purpose its commands, each with what it does.

@@ -21,9 +21,7 @@ BLOCK = 1000
 
 def add(command: Any) -> None:
     """Add the command's parser."""
-    added = command(
-        "paraphrase", run, "Write paraphrases of sentences, one per line, with a translator of paraphrases."
-    )
+    added = command("paraphrase", run, "Paraphrase sentences, one per line, with a translator of paraphrases.")
     added.add_argument(
         "translator",
         type=Path,
@@ -46,15 +44,14 @@ def add(command: Any) -> None:
         "--sampling", type=int, metavar="N", help="draw candidates instead, each subword among the N most likely"
     )
     added.add_argument(
-        "--temperature", type=float, default=1.0, metavar="T", help="sampling temperature (default: %(default)s)"
+        "--temperature", type=float, default=1.0, metavar="T", help="for sampling (default: %(default)s)"
     )
     added.add_argument("--seed", type=int, default=1, metavar="N", help="sampling seed (default: %(default)s)")
     added.add_argument(
         "--overlap-weight",
         type=float,
         metavar="W",
-        help="order candidates by cosine minus W times the share of word trigrams in common with the line (default: "
-        "0.2)",
+        help="order candidates by cosine minus W times the share of common word trigrams (default: 0.2)",
     )
     added.add_argument(
         "--canonical",

@@ -14,9 +14,7 @@ from psp.core.errors import ConfigError, DataError
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "pivot",
-        run,
-        "Mine paraphrases (sentences that share a translation) from bitext, or bitext of two other languages.",
+        "pivot", run, "Mine paraphrases from bitext (sentences that share a translation), or bitext of other languages."
     )
     added.add_argument(
         "--bitext",
@@ -113,7 +111,7 @@ def _languages(pairs: list[tuple[str, str]], through: str) -> tuple[str, str]:
 
 
 def _lines(mined: Path, options: argparse.Namespace) -> Iterator[str]:
-    """The lines to write, with cosines if they are asked for."""
+    """The lines to write, with cosines if requested."""
     import itertools
     import json
 

@@ -31,7 +31,7 @@ def models(command: argparse.ArgumentParser) -> None:
 
 
 def named(options: argparse.Namespace) -> list[str]:
-    """The models of the command line, which argparse takes for config files where they stand behind some."""
+    """The models of the command line, which argparse takes for config files if they follow some."""
     while options.configfile and not options.configfile[-1].endswith((".yaml", ".yml", ".json")):
         if Path(options.configfile[-1]).is_file():
             break

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
         )
         if not local:
             log.warning(
-                "--host %s: anyone who can reach this machine can use the model, without a password", options.host
+                "--host %s: anyone who can reach this machine can use the model, without password", options.host
             )
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
         serve(application(model, name, limits, names), listener, limits.wait)

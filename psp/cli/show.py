@@ -86,7 +86,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
     # One task after another, the model before the systems beside it.
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
-    if "eval" in reports:  # which has those of every model
+    if "eval" in reports:  # which has the tasks of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
     if cited and "compare" not in reports:

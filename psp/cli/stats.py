@@ -132,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _segmenters(languages: tuple[str, str] | None) -> dict[str, Segmenter]:
-    """Those of languages that the config segments by default."""
+    """The languages among these that the config segments by default."""
     if languages is None:
         return {}
     from psp.config.blocks import SEGMENT

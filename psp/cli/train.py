@@ -200,7 +200,7 @@ def _lower_case(vocabulary: Path) -> bool:
 
 
 def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
-    """The kind of encoder, and that of its tokenizer, checked against the vocabulary that is given."""
+    """The kinds of encoder and tokenizer, checked against the given vocabulary."""
     from psp.text.tokenizer_kinds import COLLECTED, TOKENIZERS, kinds, named, of_kind, on_disk, those
     from psp.text.vocabulary import kind_of
     from psp.training.encoders.kinds import with_settings
@@ -241,9 +241,7 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
     if options.collect and (options.sentencepiece or vocabulary):
         raise ConfigError("--collect: is for a vocabulary collected from text; leave it out")
     if options.init_from and options.init_vectors:
-        raise ConfigError(
-            "--init-from and --init-vectors: training can start from only one of them; leave out the other"
-        )
+        raise ConfigError("--init-from and --init-vectors: training can start from one only; leave out the other")
     if options.init_encoder and tokens.unspelled:
         raise ConfigError(f"--init-encoder: an encoder cannot embed these pieces: {tokens.unspelled}")
     if options.init_vectors and not tokens.is_words:
@@ -259,7 +257,7 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
 
 
 def _piece_vectors(encoder: str, vocabulary: Path, folder: Path) -> Path:
-    """The file of an encoder's vectors of the vocabulary's pieces, which are kept by their text for the next time."""
+    """The file of an encoder's vectors of the vocabulary's pieces, which are kept by their text for later runs."""
     from psp.models.embedding_cache import cached, default_folder
     from psp.text.tokenizer_kinds import as_tokenizer
     from psp.training.piece_vectors import embed_pieces

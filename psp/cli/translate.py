@@ -14,7 +14,7 @@ from psp.core.errors import ConfigError, DataError
 
 log = logging.getLogger(__name__)
 
-#: Lines that are translated at a time: enough to be sorted by length.
+#: Lines translated at a time, enough to sort them by length.
 BLOCK = 10_000
 
 

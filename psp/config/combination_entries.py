@@ -21,7 +21,7 @@ from psp.models import lstm
 from psp.models.files import combination_files
 from psp.training.settings import JOINT, OF_PART
 
-#: Blocks that such an entry may have.
+#: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
@@ -92,7 +92,7 @@ class JointEntry(FromStore, CombinationEntry):
 
     @classmethod
     def rule(cls, model: ModelEntry) -> str:
-        return f"train_{model.name}"  # its files are those of its parts
+        return f"train_{model.name}"  # its files are its parts' files
 
 
 def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
@@ -218,7 +218,7 @@ def vector_dim(part: ModelEntry) -> int:
 
 
 def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The blocks: those of the first part, with the combination's own on top; parts start from what they start from."""
+    """The blocks of the first part, overridden by the combination's own; each part keeps its own start."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
     settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
     files = settings["evaluate"]["files"]

@@ -57,7 +57,7 @@ class Config(Downloads, Written):
         self.offline: bool = raw.get("offline", TOP["offline"].default)
         self.keep_intermediate: bool = raw.get("keep_intermediate", TOP["keep_intermediate"].default)
         self.remake: list[str] = raw["remake"].split(",") if raw.get("remake") else []
-        """Models that may be made anew though other config files made them."""
+        """Models that may be remade although other config files made them."""
         for name in self.remake:
             if name not in raw["models"]:
                 raise ConfigError(f"remake: no model {name}{closest(name, raw['models'])}")
@@ -67,7 +67,7 @@ class Config(Downloads, Written):
         self.sources = merge(self.defaults("sources"), raw.get("sources", {}))
         self.phrasebook = merge(self.defaults("phrasebook"), raw.get("phrasebook", {}))
         self.limits = merge(self.defaults("limits"), raw.get("limits", {}))
-        """What :mod:`psp.core.limits` are in force."""
+        """The :mod:`psp.core.limits` in force."""
         self.licences: list[str] | None = merge(self.defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
         self.vectors: dict[str, dict[str, Any]] = raw.get("vectors", {})
@@ -140,7 +140,7 @@ class Config(Downloads, Written):
         )
 
     def _blocks(self, entry: Mapping[str, Any], recipe: str, languages: Sequence[str]) -> dict[str, Any]:
-        """All blocks of an entry that is no model's."""
+        """All blocks of an entry that is not a model's."""
         settings: dict[str, Any] = {}
         for block in BLOCKS:
             own = merge(self.raw.get(block, {}), entry.get(block, {}) if block == "filters" else {})
@@ -148,13 +148,13 @@ class Config(Downloads, Written):
         files = settings["evaluate"]["files"]
         settings["evaluate"] = {**settings["evaluate"], "files": {name: expanded(file) for name, file in files.items()}}
         development = settings["development"]
-        if "en" not in languages:  # what the top level says for models with English
+        if "en" not in languages:  # the top level's value for models with English
             development = {**development, "sts": None}
         settings["development"] = chosen_on(development, tuple(languages), "translators")
         return settings
 
     def variant(self, name: str, variant: str) -> ModelEntry:
-        """Resolve a model as one of its variants trains it: another recipe and block ``train``, all else the same.
+        """Resolve a model as one of its variants trains it: another recipe and block ``train``, the rest equal.
 
         Raises:
             ConfigError: as :meth:`cleared`, or the model has no such variant.
@@ -168,7 +168,7 @@ class Config(Downloads, Written):
         wanted = model.variants[variant]
         if wanted.base:
             return model
-        assert issubclass(model.of, EntryKind) and model.of.block is not None  # what is not trained has no variants
+        assert issubclass(model.of, EntryKind) and model.of.block is not None  # untrained models have no variants
         settings = {**model.settings, model.of.block: wanted.train}
         differences = model.of.differences(
             self, wanted.recipe, model.encoder, model.languages, settings, model.parts, ()
@@ -263,7 +263,7 @@ class Config(Downloads, Written):
         return study_entries.sampled(model, study, encoder, wanted)
 
     def cleared_translator(self, name: str) -> TranslatorEntry:
-        """Resolve one translator that is about to be trained, and check its corpora's licences.
+        """Resolve a translator before training, and check its corpora's licences.
 
         Raises:
             ConfigError: as :meth:`translator`, or a corpus declares a licence outside ``licences.allow``, or none.
@@ -274,7 +274,7 @@ class Config(Downloads, Written):
         return translator
 
     def cleared(self, name: str) -> ModelEntry:
-        """Resolve one model that is about to be used; check its tasks, and that the licence of each corpus is allowed.
+        """Resolve a model before use; check its tasks, and that the licence of each corpus is allowed.
 
         The corpora and tasks of other models do not matter.
 

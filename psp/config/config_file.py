@@ -154,7 +154,7 @@ def _read_config(file: str) -> dict[str, Any]:
 
 
 def adding(files: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each file that adds to models of earlier files, with what it inherits from there."""
+    """Yield a line for each file that adds to models of earlier files, with the keys that it inherits."""
     models: dict[str, Any] = {}
     for file, raw in files.items():
         written = raw.get("models")
@@ -183,5 +183,5 @@ def _not_in(below: Mapping[str, Any], entry: Mapping[str, Any], place: str = "")
 
 
 def _shown(file: Path) -> str:
-    """A path as a person would write it from here."""
+    """A path as a person would write it from the working directory."""
     return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)

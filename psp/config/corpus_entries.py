@@ -95,7 +95,7 @@ class CorpusSpec:
 
     @property
     def download(self) -> str | None:
-        """The archive's name under results/downloads; None for a local file, and for what is made from bitext."""
+        """The archive's name under results/downloads; None for local files and for pairs made from bitext."""
         return self.of.download(self.opus, self.version, self.pair)
 
 
@@ -215,7 +215,7 @@ def resolve(
 
 
 def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
-    """Check that an item of text asks for no filter that compares the sides of pairs."""
+    """Check that an item of text enables no filter that compares the sides of pairs."""
     for key, block in item.get("filters", {}).items():
         judge = Filter.classes.get(key)
         if judge is None or not isinstance(block, Mapping):
@@ -282,7 +282,7 @@ def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> N
 
 
 def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, str | None], key: str) -> None:
-    """Check that corpora can be ranked as is asked for, as far as their kinds tell.
+    """Check that corpora can be ranked as requested, as far as their kinds tell.
 
     Args:
         parts: all corpora of the model.

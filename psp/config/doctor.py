@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 #: The distribution's name.
 PACKAGE: Final = "paraphrastic"
-#: Bytes below which a finding is told: of the disk, for a model of a few million pairs; of memory, for sentencepiece.
+#: Bytes below which a finding is reported: disk, for a model of a few million pairs; memory, for sentencepiece.
 DISK, TEMPORARY, MEMORY = 10 * 10**9, 2 * 10**9, 4 * 10**9
 #: Of a distribution that is not there.
 ABSENT = "not installed"
-#: The extra that whatever runs in a checkout needs; of others, those that are there in part are told.
+#: The extra that everything in a checkout needs; others are reported only if partly installed.
 WORKFLOW = "workflow"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """The finding of a check.
 
     Attributes:
         name: the thing.
@@ -85,7 +85,7 @@ def check(folder: Path, config: Config | None, *, network: bool = False) -> Iter
 
 
 def packages(*, workflow: bool) -> Iterator[Finding]:
-    """Python, psp, and whether the packages that it requires are installed in versions that it takes."""
+    """Python, psp, and whether its required packages are installed in suitable versions."""
     yield Finding("Python", f"{platform.python_version()} on {platform.system()}, psp {__version__}")
     try:
         extras = _requirements()
@@ -109,7 +109,7 @@ def packages(*, workflow: bool) -> Iterator[Finding]:
 
 
 def _requirements() -> dict[str, dict[str, str | None]]:
-    """What each extra requires, and under ``""`` psp itself: distributions, each with what is wrong with it.
+    """The distributions that each extra (``""``: psp itself) requires, each with what is wrong with it.
 
     Raises:
         ImportError: the package packaging is not installed.
@@ -142,7 +142,7 @@ def _requirements() -> dict[str, dict[str, str | None]]:
 
 
 def _problem(name: str, specifier: SpecifierSet) -> str | None:
-    """What is wrong with what is installed of a distribution."""
+    """What is wrong with an installed distribution."""
     try:
         version = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -174,7 +174,7 @@ def machine() -> Iterator[Finding]:
 
 
 def _cpu_quota() -> float | None:
-    """The cores' time that a control group may use; None without a limit, or where there are none."""
+    """The cores' time that a control group may use; None without a limit or a control group."""
     with contextlib.suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="utf-8").split()
         return int(quota) / int(period)
@@ -182,7 +182,7 @@ def _cpu_quota() -> float | None:
 
 
 def _memory() -> int | None:
-    """Bytes that are available; None where the system does not say."""
+    """Available bytes of memory; None if the system does not say."""
     limits = []
     with contextlib.suppress(OSError, ValueError):
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines())
@@ -195,7 +195,7 @@ def _memory() -> int | None:
 
 
 def disk(folder: Path) -> Iterator[Finding]:
-    """Room and rights where results and temporary files are written, and whether files can be locked there."""
+    """Space and permissions of the folders for results and temporary files, and whether files can be locked there."""
     home = folder / "results"
     while not home.exists():
         home = home.parent
@@ -222,7 +222,7 @@ def _locks(file: int) -> bool:
 
 
 def compiled_code(*, needed: bool) -> Finding:
-    """Whether loops can be compiled, and what is compiled kept."""
+    """Whether loops can be compiled, and compiled code be kept."""
     import numpy as np
 
     try:
@@ -234,7 +234,7 @@ def compiled_code(*, needed: bool) -> Finding:
     except ImportError:
         mend = f"run `pip install '{PACKAGE}[fast]'`"
         return Finding("compiled code", "numba is not installed: models embed more slowly", mend, broken=needed)
-    except Exception as error:  # whatever numba or its LLVM raise
+    except Exception as error:  # any error of numba or its LLVM
         mend = f"install numba anew: `pip install --force-reinstall '{PACKAGE}[fast]'`"
         return Finding("compiled code", f"fails: {' '.join(str(error).split())[:200]}", mend, broken=True)
     if kept is None:
@@ -261,7 +261,7 @@ def graphics() -> Finding:
 
 
 def slurm() -> Iterator[Finding]:
-    """Where there is Slurm: whether it answers, and Snakemake can submit to it."""
+    """On a machine with Slurm: whether it answers, and whether Snakemake can submit to it."""
     if shutil.which("sbatch") is None:
         yield Finding("Slurm", "none")
         return
@@ -291,7 +291,7 @@ def entries(config: Config) -> Iterator[Finding]:
 
 
 def language_identification(config: Config, folder: Path) -> Iterator[Finding]:
-    """Whether both identifiers load, of which fastText's model is a download."""
+    """Whether both identifiers load; fastText's model is a download."""
     from psp.config.downloads import FOLDER  # here, since it takes packages that a bare installation lacks
 
     name = "language identification"
@@ -315,10 +315,10 @@ def language_identification(config: Config, folder: Path) -> Iterator[Finding]:
 
 
 def local_files(config: Config) -> Iterator[Finding]:
-    """The files on this machine that models of the config name and that are not there."""
+    """The missing local files that models of the config name."""
     absent: dict[str, list[str]] = {}
     for name in config.models:
-        with contextlib.suppress(PspError):  # of a model whose entry is wrong, said by :func:`entries`
+        with contextlib.suppress(PspError):  # of a model whose entry is wrong, which :func:`entries` reports
             for file in config.absent(config.model(name)):
                 absent.setdefault(file, []).append(name)
     for file, models in absent.items():
@@ -326,7 +326,7 @@ def local_files(config: Config) -> Iterator[Finding]:
 
 
 def addresses(config: Config) -> Iterator[Finding]:
-    """Whether each address of the config answers: of each kind of download and server, one file that a model needs."""
+    """Whether each address of the config answers, tried with one needed file for each kind of download and server."""
     from psp.corpora.download import answers
 
     asked: dict[tuple[str, str], tuple[str, str]] = {}

@@ -122,7 +122,7 @@ class Downloads:
         }
 
     def test_sources(self, model: ModelEntry, folder: str) -> Sources:
-        """What there is for the tasks of every model; downloads lie in ``folder``."""
+        """The inputs of the standard tasks; ``folder`` has the downloads."""
         sts = self.sts_tests(model)
         return Sources(
             languages=model.languages,
@@ -161,7 +161,7 @@ class Downloads:
 
     @staticmethod
     def notices(model: ModelEntry) -> list[str]:
-        """Notices to show once about a model before anything is fetched; they are not errors."""
+        """Notices to show once about a model before any download; they are not errors."""
         unknown = sorted(
             {
                 language

@@ -22,7 +22,7 @@ SMALL_MINUTES = 1
 
 
 def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: str) -> int | None:
-    """What the catalogue says of a part; None for the user's own files, whatever their names."""
+    """The catalogue's entry for a part; None for all of the user's own files."""
     value = None if part.path else catalogue[part.corpus].get(key, {}).get(part.pair)
     return None if value is None else int(value)
 
@@ -39,12 +39,12 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
         return [(0, None)]
     jobs = math.ceil(_minutes(pairs, part) / part.filters["job_minutes"])
     size = math.ceil(pairs / jobs)
-    # The last takes what the catalogue does not know of.
+    # The last takes the rows that the catalogue does not count.
     return [(job * size, None if job == jobs - 1 else (job + 1) * size) for job in range(jobs)]
 
 
 def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
-    """The corpora of a model that one job filters: those of which it is known that it takes them little time.
+    """The corpora of a model that one job filters: those known to take little time.
 
     A filter of the user's own takes nobody knows how long.
 
@@ -70,7 +70,7 @@ def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int 
     try:
         there = Path(part.path).stat()
         return _counted(part.kind, part.path, part.opus, part.names, there.st_size, there.st_mtime_ns)
-    except (OSError, PspError):  # the job says what is wrong with it
+    except (OSError, PspError):  # the job reports what is wrong with it
         return None
 
 

@@ -40,7 +40,7 @@ def tests(inputs: Any, params: Any) -> dict[str, Any]:
 
 
 def gathered(inputs: Any, params: Any) -> dict[str, Any]:
-    """Arguments of :func:`psp.evaluation.evaluate.gathered_files`: what the jobs of tasks have written.
+    """Arguments of :func:`psp.evaluation.evaluate.gathered_files`: the files that the jobs of tasks wrote.
 
     Args:
         inputs: ``tasks``, the files of scores.

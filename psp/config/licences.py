@@ -28,7 +28,7 @@ def permitted(expression: str, allowed: Iterable[str]) -> bool:
 
 
 def may_be_adapted(expression: str) -> bool:
-    """Whether what is made of text under this licence may be passed on: none of Creative Commons' NoDerivatives is.
+    """Whether derivatives of text under this licence may be published: not under Creative Commons' NoDerivatives.
 
     Raises:
         ValueError: ``expression`` is not an SPDX expression.
@@ -37,7 +37,7 @@ def may_be_adapted(expression: str) -> bool:
 
 
 def union(licences: Iterable[str | None]) -> str | None:
-    """The licence of what comes from several corpora, an SPDX expression; None if one of them declares none."""
+    """The joint licence of several corpora, an SPDX expression; None if one of them declares none."""
     distinct = list(dict.fromkeys(licences))
     if not distinct or None in distinct:
         return None
@@ -49,7 +49,7 @@ def union(licences: Iterable[str | None]) -> str | None:
 
 
 def _holds(expression: str, allowed: Callable[[str], bool]) -> bool:
-    """Whether an expression holds, by whether each of its licences, in lower case, does."""
+    """Whether an expression holds, given whether each of its licences, in lower case, does."""
     tokens = re.findall(r"[()]|[^\s()]+", expression)
     value = _either(tokens, allowed)
     if tokens:

@@ -20,7 +20,7 @@ KEPT = 0.94
 
 @dataclass(frozen=True)
 class Asking:
-    """The model that an item belongs to, and what can be asked of the rest of its config.
+    """The model of an item, and access to the rest of its config.
 
     Attributes:
         model, languages, recipe: the model's name, languages and recipe.
@@ -71,7 +71,7 @@ class Made(ABC):
     @classmethod
     @abstractmethod
     def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
-        """What a corpus has of the settings of ``block``."""
+        """A corpus's settings of ``block``."""
 
     @classmethod
     def filters(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,5 +101,5 @@ def making(part: CorpusSpec) -> type[Made] | None:
 
 
 def of_files(part: CorpusSpec, known: Mapping[str, int | None]) -> int:
-    """The pairs of the files that a corpus is, or is made from."""
+    """The numbers of pairs of the files that a corpus consists of or is made from."""
     return sum(known[source.path or source.download or ""] or 0 for source in part.sources or (part,))

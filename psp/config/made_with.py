@@ -33,7 +33,7 @@ def note(results: Path | str, files: Sequence[str]) -> None:
 
 
 def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None:
-    """What to say of finished models that a run would make anew, though other config files made them.
+    """The message about finished models that a run would remake although other config files made them.
 
     Args:
         models: the models that it would make anew, whose folders are ``results/<model>``.

@@ -16,8 +16,8 @@ from psp.core.errors import ConfigError
 from psp.corpora.kinds import of_item
 from psp.corpora.mined import Mined
 
-#: Filters of mined pairs, unless the config says otherwise, for the model or the item. Bitext is filtered before it is
-#: mined, by language too; what is left to find are copies, other numbers, and lines too short to mean the same.
+#: Default filters of mined pairs, which the config can override for the model or the item. Bitext is filtered before
+#: mining, by language too, so these need only find copies, different numbers, and lines too short to mean the same.
 FILTERS: Mapping[str, Any] = {
     "identical": {"enabled": True, "near": 1},
     "length": {"enabled": True, "min": 4, "max": 40, "tokens": "words"},
@@ -27,7 +27,7 @@ FILTERS: Mapping[str, Any] = {
     "ratio": {"enabled": False},
     "similarity": {"enabled": False},
 }
-#: Without filters of their own (``pivot.own_filters``), what is kept clear of test sets is all that is looked at.
+#: Without filters of their own (``pivot.own_filters``), pairs are only kept clear of test sets.
 _KEPT = "decontaminate"
 #: Pairs mined per pair of bitext, after filters: 2 to 5% of the sample's corpora through another language.
 MINED = 0.03
@@ -35,7 +35,7 @@ MINED = 0.03
 #: corpora, lines that share a side with a line of the other are 0.69 to 0.98 (15 pairs of languages, median 0.87), and
 #: filters and duplicates left 0.8 of them where it was tried.
 PIVOTED = 0.7
-#: Keys that such an item may have.
+#: Keys that a mined item may have.
 _KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters", "rank")
 
 

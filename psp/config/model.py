@@ -17,13 +17,13 @@ from psp.training.encoders.kinds import block_of
 
 
 def tokens(encoder: str, settings: Mapping[str, Any]) -> str:
-    """What the tokenizer of a model with such an encoder splits text into, by the model's blocks."""
+    """The units into which the tokenizer of a model with this encoder splits text, given the model's blocks."""
     block = block_of(encoder)
     return str(settings[block]["over"]) if block else encoder
 
 
 def unspelled(encoder: str) -> str | None:
-    """Why a model with such an encoder cannot start from the spelling of its pieces; None if it can."""
+    """Why a model with this encoder cannot start from the spelling of its pieces; None if it can."""
     return of_kind(encoder).unspelled if encoder in kinds() else None
 
 
@@ -51,12 +51,12 @@ class ModelKind(ABC):
 
     @classmethod
     def refusal(cls, model: ModelEntry) -> str:
-        """What to say, after its name, where something is asked for that is not in ``there_is``."""
+        """The message, after its name, about a requested file that is not in ``there_is``."""
         raise NotImplementedError(f"{cls.called} has everything")
 
     @classmethod
     def absent(cls, model: ModelEntry) -> str | None:
-        """What to say of a file that such a model alone needs, and that is not there."""
+        """The message about a missing file that only a model of this kind needs."""
         return None
 
 
@@ -93,7 +93,7 @@ class EntryKind(ModelKind):
         parts: Sequence[CorpusSpec],
         tuned: Collection[str],
     ) -> dict[str, Any]:
-        """Settings that change the model and differ from a recipe's, by dotted key, but for what a search decides."""
+        """Settings that change the model and differ from a recipe's, by dotted key, except those a search decides."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,12 @@ class ModelEntry:
 
     @property
     def tokens(self) -> str:
-        """What its tokenizer splits text into: subword, word or trigram; "transformer" if that is the base's matter."""
+        """Its tokenizer's units: subword, word or trigram; "transformer" if the base decides."""
         return tokens(self.encoder, self.settings)
 
     @property
     def tokenizer(self) -> type[Tokenizer]:
-        """The kind of its tokenizer; not of a transformer, nor of a combination."""
+        """The kind of its tokenizer; not for a transformer or a combination."""
         return of_kind(self.tokens)
 
     @property

@@ -27,7 +27,7 @@ RENAMED = {"": {"tenths": "deciles"}, "rank": {"tenths": "deciles"}, "mix": {"sh
 
 
 def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
-    """A config in which keys that have another name since bear that one; each is said once.
+    """A config with renamed keys under their new names; each renaming is logged once.
 
     A value under the old name replaces one under the new: it lies on top, since our own files have the new alone.
     """

@@ -47,7 +47,7 @@ class PlannedDownload:
 
 
 def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator[PlannedDownload]:
-    """Yield the files that a model needs, with what is known offline about them; the user's own files come last.
+    """Yield the files that a model needs, with what is known of them offline; the user's own files come last.
 
     Unlisted pairs are counted in files on this machine, in large ones from a sample.
     """
@@ -185,7 +185,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
 def _of_transformer(
     model: ModelEntry, read: float, kept: float, archives: int, unlisted: Sequence[str]
 ) -> Iterator[str]:
-    """The plan of a transformer, whose training takes what its base takes."""
+    """The plan of a transformer, whose training time depends on its base."""
     epochs = model["transformer"]["epochs"]
     seconds = read / FILTER_RATE / 2 + KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE
     text = KEPT * read * TEXT_BYTES
@@ -201,7 +201,7 @@ def _of_transformer(
 
 
 def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedDownload]) -> Iterator[str]:
-    """What making its translated corpora takes."""
+    """The time to make its translated corpora."""
     known = {file.name: file.pairs or 0 for file in files}
     for part in model.parts:
         if not part.translation:
@@ -239,7 +239,7 @@ def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, 
 
 
 def _capped(model: ModelEntry) -> str:
-    """The largest number of pairs that corpora may give, where the config caps them."""
+    """The largest number of pairs that corpora may give, if the config caps them."""
     caps = {part.corpus: part.cap for part in model.parts if part.cap}
     if not caps:
         return ""

@@ -6,7 +6,7 @@ dimensions, 50,000 pieces), process start-up included.
 
 from __future__ import annotations
 
-#: Pairs a second of one job, of which two ran at once.
+#: Pairs per second of one job, while two ran at once.
 FILTER_RATE, DEDUPE_RATE = 43_000, 175_000
 #: Of one with the filter ``similarity``, by multilingual-e5-small (docs/encoders.md); other encoders are faster.
 SIMILARITY_RATE = 55

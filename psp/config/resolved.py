@@ -13,12 +13,12 @@ from psp.config.made_entries import making
 from psp.config.overlay import merge
 from psp.config.trained_entries import TableEntry
 
-#: Top-level keys beside inert ones that are not the model's: about this machine, or said for this model alone below.
+#: Top-level keys besides inert ones that are not the model's: about this machine, or written for this model below.
 _ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:
-    """The config of one model alone, and of those that it needs.
+    """The config of one model and those that it needs.
 
     Its own blocks are complete, so that a later default changes nothing; those of a transformer or a combination, which
     may not have every block, are as they were written, and so are the filters of mined pairs. Paths stand as in the
@@ -45,7 +45,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
             if block in ("report", "release") or (block == "filters" and own_filters):
                 continue
             written = merge(raw.get(block, {}), own.get(block, {}))
-            # What was written, on top of what it resolves to: a resolved path is of this machine.
+            # The values as written override the resolved ones, since a resolved path is this machine's.
             own[block] = merge(model.settings[block], written)
             if block == "tune" and "grid" in written:
                 own[block]["grid"] = written["grid"]

@@ -42,7 +42,7 @@ def models(config: Config, arguments: Iterable[str]) -> list[ModelEntry]:
 
 
 def check(config: Config, arguments: Sequence[str]) -> None:
-    """Check that what is asked for can be made.
+    """Check that the targets can be made.
 
     Raises:
         ConfigError: a model, translator, task, system, study or variant has a wrong name; a licence is not allowed; or
@@ -147,7 +147,7 @@ def _test_sets(model: ModelEntry, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _check_translators(config: Config, model: ModelEntry, place: str) -> None:
-    """Check the translators of a model's corpora, and the encoders that score what they wrote."""
+    """Check the translators of a model's corpora, and the encoders that score their output."""
     for part in model.parts:
         if not part.translation:
             continue

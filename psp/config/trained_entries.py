@@ -36,7 +36,7 @@ from psp.training.tune import Tuning, tunable
 
 @functools.cache
 def _inert() -> tuple[str, ...]:
-    """The beginnings of the dotted keys of settings that change nothing of any model."""
+    """Prefixes of the dotted keys of settings that change no model."""
     declared = sections()
     return tuple(key for block in BLOCKS for key in inert(block, declared[block]))
 
@@ -68,12 +68,12 @@ class Trained(EntryKind, TrainedKind):
     def complete(
         cls, config: Written, name: str, settings: Mapping[str, Any], entry: Mapping[str, Any], recipe: str
     ) -> dict[str, Any]:
-        """The blocks as such a model has them, from the blocks as they are written and their defaults."""
+        """The blocks of a model of this kind, from the blocks as written and their defaults."""
 
     @classmethod
     @abstractmethod
     def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
-        """A recipe's block as such a model has it."""
+        """A recipe's block for a model of this kind."""
 
     @classmethod
     @abstractmethod
@@ -86,7 +86,7 @@ class Trained(EntryKind, TrainedKind):
         where: str,
         resolved: Callable[..., dict[str, VariantEntry]],
     ) -> dict[str, VariantEntry]:
-        """Its variants, of which ``resolved`` makes those of the settings that it is given."""
+        """Its variants; ``resolved`` makes them from settings."""
 
     @classmethod
     @abstractmethod
@@ -106,7 +106,7 @@ class Trained(EntryKind, TrainedKind):
 
     @classmethod
     def tuned(cls, config: Written, settings: Mapping[str, Any], recipe: str, encoder: str) -> dict[str, Any]:
-        """For each key of ``train`` that a search decides, the recipe's value."""
+        """The recipe's value for each key of ``train`` that a search decides."""
         return {}
 
     @classmethod
@@ -415,7 +415,7 @@ def _check_vectors(config: Written, settings: Mapping[str, Any], split: str, whe
 def _check_unspelled(
     settings: Mapping[str, Any], variants: Mapping[str, VariantEntry], encoder: str, why: str, where: str
 ) -> None:
-    """Check that no training starts from a spelling that says nothing, for the reason ``why``.
+    """Check that no training run starts from spelling that means nothing, for the reason ``why``.
 
     Raises:
         ConfigError: one does.

@@ -42,11 +42,11 @@ class TrainedKind(ModelKind):
     @classmethod
     @abstractmethod
     def parameters(cls, model: ModelEntry) -> dict[str, Any]:
-        """What its training depends on, beside files, seed and code: where it changes, the model is made anew."""
+        """What its training depends on besides files, seed and code: a change remakes the model."""
 
     @classmethod
     def beside(cls, model: ModelEntry) -> dict[str, Any]:
-        """How its job is run, which changes nothing of the model."""
+        """How its job runs, which does not change the model."""
         assert cls.block is not None
         block = model[cls.block]
         return {key: block[key] for key in ("processes", "gpus", "log_every")} | {"threads": cls.threads(model)}

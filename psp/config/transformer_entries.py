@@ -80,7 +80,7 @@ class TransformerEntry(Trained):
     def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
-            "filters": {"lower_case": False},  # text in its own case, and as it is written
+            "filters": {"lower_case": False},  # text in its original case, as written
             "transformer": _of_encoder(recipe),
             "development": {"candidates": 0},  # embedding them would take longer than the training
         }
@@ -224,7 +224,7 @@ def _base_of(encoder: Mapping[str, Any], where: str) -> str:
 
 
 def _missing_base(base: str) -> bool:
-    """Whether a base can only be a folder, and is none."""
+    """Whether a base can only be a folder, but does not exist."""
     return (base.startswith((".", "/")) or base.count("/") > 1) and "://" not in base and not Path(base).is_dir()
 
 

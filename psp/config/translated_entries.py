@@ -17,7 +17,7 @@ from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.local import Translated
 
-#: Keys that such an item may have, beside those of the block ``backtranslate``.
+#: Keys that a translated item may have, besides those of the block ``backtranslate``.
 _KEYS = ("translated", "through", "from", "translator", "name", "cap", "filters", "rank")
 #: Keys of the block ``backtranslate`` that an item may set for itself.
 _OWN = ("encoder", "sample")

@@ -86,7 +86,7 @@ def is_trained(entry: Mapping[str, Any]) -> bool:
 
 
 def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files of a translator that is not trained here: none of a command."""
+    """The files of a translator that the workflow does not train; empty for a command."""
     if "ctranslate2" not in entry:
         return ()
     beside = [entry[key] for key in ("sentencepiece", "target_sentencepiece") if entry.get(key)]
@@ -94,7 +94,7 @@ def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> TranslatorEntry:
-    """Resolve an entry of a translator that is there already."""
+    """Resolve the entry of an existing translator."""
     if strange := next((key for key in _TRAINED if key in entry), None):
         raise ConfigError(f"{where}.{strange}: is for translators to train, but this one exists already; leave it out")
     kind = kind_of(entry, where)
@@ -163,9 +163,7 @@ def resolve_translator(
             if set(part.languages) == {source, target} and not part.sources and not part.is_text
         ]
         if not parts:
-            raise ConfigError(
-                f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that have both"
-            )
+            raise ConfigError(f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that do")
         recipe = data.recipe
     else:
         settings = blocks(entry, recipe, languages)
@@ -183,7 +181,7 @@ def resolve_translator(
                     where=f"{where}.corpora",
                 )
             )  # fmt: skip
-            # An item's own languages may stand in the corpus's order.
+            # An item's own languages may be in the corpus's order.
             parts[-1] = _turned(parts[-1], languages, {})
             if set(parts[-1].languages) != {source, target}:
                 raise ConfigError(
@@ -237,7 +235,7 @@ def resolve_translator(
 
 
 def _turned(part: CorpusSpec, languages: tuple[str, str], filters: Mapping[str, Any]) -> CorpusSpec:
-    """A corpus with its languages in this order, and filters on top of its own."""
+    """A corpus with its languages in this order, and filters that override its own."""
     turned = part.languages == languages[::-1]
     return dataclasses.replace(
         part,

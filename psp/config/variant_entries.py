@@ -95,7 +95,7 @@ def resolve(
 
 
 def _beyond(one: Mapping[str, Any], other: Mapping[str, Any], of_recipe: Collection[str]) -> list[str]:
-    """The keys of ``train`` in which two recipes differ, of those that a variant takes from its model."""
+    """The keys of ``train`` that a variant takes from its model and in which two recipes differ."""
     return sorted(key for key, value in one.items() if key not in of_recipe and value != other[key])
 
 

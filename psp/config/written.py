@@ -25,7 +25,7 @@ DEMO = ", but of config/demo.yaml: add `--configfile config/demo.yaml`"
 
 
 class Written(ABC):
-    """The part of a config that kinds of models ask.
+    """The part of a config that kinds of models query.
 
     Attributes:
         raw: the merged config files.
@@ -83,7 +83,7 @@ class Written(ABC):
         own: Mapping[str, Any] | None = None,
         encoder: str = ENCODER.default,
     ) -> dict[str, Any]:
-        """A block as it is where the config says nothing of it.
+        """A block with its defaults, as if the config did not mention it.
 
         Args:
             own: what is written; of a table by language, only its languages are filled in.
@@ -156,7 +156,7 @@ class Written(ABC):
             pair = {"languages": [languages[0], languages[0]] if len(languages) == 1 else languages}
             for part in self._items(other, theirs, (*below, name)):
                 own: dict[str, Any] = {"name": part} if isinstance(part, str) else part
-                yield merge(own if made_as(own) else {**pair, **own}, rest)  # what is made says its languages
+                yield merge(own if made_as(own) else {**pair, **own}, rest)  # made corpora name their languages
 
     def _circular(self, name: str, encoder: str) -> bool:
         """Whether an encoder is this model, or another model of the config that is trained on this one's pairs."""
@@ -164,7 +164,7 @@ class Written(ABC):
         return match is not None and (match[1] == name or name in self._made_from(match[1]))
 
     def _made_from(self, name: str, below: tuple[str, ...] = ()) -> set[str]:
-        """The models that the corpora of a model come from, directly or not."""
+        """The models from which a model's corpora come, directly or not."""
         models: set[str] = set()
         if name in below or name not in self.raw["models"]:
             return models

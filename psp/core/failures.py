@@ -32,7 +32,7 @@ AFFECTED = {
     "MissingInputException": "no such file, and no rule makes it; add it, or correct its path",
     "ProtectedOutputException": "cannot be written: read-only; make it and its folder writable, and run again",
 }
-#: Snakemake takes no output that is older than what it was made of.
+#: Snakemake rejects outputs that are older than their inputs.
 OLDER = re.compile(r"older modification time .*? than input (\S+) \((\d{4}-\d\d-\d\d \d\d:\d\d)")
 STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
 
@@ -42,7 +42,7 @@ outputs: list[str] = []
 
 
 def _made(file: str) -> list[str]:
-    """The outputs that there are of the file's model."""
+    """The existing outputs of the file's model."""
     name = file.removeprefix("results/").partition("/")[0]
     files = (re.sub(r"\{model(,[^}]*)?\}", name, output) for output in outputs)
     return sorted({output for output in files if "{" not in output})
@@ -55,7 +55,7 @@ def tell(error: Exception) -> str:
 
 
 def locked() -> str:
-    """Why Snakemake's lock is there: with two runs in a folder, both would fail, so none is unlocked that lasts."""
+    """Explain Snakemake's lock. Two runs in one folder would both fail, so a folder in use is not unlocked."""
     other, known = run.owner()
     if other is not None and known:
         return f"another snakemake, {other}, is at work in this folder; wait for it, or end it by Ctrl-C or `kill`"

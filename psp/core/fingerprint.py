@@ -96,7 +96,7 @@ def _read(name: str) -> tuple[str, tuple[str, ...]]:
     return tree, tuple(sorted(filter(_path, imports)))
 
 
-#: Keywords of a declaration that are not part of what the code does.
+#: Keywords of a declaration that do not change the code's behaviour.
 _FOR_PEOPLE = ("help", "recipes", "unstated", "inert", "untracked")
 
 
@@ -179,7 +179,7 @@ def _imports(tree: ast.Module, package: str) -> set[str]:
             imported.add(base)
             imported |= {f"{base}.{alias.name}" for alias in node.names}  # a name may itself be a module
     inside = {name for name in imported if name.partition(".")[0] in ROOTS}
-    # Importing psp.a.b runs psp.a's __init__ too; that of psp itself loads what people use.
+    # Importing psp.a.b runs psp.a's __init__ too; psp's own loads the public interface.
     inside |= {".".join(name.split(".")[:depth]) for name in inside for depth in range(1, name.count(".") + 1)}
     return inside
 

@@ -90,7 +90,7 @@ def dot(a, b):  # type: ignore[no-untyped-def]
 
 
 def cache_folder() -> str | None:
-    """Where compiled code is kept; None if nowhere can be written to, so that it is compiled at every start."""
+    """The folder of compiled code; None if none is writable, so that code is compiled at every start."""
     path = dot._cache.cache_path
     return None if path is None else str(path)
 

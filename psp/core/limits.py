@@ -58,7 +58,7 @@ class Limits:
     rate_seconds: float = SECTION["rate_seconds"].default
 
     def unpacked(self, size: int, packed: int) -> str | None:
-        """Say in a few words why so many bytes may not come out of ``packed`` bytes; None if they may."""
+        """Say in a few words why ``packed`` bytes may not unpack to this many; None if they may."""
         if size > self.unpacked_bytes:
             return f"more than {self.unpacked_bytes:,} bytes unpacked (limits.unpacked_bytes)"
         if size > HARMLESS_BYTES and size > self.ratio * max(packed, 1):

@@ -19,7 +19,7 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
 LAST_CHARACTERS = 1 << 16  # of a log, searched for its last error
 BUG = "this is a bug in psp; please report it with this log"
-#: What a disk says that takes no more: full, over a quota or a limit of size, or read-only.
+#: The errors of a disk that takes no more: full, over a quota or a size limit, or read-only.
 TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 OUT_OF_MEMORY = (
     "out of memory; on a cluster each new try of `--retries 2` asks for more, and `--set-resources RULE:mem_mb=N` sets "
@@ -39,7 +39,7 @@ class _Short(logging.Formatter):
 
 
 class _LogFile(logging.FileHandler):
-    """A log on a disk that may be full: what does not fit is lost, and the work goes on."""
+    """A log on a disk that may be full: lines that do not fit are lost, and work continues."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):

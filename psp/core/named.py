@@ -6,7 +6,7 @@ from typing import Any
 
 
 def add(classes: dict[str, Any], name: str, added: type) -> None:
-    """Add a class; one of a module that is loaded again takes the place of what it was.
+    """Add a class; a class from a reloaded module replaces its former self.
 
     Raises:
         ValueError: another class has this name.

@@ -25,7 +25,7 @@ def of_this_process() -> str:
 
 
 def own(*, certainly: bool = True) -> None:
-    """Note that the folder is this run's; not certainly: unless another's that lasts has it."""
+    """Note that the folder belongs to this run; if not certain, only unless another active run has it."""
     if certainly or owner()[0] is None:
         with contextlib.suppress(OSError):  # Snakemake says what is wrong with the folder
             OWNER.parent.mkdir(exist_ok=True)
@@ -33,7 +33,7 @@ def own(*, certainly: bool = True) -> None:
 
 
 def owner() -> tuple[str | None, bool]:
-    """The run that this folder is noted for, in words, if it may last; and whether that is known."""
+    """The run noted for this folder, in words, if it may be active; and whether that is certain."""
     try:
         host, pid, began = OWNER.read_text().split(" ")
     except (OSError, ValueError):
@@ -45,7 +45,7 @@ def owner() -> tuple[str | None, bool]:
 
 
 def check() -> None:
-    """Check that the run that this job belongs to still lasts, as far as can be known: on its own machine.
+    """Check that this job's run is still active, as far as its own machine can tell.
 
     Raises:
         PspError: it was killed.

@@ -12,7 +12,7 @@ from psp.core.status import Status, WorkStatus, clock, figures
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Columns from which there is room for a bar beside the metrics.
+#: Width from which a bar fits beside the metrics.
 WIDE = 110
 BAR = 20
 MOST_LINES = 5
@@ -48,7 +48,7 @@ class ScreenRow:
 
     @property
     def work(self) -> WorkStatus | None:
-        """What it counts, if it is working."""
+        """Its count, if it is working."""
         return None if self.status is None or self.news is not None else self.status.work
 
     def line(self) -> str:

@@ -24,7 +24,7 @@ REQUIRED: Any = object()
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a JSON Schema's pattern finds itself in a text; its ``$`` is the end, not a line feed before it."""
+    """Whether a JSON Schema's pattern matches in a text; its ``$`` is the very end, not a line feed before it."""
     return re.search(pattern, text) is not None and not (pattern.endswith("$") and text.endswith("\n"))
 
 
@@ -82,7 +82,7 @@ class Setting:
 
     @property
     def allowed(self) -> str:
-        """What the setting may be, in words."""
+        """The allowed values, in words."""
         return self.noun or " or ".join("null" if word is None else word for word in self.values()["enum"])
 
     def allows(self, value: Any) -> bool:
@@ -124,12 +124,12 @@ class Section:
 
 
 def tracked(section: Section, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the values of a section's keys those of which another makes anew what depends on the section."""
+    """The values of a section's keys whose change remakes what depends on the section."""
     return {key: value for key, value in values.items() if not _apart(section.keys.get(key))}
 
 
 def inert(name: str, declared: Setting | Section | Mapping[str, Any]) -> Iterator[str]:
-    """The beginnings of the dotted keys of what is inert in a block of that name, or is the block itself."""
+    """Prefixes of the dotted keys that are inert in a block of that name, or the block itself."""
     if isinstance(declared, Mapping):
         return
     if declared.inert:
@@ -153,7 +153,7 @@ def integer(
     null: bool = False,
     **about: Any,
 ) -> Setting:
-    """A whole number, or with ``null`` none; ``about`` holds ``help``, ``recipes``, ``unstated`` and so on."""
+    """A whole number, or with ``null`` also null; ``about`` holds ``help``, ``recipes``, ``unstated`` and so on."""
     limits = {"minimum": at_least, "maximum": at_most}
     return _numeric("integer", "a whole number", limits, default, null, about)
 
@@ -169,7 +169,7 @@ def number(
     noun: str = "a number",
     **about: Any,
 ) -> Setting:
-    """A finite number, or with ``null`` none; errors call it ``noun``."""
+    """A finite number, or with ``null`` also null; errors call it ``noun``."""
     limits = {"minimum": at_least, "exclusiveMinimum": above, "maximum": at_most, "exclusiveMaximum": below}
     return _numeric("number", noun, limits, default, null, about)
 
@@ -181,7 +181,7 @@ def choice(
     null: bool = False,
     **about: Any,
 ) -> Setting:
-    """One of some words, or with ``null`` none; ``options`` is a function where they come from a registry."""
+    """One of several words, or with ``null`` also null; ``options`` may be a function that reads a registry."""
     if callable(options):
         return Setting(lambda: {"enum": list(options())}, "", default=default, **about)
     words = [*options, None] if null else [*options]
@@ -202,7 +202,7 @@ def text(
     noun: str = "a text",
     **about: Any,
 ) -> Setting:
-    """Text of ``at_least`` so many characters, or with ``null`` none."""
+    """Text of at least ``at_least`` characters, or with ``null`` also null."""
     values = _given({"type": _type("string", null), "pattern": pattern, "minLength": at_least})
     return Setting(lambda: values, noun + ", or null" * null, default=default, **about)
 
@@ -217,7 +217,7 @@ def list_of(
     null: bool = False,
     **about: Any,
 ) -> Setting:
-    """A list, each of whose items ``items`` allows."""
+    """A list whose items must fulfil ``items``."""
 
     def values() -> dict[str, Any]:
         node = items.node if isinstance(items, Setting) else dict(items)
@@ -234,7 +234,7 @@ def table(
     names: str | None = None,
     **about: Any,
 ) -> Setting:
-    """A mapping with keys of the user's own, each of whose values ``values`` allows; ``names`` is the keys' pattern."""
+    """A mapping with the user's own keys, which match the pattern ``names``, and values that fulfil ``values``."""
 
     def node() -> dict[str, Any]:
         below = dict(values) if isinstance(values, Mapping) else values.node

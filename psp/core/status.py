@@ -148,7 +148,7 @@ def of_job(log_file: Path | str | None) -> Iterator[None]:
 
 
 def join(log_file: Path | str) -> None:
-    """Write into the status file of the job that started this process; the job goes on owning it."""
+    """Write into the status file of the job that started this process, which still owns the file."""
     global _place
     path = Path(f"{log_file}{SUFFIX}")
     if (status := read(path)) is not None:
@@ -156,7 +156,7 @@ def join(log_file: Path | str) -> None:
 
 
 def tell(work: WorkStatus | None) -> None:
-    """Write the current work (None: nothing that is counted) to this process's status file, if it has one."""
+    """Write the current work (None: work without a count) to this process's status file, if it has one."""
     if _place is not None:
         _place.write(work)
 

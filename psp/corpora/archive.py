@@ -55,7 +55,7 @@ def open_member(archive: zipfile.ZipFile, name: str, path: Path) -> Iterator[IO[
 
 
 def check_member(member: zipfile.ZipInfo, path: Path) -> None:
-    """Check a member before it is read; no more than the size that it declares comes out of it.
+    """Check a member before it is read; it never unpacks to more than its declared size.
 
     Raises:
         DataError: it is encrypted, or larger unpacked than the limits.

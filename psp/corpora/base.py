@@ -26,15 +26,15 @@ class CorpusKind(abc.ABC):
 
     #: Its name: in reports, and for a kind of the catalogue in the config (``corpora.<name>.kind``).
     kind: ClassVar[str]
-    #: Whether the catalogue may have such corpora; what is said of them in the config's help.
+    #: The description of this kind in the config's help, if the catalogue may have such corpora.
     help: ClassVar[str | None] = None
-    #: The keys of an item of ``corpora`` that is such a corpus: the first names its file.
+    #: The keys of an item of ``corpora`` of this kind; the first names its file.
     item: ClassVar[Mapping[str, Setting]] = {}
     #: What to say of an item of this kind and another one, such as "a file of pairs, `path`".
     called: ClassVar[str] = ""
-    #: How names of its files end, beside those of compression, which a corpus's own name leaves out.
+    #: Suffixes of its files, besides those of compression, which a corpus's own name leaves out.
     endings: ClassVar[tuple[str, ...]] = ()
-    #: Whether there is an archive for each pair of languages, so that entries have settings by pair.
+    #: Whether each pair of languages has an archive, so that entries have settings by pair.
     by_pair: ClassVar[bool] = False
     #: Whether both sides are in one language, unless an item says otherwise.
     in_one_language: ClassVar[bool] = False
@@ -75,12 +75,12 @@ class CorpusKind(abc.ABC):
 
     @classmethod
     def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        """How many pairs the stage that makes such corpora made, and what data.json says of it, from its report."""
+        """The number of pairs that the stage made, and its entry in data.json, from its report."""
         raise NotImplementedError(f"pairs of the kind {cls.kind} are not made from others")
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        """How many pairs there are, and whether that is exact; by default its lines, estimated from a sample.
+        """The number of pairs, and whether it is exact; by default the number of lines, estimated from a sample.
 
         Raises:
             DataError: as :meth:`read`.

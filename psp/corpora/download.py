@@ -117,7 +117,7 @@ def fetch(
 
 
 def answers(address: str, timeout: float = 10.0) -> str | None:
-    """Ask whether an address has its file, without fetching it; return what is wrong, if anything is."""
+    """Check that an address has its file, without downloading it; return what is wrong, if anything."""
     try:
         if address.lower().startswith(("https://", "http://")):
             ask(address, timeout)
@@ -293,7 +293,7 @@ def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
 
 
 def _licence(archive: zipfile.ZipFile) -> str | None:
-    """Return the beginning of the LICENSE members, or if there are none of the README members."""
+    """Return the beginning of the LICENSE members or, without any, of the README members."""
     for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
         files = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
         texts: list[str] = []

@@ -54,7 +54,7 @@ def _of_plain(file: IO[bytes], size: int) -> tuple[int, bool]:
 
 
 def _of_packed(file: IO[bytes], stream: IO[bytes], size: int) -> tuple[int, bool]:
-    """Estimate from the position in the packed file, which is read in blocks, ahead of what is unpacked."""
+    """Estimate from the position in the packed file, which is read in blocks, ahead of the unpacked text."""
     lines = unpacked = read = 0
     rate, last = 0.0, b"\n"  # unpacked bytes per packed byte
     while chunk := stream.read(BUFFER_BYTES):

@@ -7,7 +7,7 @@ from psp.corpora.base import CorpusKind, of_kind, registered
 
 __all__ = ["KINDS", "CorpusKind", "of_item", "of_kind", "registered"]
 
-#: Imported for their registration; the first is that of a catalogue's entry that says nothing.
+#: Imported for their registration; the first is the default of a catalogue's entry.
 KINDS: tuple[type[CorpusKind], ...] = (
     opus.Opus, paranmt.ParaNmt, local.Local, text.Text, parquet.Parquet, mined.Mined, local.Translated,
 )  # fmt: skip

@@ -61,7 +61,7 @@ class Local(CorpusKind):
 
 @register
 class Translated(Local):
-    """What :mod:`psp.inference.translation.backtranslate` writes: lines as of the user's files."""
+    """The output of :mod:`psp.inference.translation.backtranslate`: lines as in the user's files."""
 
     kind = "translated"
     item: ClassVar[Mapping[str, Setting]] = {}
@@ -75,7 +75,7 @@ class Translated(Local):
 
 
 def lines_of(path: Path | str) -> Iterator[str]:
-    """Yield the lines of a file, unpacked, without a byte order mark; errors are those of :func:`read_file`."""
+    """Yield the unpacked lines of a file, without a byte order mark; raises the errors of :func:`read_file`."""
     path = Path(path)
     with _opened(path) as stream:
         lines = read_lines(stream, path)

@@ -39,7 +39,7 @@ def read_file(path: Path | str) -> Iterator[Row]:
 
 @register
 class Mined(CorpusKind):
-    """What :mod:`psp.pairs.pivot` writes."""
+    """The output of :mod:`psp.pairs.pivot`."""
 
     kind = "mined"
     without_scores = "mined pairs"

@@ -23,7 +23,7 @@ COLUMNS = ("source", "target")
 
 @register
 class Parquet(CorpusKind):
-    """Columns of a table; its ``names`` are those of source and target, and of a score where there is one."""
+    """Columns of a table; ``names`` has those of source, target and, if there is one, score."""
 
     kind = "parquet"
     endings = ("parquet",)

@@ -62,7 +62,7 @@ class Again(Failure):
 
 
 class Partial:
-    """The partial file, open and locked, and the note beside it that says where its bytes come from.
+    """The partial file, open and locked, and the note beside it with the origin of its bytes.
 
     ``resumed`` is true while it holds bytes of more than one response.
     """
@@ -97,7 +97,7 @@ class Partial:
             write_json(self.note, {**note, "bytes": total})
 
     def expectation(self, address: str) -> dict[str, str]:
-        """Return the note if the bytes at hand can be resumed from ``address``, else an empty dict."""
+        """Return the note if the bytes we have can be resumed from ``address``, else an empty dict."""
         try:
             note = read_json(self.note)
             if note["address"] == address and _validator(note) and self.size():
@@ -163,7 +163,7 @@ def owned(path: Path) -> Iterator[Partial]:
 def download(
     address: str, what: str, part: Partial, *, size: int | None, retries: int, timeout: float, backoff: float
 ) -> None:
-    """Download ``address`` to ``part``, resuming what is there and retrying temporary failures.
+    """Download ``address`` to ``part``, resuming a partial download and retrying temporary failures.
 
     Args:
         what: name of the file, for progress and log.
@@ -198,7 +198,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
     if have and have == note["bytes"]:
         part.resumed = True
         return
-    # "identity": Range offsets count bytes as sent, which must be those of the file.
+    # "identity": Range offsets count bytes as sent, which must be the file's own.
     headers = {"Accept-Encoding": "identity", "User-Agent": "psp"}
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": _validator(note)}
@@ -235,7 +235,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
 
 
 def ask(address: str, timeout: float) -> None:
-    """Check that an address serves something, by one request of which only the head is read.
+    """Check that an address serves something, with one request and reading only the head.
 
     Raises:
         Failure: it does not, now.
@@ -255,7 +255,7 @@ def ask(address: str, timeout: float) -> None:
 
 
 def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests.Response:
-    """Send the request, and again to where the server says that the file is, as far as the limits allow."""
+    """Send the request, and follow the server's redirects as far as the limits allow."""
     import requests
 
     most, public = limits().redirects, None
@@ -278,7 +278,7 @@ def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests
 
 
 def _is_public(address: str) -> bool:
-    """Whether all addresses of a server's name are on the internet, rather than of this machine or its network."""
+    """Whether all addresses of a server's name are on the internet, not of this machine or its network."""
     host = (urllib.parse.urlsplit(address).hostname or "").partition("%")[0]  # without an interface
     try:
         addresses = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
@@ -331,7 +331,7 @@ def _beginning(response: requests.Response, address: str, part: Partial, size: i
 
 
 def _continuation(response: requests.Response, part: Partial, have: int, note: Mapping[str, str]) -> int | None:
-    """Check that the response to a Range request continues the bytes at hand; return the total size."""
+    """Check that the response to a Range request continues the bytes we have; return the total size."""
     span = response.headers.get("Content-Range", "")
     match = re.fullmatch(r"bytes (?:\*|([0-9]{1,18})-[0-9]{1,18})/([0-9]{1,18}|\*)", span)
     begin, whole = (match[1], match[2]) if match else (None, "*")
@@ -359,7 +359,7 @@ def _refusal(response: requests.Response) -> Failure:
 
 
 def _retry_after(response: requests.Response) -> float:
-    """Return the seconds to wait that the server asks for, as a number or a date."""
+    """Return the seconds that the server asks us to wait, given as a number or a date."""
     value = response.headers.get("Retry-After", "")
     if _NUMBER.fullmatch(value):
         return float(value)

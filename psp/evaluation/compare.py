@@ -136,7 +136,7 @@ def task_differences(own: Path | str, other: Path | str) -> Differences:
 
 
 def _apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """What separates two results that cannot be subtracted, as the other is told; None if nothing does."""
+    """Why two results cannot be subtracted; None if they can."""
     here, there = same_draw(one), same_draw(other)
     if here == there:
         return None

@@ -28,7 +28,7 @@ from psp.models.similarity import unit
 from psp.pairs.pair_file import read_pairs
 
 Vectors = npt.NDArray[np.float32]
-#: What the parts of the score count, if nothing is said of it.
+#: The default weights of the parts of the score.
 EQUAL: Mapping[str, float] = {"sts": 1.0, "heldout": 1.0}
 #: Two cosines that differ by less are equal in float32.
 _ROUNDING = 1e-6
@@ -36,7 +36,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class JudgedSet:
-    """A set of scored pairs, the metric that it is scored by (one of ``OF_PAIRS``), and its weight."""
+    """A set of scored pairs, its metric (one of ``OF_PAIRS``), and its weight."""
 
     name: str
     data: StsSet
@@ -50,7 +50,7 @@ class JudgedSet:
         return 100 * OF_PAIRS[self.metric](similarity, self.data.gold)
 
     def standard_error(self, similarity: Floats) -> float:
-        """That of :meth:`value` over other pairs of the kind; 0 if it is undefined."""
+        """The standard error of :meth:`value` for other pairs of the kind; 0 if it is undefined."""
         if no_correlation(similarity, self.data.gold) is not None:
             return 0.0
         return 100 * standard_error(OF_PAIRS[self.metric], similarity, self.data.gold)
@@ -90,7 +90,7 @@ class Development:
 
     @property
     def sha256(self) -> str:
-        """Hash of all its texts and scores, and of what they count."""
+        """Hash of all texts and scores, and of their weights."""
         sets = [
             [one.data.a, one.data.b, [float(score) for score in one.data.gold], one.metric, one.weight]
             for one in self.sets
@@ -211,7 +211,7 @@ class Development:
         return total - self.weights["heldout"] * (error or 0.0)
 
     def _wrong(self, scorer: Scorer) -> npt.NDArray[np.bool_]:
-        """Which held-out sentences another is taken for among the held-out ones, bool (2, pairs)."""
+        """Which held-out sentences are mistaken for another held-out one, bool (2, pairs)."""
         assert self.heldout is not None
         source, target = self.heldout
         cross = scorer.cross(source, target)
@@ -276,7 +276,7 @@ class DevelopmentFiles:
 
 
 def _mistaken(similarity: np.ndarray, texts: list[str]) -> npt.NDArray[np.bool_]:
-    """Which queries another text than theirs is found for, bool (queries,); as :func:`count_errors` counts them."""
+    """Which queries retrieve a wrong text, bool (queries,), as :func:`count_errors` counts them."""
     nearest = np.argmax(similarity, axis=1)
     return np.array([texts[one] != texts[right] for right, one in enumerate(nearest)], np.bool_)
 

@@ -24,7 +24,7 @@ _BLOCK = 100_000
 
 
 def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -> dict[str, int]:
-    """Count what a test set and a store share.
+    """Count the sentences that a test set and a store share.
 
     Args:
         store: the model's training store.

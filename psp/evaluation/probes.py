@@ -37,7 +37,7 @@ GRADES = 5
 
 
 class Schedule(NamedTuple):
-    """How long a probe is trained.
+    """The duration of a probe's training.
 
     Attributes:
         batch: items in a mini-batch.
@@ -55,7 +55,7 @@ CLASSIFY, RELATE = Schedule(128, 10, 200), Schedule(64, 50, 1000)
 
 
 class Classified(NamedTuple):
-    """What one seed's classifier found: labels of the test part, intp (items,), and how it was chosen."""
+    """One seed's classifier: labels for the test part, intp (items,), and how it was chosen."""
 
     labels: npt.NDArray[np.intp]
     l2: float
@@ -64,7 +64,7 @@ class Classified(NamedTuple):
 
 
 class Related(NamedTuple):
-    """What one seed's regression found: expected scores of the test part, float64 (items,), and how it was chosen."""
+    """One seed's regression: expected scores for the test part, float64 (items,), and how it was chosen."""
 
     scores: npt.NDArray[np.float64]
     epochs: int
@@ -231,7 +231,7 @@ def _forward(torch: Any, layers: Tensors, x: Any) -> tuple[Any, Any]:
 
 
 def _classifier_gradients(torch: Any, layers: Tensors, x: Any, wanted: Any) -> Tensors:
-    """Gradients of each network's mean cross-entropy, by its layers."""
+    """Gradients of each network's mean cross-entropy, by layer."""
     weights, _, above, _ = layers
     states, logits = _forward(torch, layers, x)
     errors = logits.softmax(2).sub_(wanted).div_(len(x))
@@ -299,7 +299,7 @@ def _adam(layer: Any, gradient: Any, mean: Any, square: Any, steps: int) -> None
 
 
 def _pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation; not a number where a side is constant."""
+    """Pearson's correlation; NaN if a side is constant."""
     x, y = x - x.mean(), y - y.mean()
     scale = float(np.sqrt((x @ x) * (y @ y)))
     return float(x @ y) / scale if scale > 0 else float("nan")

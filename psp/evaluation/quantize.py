@@ -83,7 +83,7 @@ def _sizes(model: TextModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iter
     # and 8.0. So neither wins. int8 loses less than any of these, at a quarter of the size.
     formats = list(dict.fromkeys(dtypes))
     if isinstance(model, CombinedModel) or model.contextual is not None:
-        dims = ()  # the first dimensions are those of the first parts alone; an LSTM reads all of its embeddings
+        dims = ()  # the first dimensions belong to the first parts alone; an LSTM reads all of its embeddings
     for dim in sorted({model.dim, *(dim for dim in dims if dim < model.dim)}, reverse=True):
         for dtype in formats:
             if (dtype, dim) != (model.dtype, model.dim):

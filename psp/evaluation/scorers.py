@@ -70,7 +70,7 @@ class EmbeddingScorer:
         return self._embed(unique)[rows]
 
     def known(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Tell which texts have a vector of their own, bool (texts,): not zero, and not of unknown tokens alone.
+        """Return which texts have a vector of their own, bool (texts,): not zero, and not of unknown tokens only.
 
         Tokens are those of psp's models; of other encoders the vectors tell all.
         """

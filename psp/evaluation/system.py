@@ -62,7 +62,7 @@ def scorer_of(
 
 
 class _Texts:
-    """An encoder as what a scorer asks for vectors; faults of the encoder are named."""
+    """An encoder as the source of a scorer's vectors; errors name the encoder's faults."""
 
     def __init__(self, encoder: Any, name: str, languages: Sequence[str]) -> None:
         self._encoder, self._name = encoder, name

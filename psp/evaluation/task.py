@@ -88,7 +88,7 @@ def _evaluate(scorer: Scorer, task: Task, draw: BootstrapSpec, resampled: dict[s
 
 
 def _unknown_languages(scorer: Scorer, task: Task) -> list[str]:
-    """Those of a task's languages that a model does not have; none where either says nothing of them."""
+    """The languages of a task that a model lacks; empty if either names no languages."""
     known = getattr(getattr(scorer, "model", None), "config", {}).get("languages") or []
     codes = {*known, *(ISO3.get(code, code) for code in known)}
     wanted = task.settings.get("languages") or []

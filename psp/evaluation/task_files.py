@@ -21,12 +21,12 @@ from psp.evaluation.tasks.base import Task
 if TYPE_CHECKING:
     from psp.core.schemas.scores import TaskScores
 
-#: Ending of the file of resamples beside that of the scores.
+#: Ending of the file of resamples beside the scores.
 RESAMPLES = ".safetensors"
 
 
 def same_draw(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What two files of scores must share for their resamples to be of the same items.
+    """What two files of scores must have in common for their resamples to be of the same items.
 
     These are the task's ``name``, its kind (``task``), its ``settings`` but the paths, its ``files``, and the
     bootstrap's ``conditions``.
@@ -40,13 +40,13 @@ def same_draw(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def conditions(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The conditions that stand in the file of resamples: the bootstrap's, and a hash of all of :func:`same_draw`."""
+    """The conditions in the file of resamples: the bootstrap's, and a hash of :func:`same_draw`."""
     drawn = json.dumps(same_draw(result), sort_keys=True)
     return {**result["conditions"], "drawn_from": hashlib.sha256(drawn.encode()).hexdigest()}
 
 
 def write(out: Path | str, result: Mapping[str, Any], resampled: Mapping[str, Floats]) -> None:
-    """Write the scores on a task, and beside them their resamples, each atomically."""
+    """Write the scores on a task, and their resamples beside them, each atomically."""
     # The resamples first: scores without them would count as finished.
     resamples.write(Path(out).with_suffix(RESAMPLES), resampled, conditions(result))
     write_json(out, result)

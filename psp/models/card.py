@@ -30,9 +30,9 @@ log = logging.getLogger(__name__)
 
 SENTENCEPIECE = "sentencepiece"
 BITEXT = "bitext-mining"
-#: Models of another tokenizer have its kind in place of sentencepiece; those of one language mine no bitext.
+#: Models with another tokenizer have its kind in place of sentencepiece; monolingual models mine no bitext.
 TAGS = ("sentence-embeddings", "paraphrase", BITEXT, SENTENCEPIECE, "static-embeddings")
-#: By the kind of encoder, what a sentence's vector is the mean of.
+#: By the kind of encoder, what is averaged into a sentence's vector.
 ENCODERS = {
     "lstm": "of the states of an LSTM that reads the vectors",
     "blstm": "of the states of a bidirectional LSTM that reads the vectors",
@@ -40,7 +40,7 @@ ENCODERS = {
 
 
 class Release(NamedTuple):
-    """What a card says of the place that it goes to."""
+    """What a card says about its destination."""
 
     files: Mapping[str, str]
     """The files beside the card that are no model's, and what they hold, in Markdown."""
@@ -149,7 +149,7 @@ def _front_matter(
 
 
 def base_model(config: Mapping[str, Any], release: Release | None = None) -> str | None:
-    """The place on the Hub of the model that a smaller form was made of; None if it is none, or the place unknown."""
+    """The Hub name of the model that a smaller form was made from; None for other models, or if the name is unknown."""
     if not (made_of := config.get("quantized_from")):
         return None
     base: str | None = (release.base_model if release else None) or made_of.get("model")
@@ -179,7 +179,7 @@ def _tags(config: Mapping[str, Any]) -> list[str]:
 
 
 def _jointly(config: Mapping[str, Any], data: Any) -> bool:
-    """Whether a combination's parts were trained together, as far as one can tell: then it has data of its own."""
+    """Whether a combination's parts were trained together, as far as is known, so that it has data of its own."""
     encoder = config.get("encoder") or {}
     return isinstance(data, Mapping) or encoder.get("kind") == "add" or encoder.get("scaled") is False
 
@@ -240,13 +240,13 @@ def _made_of(config: Mapping[str, Any]) -> str:
 
 
 def _joined(config: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The parts of a combination, each with its weight; none of any other model."""
+    """The parts of a combination, each with its weight; empty for other models."""
     parts: list[dict[str, Any]] = config.get("encoder", {}).get("parts", [])
     return parts
 
 
 def _part(number: int, names: Sequence[str]) -> str:
-    """What a combination's part is called: by its number, and by its model's name if it is known."""
+    """The label of a combination's part: its number and, if known, its model's name."""
     return f"{number} ({markup.markdown(names[number])})" if names else str(number)
 
 
@@ -385,7 +385,7 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
 
 
 def _metrics_of_parts(evaluation: Mapping[str, Any], scores: Sequence[Score]) -> str:
-    """A combination's figures beside those of its parts; nothing for any other model."""
+    """A combination's figures beside those of its parts; empty for other models."""
     if not (parts := evaluation.get("parts")):
         return ""
     body = [

@@ -46,7 +46,7 @@ def edited(folder: Path) -> bytes | None:
 
 
 def write(folder: Path, text: str) -> bool:
-    """Write a card into a model's folder, unless one is there that psp did not write or that was edited since.
+    """Write a card into a model's folder, unless its card was edited or is not psp's.
 
     Returns:
         Whether it was written.

@@ -29,7 +29,7 @@ def write(folder: Path, names: Iterable[str]) -> None:
 
 
 def check(folder: Path) -> list[str]:
-    """The files that a folder's checksums name, each of which has its checksum.
+    """The files that a folder's checksums name, after checking each.
 
     Raises:
         DataError: a file is missing, was changed, or lies outside the folder; or a line is no checksum.

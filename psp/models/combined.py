@@ -145,7 +145,7 @@ class CombinedModel(TextModel):
         threads: int = 1,
         accelerate: bool | str | None = None,
     ) -> Self:
-        """Load a combination's folder; arguments and errors are those of :meth:`StaticModel.load`.
+        """Load a combination's folder; arguments and errors as for :meth:`StaticModel.load`.
 
         ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
         cut away. Of ``accelerate``, what is for LSTMs is for those among the parts.
@@ -206,12 +206,12 @@ class CombinedModel(TextModel):
 
     @property
     def dim(self) -> int:
-        """The number of dimensions of a vector: those of all parts, unless they are added."""
+        """The number of dimensions of a vector: the sum over all parts, unless they are added."""
         return self.parts[0].dim if self.joined_by == ADD else sum(part.dim for part in self.parts)
 
     @property
     def dtype(self) -> str:
-        """The data type of the embedding matrices; where parts differ, all of them, joined by "+"."""
+        """The data type of the embedding matrices; if parts differ, all types, joined by "+"."""
         return "+".join(dict.fromkeys(part.dtype for part in self.parts))
 
     @property
@@ -221,7 +221,7 @@ class CombinedModel(TextModel):
 
     @property
     def threads(self) -> int:
-        """The number of threads; setting it sets that of all parts."""
+        """The number of threads; setting it sets it for all parts."""
         return max(part.threads for part in self.parts)
 
     @threads.setter
@@ -355,7 +355,7 @@ def parts_of(model: TextModel) -> tuple[TokenModel, ...]:
 
 
 def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
-    """Weights as float, after checking that they are as many positive numbers as there are parts, two or more.
+    """Weights as float, after checking that there is one positive number for each of two or more parts.
 
     Raises:
         ValueError: they are not.
@@ -401,5 +401,5 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
 
 
 def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A part's encoder as config.json has it, and its tensors beside the embedding matrix."""
+    """A part's encoder as in config.json, and its tensors other than the embedding matrix."""
     return ({"kind": MEAN}, {}) if part.contextual is None else (part.contextual.keys(), part.contextual.tensors())

@@ -67,7 +67,7 @@ class CachedEncoder:
         self._places: dict[bytes, tuple[int, int]] = {}
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Embed texts, float (n, dim), in order; those of the cache are read, others embedded and kept.
+        """Embed texts, float (n, dim), in order; read cached vectors, and compute and keep the others.
 
         Vectors that are not finite, or not as many as texts, are returned without being kept.
 

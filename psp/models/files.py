@@ -74,13 +74,13 @@ def file_names(config: Any, path: Path | str | None = None) -> list[str]:
 
 
 def is_transformer(config: Any) -> bool:
-    """Whether a config.json is that of a transformer (:mod:`psp.models.transformer`)."""
+    """Whether a config.json belongs to a transformer (:mod:`psp.models.transformer`)."""
     encoder = config.get("encoder") if isinstance(config, Mapping) else None
     return isinstance(encoder, Mapping) and encoder.get("kind") == TRANSFORMER
 
 
 def transformer_files(config: Mapping[str, Any], path: Path | str | None = None) -> dict[str, str]:
-    """The files of a transformer but its config.json, by their paths in its folder, and their SHA-256.
+    """The files of a transformer except config.json: their paths in its folder and their SHA-256.
 
     Raises:
         DataError: it does not list them, or lists a path that none of them can have; ``path`` is that of config.json.
@@ -97,7 +97,7 @@ def transformer_files(config: Mapping[str, Any], path: Path | str | None = None)
 
 
 def model_files(folder: Path | str) -> list[str]:
-    """The paths of a model's files; if it is missing or damaged, those of a mean of sentencepiece embeddings.
+    """The paths of a model's files; for a missing or damaged model, those of a mean of sentencepiece embeddings.
 
     Damage is reported when the model is loaded, not here.
     """

@@ -39,7 +39,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 KIND, MEAN = "psp", "mean"
 #: The kinds of encoder of a combination of models, and its kind of tokenizer.
 CONCAT, ADD, PARTS = "concat", "add", "parts"
-#: The format of a mean of sentencepiece's pieces, and that of all else.
+#: The format of a mean of sentencepiece's pieces, and of everything else.
 FORMAT, OTHERS = 1, 2
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
 #: Keys of config.json that save_model fills in.
@@ -143,7 +143,7 @@ def described(
 def write_folder(
     folder: Path, config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], contents: Mapping[str, bytes]
 ) -> None:
-    """Write a model's files: ``config.json`` is removed first and written last, so that no half of them loads.
+    """Write a model's files: ``config.json`` is removed first and written last, so that a partial model never loads.
 
     Raises:
         DataError: the folder cannot be written.
@@ -160,7 +160,7 @@ def write_folder(
 
 
 def model_name(folder: Path) -> str:
-    """A model's name by its folder: ``fr`` for results/fr/model, otherwise the folder's own name."""
+    """A model's name from its folder: ``fr`` for results/fr/model, otherwise the folder's own name."""
     path = folder.resolve()
     return path.parent.name or path.name if path.name == "model" else path.name
 
@@ -180,7 +180,7 @@ def read_model(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer
 def read_contextual(
     config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
 ) -> lstm.Lstm | None:
-    """Make a model's LSTM of its config.json and its tensors beside the table; None for a mean.
+    """Make a model's LSTM from its config.json and its tensors beside the table; None for a mean.
 
     Raises:
         DataError: they do not fit each other, or the encoder is neither.
@@ -214,7 +214,7 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenize
 def read_parts(
     config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], files: Folder, folder: Path
 ) -> tuple[EmbeddingMatrix, Tokenizer, dict[str, np.ndarray]]:
-    """Make a model's table and tokenizer of what its folder holds, and check that all of it fits together.
+    """Make a model's table and tokenizer from its folder, and check that they fit together.
 
     Args:
         config: its config.json.
@@ -269,7 +269,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def encoder_kind(config: Mapping[str, Any]) -> str:
-    """The kind of a model's encoder, by its config.json, which is checked already."""
+    """The kind of a model's encoder, from its config.json, which is checked already."""
     return _kind(config, "encoder")
 
 
@@ -281,7 +281,7 @@ def _kind(config: Mapping[str, Any], part: str) -> str:
 
 
 def check_config(config: Any, path: Path) -> None:
-    """Check the types of what every reader of a config.json needs.
+    """Check the types of the keys that every reader of a config.json needs.
 
     Raises:
         DataError: it is not of a model, of another format, or lacks a key; ``path`` is its own.

@@ -69,7 +69,7 @@ def fetch(address: str) -> Path:
     if not isinstance(config, dict) or config.get("kind") != KIND:
         raise DataError(f'not a psp model: its {CONFIG} lacks "kind": "psp"', address)
     files = file_names(config, address)
-    # The cache names a folder by its commit; fetch the other files from the same one, whatever is pushed meanwhile.
+    # The cache names a folder by its commit; fetch the other files from the same commit, even after a push.
     folder = download(folder.name, [*files, card_file.NAME])  # and nothing else, ever
     for name in files:
         if not (folder / name).is_file():
@@ -157,7 +157,7 @@ def _huggingface_hub() -> ModuleType:
 
 
 def _card(folder: Path) -> str:
-    """Return the card to upload: the folder's, or one without scores if it has none or the weights are newer."""
+    """Return the card to upload: the folder's own, or one without scores if it has none or the weights are newer."""
     path, weights = folder / card_file.NAME, folder / file_names(read_json(folder / CONFIG), folder / CONFIG)[1]
     if path.is_file():
         there = path.read_bytes().decode("utf-8", "replace")

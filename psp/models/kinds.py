@@ -45,7 +45,7 @@ def register_encoder(kind: str, load: Callable[..., Any]) -> None:
 
 
 def loader(folder: Path | str, classes: dict[Any, Any] | None = None) -> Callable[..., Any]:
-    """What loads a folder, by the kind of its encoder.
+    """The class that loads a folder, by the kind of its encoder.
 
     Args:
         folder: a model's folder.
@@ -69,7 +69,7 @@ def loader(folder: Path | str, classes: dict[Any, Any] | None = None) -> Callabl
 
 
 def load(folder: Path | str, **options: Any) -> TextModel:
-    """Load a model's folder, of any kind; the options are those of :meth:`psp.models.static.StaticModel.load`.
+    """Load a model's folder, of any kind, with the options of :meth:`psp.models.static.StaticModel.load`.
 
     Raises:
         DataError, PspError, ValueError: as :meth:`psp.models.static.StaticModel.load`.

@@ -41,7 +41,7 @@ HUB = {name: name for name in _ON_THE_HUB.split()} | {
 
 
 def on_the_hub(licence: str) -> dict[str, str]:
-    """The Hub's keys of a card for a licence: ``license``, and ``license_name`` where the Hub has no id for it.
+    """The Hub's keys of a card for a licence: ``license``, and ``license_name`` if the Hub has no id for it.
 
     Args:
         licence: an SPDX expression, or an id of the Hub's.
@@ -71,12 +71,12 @@ class Licence(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The Hub's keys of a card: ``license``, and ``license_name`` where the Hub has no id for it."""
+        """The Hub's keys of a card: ``license``, and ``license_name`` if the Hub has no id for it."""
         return on_the_hub(str(self))
 
 
 def together(corpora: Iterable[tuple[str, str | None]]) -> Licence:
-    """The licence of what is made of all of these corpora.
+    """The licence of a model trained on all of these corpora.
 
     Args:
         corpora: names, each with the declared SPDX expression, or None.
@@ -96,7 +96,7 @@ def together(corpora: Iterable[tuple[str, str | None]]) -> Licence:
 
 
 def normalised(declared: str) -> str:
-    """A declared licence as an SPDX expression in SPDX's spelling; ``LicenseRef-...`` for a text that is none.
+    """A declared licence as an SPDX expression in SPDX's spelling; ``LicenseRef-...`` for other text.
 
     Raises:
         PspError: license-expression is missing.

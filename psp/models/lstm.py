@@ -28,13 +28,13 @@ KINDS = (FORWARD, BOTH)
 AVERAGE, CONCAT = "average", "concat"
 MEAN, MAX = "mean", "max"
 _DIRECTIONS = {FORWARD: ("forward",), BOTH: ("forward", "backward")}
-#: Sentences of similar length are read together: at most so many, of at most so many tokens. The recurrent product of
-#: 512 rows is at two thirds of a core's peak, and what a block holds at 300 dimensions fits in 80 MB.
+#: Sentences of similar length are read together: at most this many, with at most this many tokens. The recurrent
+#: product of 512 rows is at two thirds of a core's peak, and what a block holds at 300 dimensions fits in 80 MB.
 SENTENCES, TOKENS = 512, 16_384
 
 
 class Direction(NamedTuple):
-    """The matrices of one direction, float32; their rows are those of the input, forget, cell and output gates.
+    """The matrices of one direction, float32, with the rows of the input, forget, cell and output gates.
 
     Attributes:
         input: (4 width, dim).
@@ -48,7 +48,7 @@ class Direction(NamedTuple):
 
 
 class Lstm:
-    """What comes after the embedding matrix.
+    """The LSTM after the embedding matrix.
 
     Args:
         directions: the matrices of the forward direction, or of the forward and the backward one.
@@ -81,7 +81,7 @@ class Lstm:
 
     @property
     def called(self) -> str:
-        """What it is called in a sentence: ``an LSTM`` or ``a BLSTM``."""
+        """Its name in a sentence: ``an LSTM`` or ``a BLSTM``."""
         return {FORWARD: "an LSTM", BOTH: "a BLSTM"}[self.kind]
 
     @property
@@ -95,12 +95,12 @@ class Lstm:
         return sum(matrix.nbytes for direction in self.directions for matrix in direction)
 
     def keys(self) -> dict[str, Any]:
-        """What it stores in config.json, under ``encoder``."""
+        """Its entry ``encoder`` in config.json."""
         both = {"combine": self.combine} if self.kind == BOTH else {}
         return {"kind": self.kind, "width": self.width, "pooling": self.pooling, **both}
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """What it stores beside the embedding matrix, by name."""
+        """The tensors stored beside the embedding matrix, by name."""
         return {
             f"lstm.{direction}.{name}": matrix
             for direction, matrices in zip(_DIRECTIONS[self.kind], self.directions, strict=True)
@@ -109,7 +109,7 @@ class Lstm:
 
     @classmethod
     def read(cls, keys: Mapping[str, Any], tensors: Mapping[str, np.ndarray], dim: int, path: Path) -> Self:
-        """Make one of what :meth:`keys` and :meth:`tensors` gave.
+        """Make one from the results of :meth:`keys` and :meth:`tensors`.
 
         Args:
             keys: of config.json.
@@ -155,7 +155,7 @@ class Lstm:
             out[rows] = self._pooled(StateBlock(table, encoded.take(rows)))
 
     def states(self, table: EmbeddingMatrix, encoded: Encoded) -> npt.NDArray[np.float32]:
-        """The state of each position, those of both directions averaged or concatenated: float32 (ids, dim).
+        """The state of each position, with both directions averaged or concatenated: float32 (ids, dim).
 
         Args:
             table: the embedding matrix.
@@ -207,7 +207,7 @@ class Lstm:
 
 
 def vector_dim(config: Mapping[str, Any]) -> int:
-    """The number of dimensions of a model's vectors, by its config.json: those of the embeddings, or an LSTM's."""
+    """The number of dimensions of a model's vectors, from its config.json: the embeddings' or an LSTM's."""
     encoder = config.get("encoder") or {}
     if encoder.get("kind") not in KINDS:
         return int(config["dim"])

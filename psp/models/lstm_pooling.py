@@ -30,7 +30,7 @@ class LstmPooling(Module):
         ValueError: ``dim`` is odd, and the LSTM is bidirectional.
     """
 
-    # What is saved names the class by this, whatever becomes of the module that defines it.
+    # Saved models name the class by this, so the module that defines it may move.
     __module__ = "paraphrastic.exports"
     config_keys = ["embedding_dimension", "dim", "bidirectional"]  # noqa: RUF012 (as the library declares it)
 

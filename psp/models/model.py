@@ -17,7 +17,7 @@ from psp.models.transformer import TransformerModel
 
 
 class _Public(TextModel):
-    """What people may do with a model beside what it does with text."""
+    """A model's methods that do not concern text."""
 
     @classmethod
     def from_pretrained(cls, path: Path | str, **options: Any) -> Model:

@@ -142,7 +142,7 @@ def _unpickle(path: Path) -> Any:
 
 
 def _can_be_mapped(path: Path) -> bool:
-    """Whether it is a zip whose members lie in it as they are: torch maps deflated ones as well, as other numbers."""
+    """Whether it is a zip with uncompressed members: torch maps deflated ones too, but as wrong numbers."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -165,7 +165,7 @@ def _table(state: Any, path: Path) -> np.ndarray:
     tensor = state.get("embedding.weight") if isinstance(state, Mapping) else None
     if tensor is None or not hasattr(tensor, "numpy") or tensor.ndim != 2 or not tensor.is_floating_point():
         raise DataError("its state_dict has no embedding matrix, embedding.weight", path)
-    # A few numbers can be said to be of any shape (strides of 0, or no numbers at all), and would fill the memory.
+    # A few numbers can claim any shape (strides of 0, or no numbers at all), and would fill the memory.
     plain = str(tensor.layout) == "torch.strided" and tensor.device.type == "cpu"
     if not plain or tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size():
         raise DataError("its embedding matrix is not stored number by number; fetch it again", path)

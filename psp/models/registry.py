@@ -76,7 +76,7 @@ class ForeignEncoder(_Wrapped):
 
 @dataclass(frozen=True)
 class _Packaged:
-    """An encoder whose weights a Python package contains: how it is imported and installed, and what it knows."""
+    """An encoder whose weights a Python package contains: how to import and install it, and its languages."""
 
     module: str
     distribution: str
@@ -141,7 +141,7 @@ def load_encoder(name: str, *, words: int | None = None) -> TextEncoder:
         return _model2vec(name.removeprefix(MODEL2VEC))
     if Path(name).is_dir():
         if _is_transformer(Path(name)):
-            return _sentence_transformers(name, name)  # the same vectors, and an identity by which they are kept
+            return _sentence_transformers(name, name)  # the same vectors, with an identity for the cache
         if (Path(name) / "modules.json").is_file():
             raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
         from psp.models.kinds import load
@@ -215,7 +215,7 @@ def survives_fork(name: str) -> bool:
 
 
 def _is_transformer(folder: Path) -> bool:
-    """Whether a folder is that of a transformer of psp's (:mod:`psp.models.transformer`)."""
+    """Whether a folder holds a psp transformer (:mod:`psp.models.transformer`)."""
     return (
         (folder / "modules.json").is_file()
         and (folder / CONFIG).is_file()
@@ -267,7 +267,7 @@ def _model2vec(name: str) -> TextEncoder:
         raise PspError(f"the encoder {MODEL2VEC}{name} needs a package: pip install model2vec") from None
     try:
         model = StaticModel.from_pretrained(name)
-    except Exception as error:  # its errors are those of whatever it tries: the hub's, safetensors', tokenizers'
+    except Exception as error:  # it raises the errors of all that it tries: the hub's, safetensors', tokenizers'
         raise PspError(
             f"model2vec cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds the model, "
             "or run once with network access"
@@ -294,7 +294,7 @@ def hash_of_files(folder: Path | str) -> str:
 
 
 def package_folder(address: str) -> Path:
-    """The folder with a transformer's weights inside an installed package; nothing of the package is run.
+    """The folder with a transformer's weights inside an installed package; none of the package's code is run.
 
     Args:
         address: ``package://name`` or ``package://name/folder``; without a folder, the package itself or the only

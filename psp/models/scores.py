@@ -64,7 +64,7 @@ class Score:
 
     @property
     def main(self) -> bool:
-        """Whether it is the main score of a test set of its own: no part of another, and no mean of others."""
+        """Whether it is the main score of a whole test set: not a part of another, and not a mean of others."""
         return self.first and not self.mean and not self.detail
 
     @property
@@ -74,7 +74,7 @@ class Score:
 
     @property
     def short(self) -> str:
-        """The test's name where there is little room: a SemEval track by its languages, Tatoeba's sets by direction."""
+        """The test's short name: a SemEval track by its languages, Tatoeba's sets by direction."""
         if self.task == "tatoeba":
             own = "own set, " if self.test.startswith("own set") else ""
             return own + direction(self.part)
@@ -124,7 +124,7 @@ def scores(evaluation: Mapping[str, Any]) -> Iterator[Score]:
 
 
 def heldout(evaluation: Mapping[str, Any]) -> Score | None:
-    """The selected model's validation on pairs held out of its corpora, if there are any."""
+    """The selected model's validation scores on pairs held out of its corpora, if any."""
     best = (evaluation.get("train") or {}).get("best")
     if not best or best["error"] is None:
         return None
@@ -159,12 +159,12 @@ def main_metrics(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def by_place(evaluation: Mapping[str, Any]) -> dict[tuple[str, str, str], Score]:
-    """All scores, by their task, part and metric."""
+    """All scores, by task, part and metric."""
     return {(score.task, score.part, score.metric): score for score in scores(evaluation)}
 
 
 def compared_metrics(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
-    """The scores by which systems are compared, by name; None where one is undefined.
+    """The scores that compare systems, by name; None for undefined ones.
 
     These are the scores of :func:`main_metrics`; ``sts/spearman``, over all pairs of each year, and ``<test>/spearman``
     of each other test of similarity; ``tatoeba/<language>``, the mean error of both directions; and ``tatoeba``, the
@@ -181,12 +181,12 @@ def tasks_of(evaluation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def is_of_every_model(task: Mapping[str, Any]) -> bool:
-    """Whether a task, one of :func:`tasks_of`, is one that every model is scored on; others are what a config adds."""
+    """Whether a task, one of :func:`tasks_of`, is standard; a config adds the others."""
     return any("test" in part for part in task["parts"].values())
 
 
 def shown(evaluation: Mapping[str, Any]) -> Iterator[Score]:
-    """The scores that a card has: those with a value, without means of what is there, and without further cuts."""
+    """The scores on a card: those with a value, without means of others and without further subsets."""
     for score in (*scores(evaluation), heldout(evaluation)):
         if score is None or score.value is None or score.metric not in METRICS:
             continue
@@ -200,7 +200,7 @@ def rounded(value: float) -> float:
 
 
 def eval_results(evaluation: Mapping[str, Any], note: str) -> dict[str, list[dict[str, Any]]]:
-    """The scores that the Hub may show beside those of other models, by the file that they go into.
+    """The scores that the Hub may show beside those of other models, by their file.
 
     Each file is a list of huggingface_hub's ``EvalResultEntry``, as ``eval_result_entries_to_yaml`` has them, named
     after its task as mteb does.
@@ -233,7 +233,7 @@ def model_index(name: str, evaluation: Mapping[str, Any]) -> list[dict[str, Any]
 
 
 def kind_of(score: Score) -> str:
-    """The metric as people read it, whatever it is averaged over."""
+    """The metric in words, without what it is averaged over."""
     return {"pearson": "Pearson", "spearman": "Spearman", "error": "error, %"}[score.metric]
 
 

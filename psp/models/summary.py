@@ -98,7 +98,7 @@ def write(folders: Sequence[Path | str], out: Path | str) -> None:
 
 
 def records(folder: Path | str) -> Iterator[Record]:
-    """The scores of a model, or of all models of a folder: of the models, systems beside them, and variants, by name.
+    """The scores of a model, or of all models of a folder, with systems beside them and variants, by name.
 
     Raises:
         DataError: there are none; or a file is damaged.

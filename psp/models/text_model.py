@@ -30,7 +30,7 @@ class TextModel(SentenceEncoder):
     @property
     @abc.abstractmethod
     def nbytes(self) -> int:
-        """The size of the embedding matrix, and of whatever else makes vectors, in bytes."""
+        """The size in bytes of the embedding matrix and everything else that vectors need."""
 
     @abc.abstractmethod
     def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
@@ -67,7 +67,7 @@ class TextModel(SentenceEncoder):
 
     @abc.abstractmethod
     def _ids(self, texts: list[str], first: int) -> Any:
-        """What :meth:`_pool` makes vectors of; ``first`` is the index of the first text, for errors."""
+        """The input of :meth:`_pool`; ``first`` is the index of the first text, for errors."""
 
     @abc.abstractmethod
     def _pool(self, encoded: Any, out: np.ndarray) -> None:

@@ -93,7 +93,7 @@ class TokenModel(TextModel):
         return vectors
 
     def token_vectors(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """The vectors of which a sentence's is the mean: embeddings, or an LSTM's states; float32 (ids, dim).
+        """The vectors whose mean is a sentence's vector: embeddings, or an LSTM's states; float32 (ids, dim).
 
         Raises:
             ValueError: as :meth:`pool`.
@@ -136,7 +136,7 @@ class TokenModel(TextModel):
         return self.preprocess(texts)
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, np.ndarray]:
-        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), where each text begins."""
+        """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), the beginning of each text."""
         before = self._prompt(None, prompt)
         ids, offsets = self.ids([before + text for text in self._texts(inputs)])
         return {"input_ids": ids.astype(np.int64), "offsets": offsets[:-1]}
@@ -161,7 +161,7 @@ class TokenModel(TextModel):
 
 
 def unknown_alone(config: Mapping[str, Any]) -> bool:
-    """Whether a text of unknown pieces alone has the unknown piece's vector.
+    """Whether a text of only unknown pieces has the unknown piece's vector.
 
     Checkpoints that were imported before config.json said so have it, too.
     """

@@ -73,7 +73,7 @@ class TransformerTokenizer(Tokenizer):
 
     @property
     def unknown_id(self) -> int:
-        """The id for what is not in the vocabulary; without one (bytes are pieces), that of padding."""
+        """The id of everything outside the vocabulary; without one (bytes are pieces), that of padding."""
         tokenizer = self._module.tokenizer
         unknown = tokenizer.unk_token_id
         return int(self.padding_id if unknown is None else unknown)
@@ -147,7 +147,7 @@ class ContextualEncoder:
         return sum(one.nbytes for one in self.model.parameters()) - int(table.nbytes)
 
     def keys(self) -> dict[str, Any]:
-        """What config.json says of it, but its files."""
+        """Its entries in config.json, without its files."""
         return {key: value for key, value in self._keys.items() if key != "files"}
 
     def tensors(self) -> dict[str, np.ndarray]:
@@ -192,7 +192,7 @@ class ContextualEncoder:
 
 
 class TransformerModel(TokenModel):
-    """A transformer; vectors are those of ``SentenceTransformer`` to rounding, on the CPU.
+    """A transformer; vectors equal those of ``SentenceTransformer`` on the CPU, up to rounding.
 
     Texts longer than :attr:`max_seq_length` tokens are cut. A text of white space is the markers of its begin and end
     alone and has a vector, not zeros.
@@ -231,7 +231,7 @@ class TransformerModel(TokenModel):
         threads: int = 1,
         accelerate: bool | str | None = None,
     ) -> Self:
-        """Load a transformer's folder; errors are those of :meth:`psp.models.static.StaticModel.load`.
+        """Load a transformer's folder; raises the errors of :meth:`psp.models.static.StaticModel.load`.
 
         Raises:
             ValueError: ``dtype`` or ``dim`` is given: a transformer is not quantized.
@@ -373,7 +373,7 @@ def save_transformer(
             _plain(model[0].tokenizer)
             model.save_pretrained(str(folder), create_model_card=False)
         paths = [folder / "modules.json", folder / "config_sentence_transformers.json", *folder.glob("[0-9]_*/*")]
-        for path in paths:  # safetensors' are the owner's alone to read, whatever the umask
+        for path in paths:  # safetensors' files are readable only by their owner, whatever the umask
             path.chmod(paths[0].stat().st_mode)
         files = {path.relative_to(folder).as_posix(): sha256(path) for path in sorted(paths)}
     except OSError as error:
@@ -394,7 +394,7 @@ def save_transformer(
         "psp_version": __version__,
         **own,
     }
-    transformer_files(full, folder / CONFIG)  # so that what was written can be read
+    transformer_files(full, folder / CONFIG)  # so that the files written can be read
     write_json(folder / CONFIG, full)
     return full
 

@@ -18,15 +18,15 @@ _OURS = (
     "psp.exports.module.PspModel",
     "psp.exports.pooling.LstmPooling",
 )
-#: What a transformer's JSON files must not say where the library is told to trust them: each may name code, or another
-#: model or kernel that is loaded with the same trust.
+#: Keys that a transformer's JSON files must not have if the library is told to trust them: each may name code, or
+#: another model or kernel that is loaded with the same trust.
 _NAMES_CODE = (
     "auto_map", "attn_implementation", "quantization_config", "tokenizer_name_or_path", "base_model_name_or_path"
 )  # fmt: skip
 
 
 def runs_psp_alone(folder: Path) -> bool:
-    """Whether a sentence-transformers folder needs ``trust_remote_code``, and then runs no third-party code but psp's.
+    """Whether a sentence-transformers folder needs ``trust_remote_code``, and then runs only psp's code.
 
     True if its modules.json names a module of psp's (one of ``psp export sentence-transformers``, or the pooling of
     :mod:`psp.models.lstm_pooling`), and otherwise only modules of sentence-transformers itself. The argument applies to
@@ -45,7 +45,7 @@ def runs_psp_alone(folder: Path) -> bool:
 
 
 def _is_harmless(kind: str, folder: Path) -> bool:
-    """Whether a module is one of sentence-transformers', and loads only that library's code and torch's."""
+    """Whether a module belongs to sentence-transformers, and loads only that library's code and torch's."""
     package, _, name = kind.rpartition(".")
     if package.partition(".")[0] != "sentence_transformers":
         return False
@@ -57,7 +57,7 @@ def _is_harmless(kind: str, folder: Path) -> bool:
 
 
 def _is_plain(folder: Path) -> bool:
-    """Whether a transformer's folder leaves all code to the library of transformers, and names no other model."""
+    """Whether a transformer's folder runs only code of the library transformers, and names no other model."""
     files = [path for path in folder.glob("*.json") if path.name not in ("tokenizer.json", "vocab.json")]  # long, data
     if not (folder / "config.json").is_file() or (folder / "adapter_config.json").exists():
         return False

@@ -20,7 +20,7 @@ _ADDRESS = re.compile(r"(https?://[^#\s]+)#sha256=([0-9a-f]{64})")
 
 
 def cache() -> Path:
-    """Where models from the web are kept: ``$XDG_CACHE_HOME/psp/models``, or ``~/.cache/psp/models``."""
+    """The folder of models from the web: ``$XDG_CACHE_HOME/psp/models``, or ``~/.cache/psp/models``."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psp" / "models"
 
 

@@ -177,7 +177,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def few(pairs: int, least: int) -> str | None:
-    """The warning about a model with so few pairs to train on; None if there are at least ``least``."""
+    """The warning about a model with too few training pairs; None if it has at least ``least``."""
     if pairs >= least:
         return None
     return (
@@ -206,7 +206,7 @@ def lines(warnings: Mapping[str, Any], model: str) -> Iterator[tuple[str, list[s
 
 
 def shortened(text: str) -> str:
-    """Make a foreign text safe to show: shorten it, and remove what a terminal would interpret."""
+    """Make foreign text safe to show: shorten it, and remove what a terminal would interpret."""
     text = "".join(character if character.isprintable() else " " for character in text)
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 

@@ -87,7 +87,7 @@ def dedupe_corpus(
             seen = buckets.add(in_path, bar, scores=layout.scores, translations=layout is TRANSLATED)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
-                # Past the cap the sorting goes on all the same: duplicates are counted in all of the corpus.
+                # Sorting continues past the cap, since duplicates are counted in the whole corpus.
                 if cap is not None:
                     rows = rows[: cap - kept]
                 kept += len(rows)

@@ -13,7 +13,7 @@ from psp.text.keys import latin_print, normalised_columns, normalised_key
 
 
 def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
-    """Choose the first ``wanted`` rows of a mixed pair file that can be held out, or as many as there are.
+    """Choose the first ``wanted`` rows of a mixed pair file that can be held out, or fewer if it has fewer.
 
     A row can be held out if neither side's key (:func:`psp.text.keys.normalised_key`) is empty or equal to that of a
     side of a row already held out; and not if it is of one of the corpora ``text``, sentences without another side.

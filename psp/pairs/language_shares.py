@@ -16,13 +16,13 @@ def language_pairs(corpus_languages: Sequence[Sequence[str]]) -> tuple[list[str]
 
 
 def shares(counts: npt.NDArray[np.int64], exponent: float) -> npt.NDArray[np.float64]:
-    """The share of each language: ``counts ** exponent``, scaled to a sum of 1; 0 where there are no pairs."""
+    """The share of each language: ``counts ** exponent``, scaled to a sum of 1; 0 for languages without pairs."""
     wanted = np.where(counts > 0, counts.astype(np.float64) ** exponent, 0.0)
     return wanted / wanted.sum()
 
 
 def quotas(counts: npt.NDArray[np.int64], exponent: float, total: int) -> npt.NDArray[np.int64]:
-    """How many different pairs of each language make up ``total``: by :func:`shares`, and at most all that there are.
+    """How many distinct pairs of each language make up ``total``: by :func:`shares`, and at most all of its pairs.
 
     What a language lacks goes to the others, by their shares.
     """

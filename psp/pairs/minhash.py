@@ -97,7 +97,7 @@ def algorithm() -> str:
 
 
 def _rensa() -> Any:
-    os.environ.setdefault("RAYON_NUM_THREADS", "1")  # a job has the cores that its rule asks for, not all of them
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")  # a job has the cores that its rule requests, not all of them
     try:
         from rensa import RMinHash
     except ModuleNotFoundError:

@@ -98,7 +98,7 @@ def mix(
 
 
 class _MixCounts:
-    """Pairs by what became of them and by index of the corpus."""
+    """Pairs by their fate and by index of the corpus."""
 
     def __init__(self, labels: list[str]) -> None:
         self.labels = labels

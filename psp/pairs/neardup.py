@@ -151,7 +151,7 @@ def _by_corpus(labels: Sequence[str], counts: Mapping[str, Counter[int]]) -> lis
 
 
 class _Work:
-    """What is known of each row, and the files that lie in ``folder``.
+    """The state of each row, and the files in ``folder``.
 
     Attributes:
         full: bool: neither key is empty.
@@ -302,7 +302,7 @@ class _Work:
 
 
 def _of(reason: str, fate: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Which rows go for a reason."""
+    """Which rows are removed for a reason."""
     return fate == _BY_KEY if reason == SAME_KEY else (fate != _KEPT) & (fate != _BY_KEY)
 
 
@@ -338,7 +338,7 @@ class _Shards:
 
 
 class _Table:
-    """Recognises most numbers that were added only once, in memory independent of how many there are."""
+    """Recognises most numbers that were added only once, in memory independent of their number."""
 
     def __init__(self, numbers: int) -> None:
         bits = min(_TABLE_BITS, max(8, (4 * numbers).bit_length()))

@@ -62,7 +62,7 @@ def rows_of(block: bytes) -> list[bytes]:
 
 
 class Layout(NamedTuple):
-    """What each line of a file must be like.
+    """The required form of each line of a file.
 
     Attributes:
         columns: 2 to 4.
@@ -87,7 +87,7 @@ _AGAIN = "delete the file and make it again"
 
 
 def layout_of(path: Path) -> Layout:
-    """The layout of a pair file of the workflow (not a mixed one); its first line tells, all others must be like it.
+    """The layout of a pair file of the workflow (not a mixed one), from its first line, which all others must match.
 
     Raises:
         DataError: the file cannot be opened.
@@ -286,7 +286,7 @@ def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:
 
 
 def read_mixed(path: Path) -> Iterator[tuple[str, str, str]]:
-    r"""Read a mixed pair file: ``source \t target \t index \n``, the index as it is written.
+    r"""Read a mixed pair file: ``source \t target \t index \n``, with the index as written.
 
     Raises:
         DataError: no such file, not UTF-8, a line without three columns, or a side without text.

@@ -306,7 +306,7 @@ class _Alike:
         self.compared = self.kept = 0
 
     def keep(self, shared: Sequence[str], others: Sequence[str]) -> list[bool]:
-        """Whether each pair's cosine is large enough; each pair, and each text, is looked at once."""
+        """Whether each pair's cosine is large enough; each distinct pair and text is processed once."""
         pairs = list(dict.fromkeys(zip(shared, others, strict=True)))
         texts = list(dict.fromkeys(itertools.chain.from_iterable(pairs)))
         place = {text: row for row, text in enumerate(texts)}
@@ -333,7 +333,7 @@ class _Tally:
         self._by_corpus: Counter[str] = Counter()
 
     def counts(self, group: Group) -> bool:
-        """Whether a group gives pairs; it is counted."""
+        """Whether a group gives pairs; counts the group."""
         sizes = [len(side) for side in group.sides]
         if (sizes[0] < 2) if self.paraphrases else not all(sizes):
             return False

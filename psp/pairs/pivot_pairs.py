@@ -28,7 +28,7 @@ class MinedRow(NamedTuple):
 
 @dataclass
 class Group:
-    """What has one key: for each side its sentences by their own keys, with how often each spelling was seen."""
+    """The sentences of one key: for each side by their own keys, with the count of each spelling."""
 
     shared: Counter[str] = field(default_factory=Counter)
     sides: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = field(default_factory=lambda: ({}, {}))

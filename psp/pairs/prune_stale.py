@@ -50,14 +50,14 @@ def prune_stale(pairs: Path | str, labels: Collection[str]) -> list[Path]:
 
 
 def _is_report(path: Path, label: str) -> bool:
-    """Whether a file is the report of the filters, ranking, deduplication or mining of the corpus with that label."""
+    """Whether a file is a report of filters, ranking, deduplication or mining for the corpus with that label."""
     try:
         report: Any = read_json(path)
     except DataError:
         return False
     if path.parent.name == "pivot":
         return isinstance(report, dict) and {"format", "through", "by_corpus"} <= report.keys()
-    # That of deduplication does not tell the languages.
+    # The report of deduplication does not name the languages.
     return (
         isinstance(report, dict)
         and report.get("format") == 1

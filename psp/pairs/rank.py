@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DECILES = 10
-#: The columns that a ranking needs, beside source and target, and what they are called.
+#: The columns that a ranking needs, besides source and target, and their names.
 NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
@@ -183,7 +183,7 @@ def split_corpus(
 
 
 def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list[str]:
-    """The labels of those corpora that have the scores which a ranking needs, by their first row.
+    """The labels of the corpora whose first row has the scores that a ranking needs.
 
     Args:
         corpora: label, kind and file of each; one whose file is not here is left out.
@@ -335,7 +335,7 @@ class Place(NamedTuple):
 
 
 def find_ranks(path: Path, number: int, ranks: Collection[int]) -> dict[int, Place]:
-    """Find the records that would stand at these places if all were sorted, without sorting them.
+    """Find the records that would be at these places if all were sorted, without sorting them.
 
     The values are partitioned in memory, and the hashes of those records whose value a place has.
 
@@ -386,6 +386,6 @@ def _records(values: Iterator[float], keys: Sequence[bytes], seed: int) -> Recor
 
 
 def _number(word: int) -> float:
-    """The value that a record's first word stands for."""
+    """The value encoded in a record's first word."""
     bits = word ^ (1 << 63) if word >> 63 else word ^ ((1 << 64) - 1)
     return float(np.uint64(bits).view(np.float64))

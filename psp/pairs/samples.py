@@ -50,7 +50,7 @@ def sample_deciles(
     seed: int,
     cap: int | None = None,
 ) -> SampleReport:
-    """Write a sample of each decile: that of each corpus, all together.
+    """Write a sample of each decile, joined over all corpora.
 
     Args:
         by: what ranks, one of :data:`psp.pairs.rank.BY`.
@@ -111,7 +111,7 @@ def sample_corpus(distinct: Path, out: Path, *, cap: int | None = None) -> int:
 
 
 def sample_size(available: Mapping[str, int], asked: int | None, where: str) -> int:
-    """How many pairs to train on: as many of each sample.
+    """The number of pairs to train on, equal for all samples.
 
     Args:
         available: pairs of each sample, by name.

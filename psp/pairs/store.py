@@ -215,7 +215,7 @@ def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[
 def encode_side(
     tokenizer: Tokenizer, lines: list[str], max_pieces: int | None, threads: int = 1
 ) -> tuple[Encoded, dict[str, int]]:
-    """Encode one side of some pairs as training sees it, ids int32, and count what was changed.
+    """Encode one side of some pairs as training sees it, ids int32, and count the changes.
 
     A sentence without ids gets one unknown id. The counts are ``unknown_dropped`` (pieces), ``only_unknown`` and
     ``truncated`` (sentences). A tokenizer of parts truncates the ids of each part, and counts them all.

@@ -28,7 +28,7 @@ HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def is_store(path: Path | str) -> bool:
-    """Whether a file of pairs is a store (HDF5, by its name or its first bytes) rather than text.
+    """Whether a file of pairs is a store (HDF5, by its name or its first bytes), not text.
 
     Raises:
         DataError: it cannot be read.

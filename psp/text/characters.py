@@ -73,7 +73,7 @@ CHARACTERS = (range(0x40000), range(0xE0000, 0xE1000))
 
 
 def of_all(value: Callable[[str], Any], dtype: npt.DTypeLike, none: Any) -> npt.NDArray[Any]:
-    """A table of a value of each code point, (1,114,112,), ``none`` where there is no character.
+    """A table with a value for each code point, (1,114,112,); ``none`` for code points without a character.
 
     Every job that filters makes some: going through all points took it a second.
     """

@@ -149,12 +149,12 @@ qu:que rm:roh rn:run rw:kin sa:san sc:srd sd:snd se:sme sg:sag si:sin sm:smo sn:
 ti:tir tn:tsn to:ton ts:tso tw:twi ty:tah ve:ven vo:vol wa:wln wo:wol yo:yor za:zha zu:zul
 """
 
-#: Config code of a language -> its three-letter code: that of its Tatoeba set where there is one, else ISO 639-3.
+#: Config code of a language -> its three-letter code: its Tatoeba set's if it has one, else ISO 639-3.
 ISO3: dict[str, str] = dict(pair.split(":") for pair in _OTHERS.split()) | TATOEBA
 
 
 def name_of_set(iso3: str) -> str:
-    """Name the language of a Tatoeba test set in English; all else, such as ``fra-eng``, stays as it is."""
+    """Name the language of a Tatoeba test set in English; return anything else, such as ``fra-eng``, unchanged."""
     return next((NAMES[code] for code, code_of_set in TATOEBA.items() if code_of_set == iso3), iso3)
 
 
@@ -173,8 +173,8 @@ _MISTAKEN = {
     "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi",
 }  # fmt: skip
 
-# Names that OPUS's corpora use beside the code itself and the code of the Tatoeba test set; after the slash those of
-# another variety or script, for corpora that have nothing else.
+# Names that OPUS's corpora use besides the code itself and the code of the Tatoeba test set; after the slash the names
+# of other varieties or scripts, for corpora that have nothing else.
 _OPUS_NAMES = {
     "ar": "ara",
     "de": "ger",
@@ -225,7 +225,7 @@ ln lo lt ltg lv mg mk ml mn mr ms mt my ne nl nn no nso oc om or pa pcm pl ps pt
 sq sr st sv sw ta te tg th tk tl tr tt ug uk ur uz uzs vec vi vo wa wuu xh yo yue zh zu zxx
 """
 
-#: The labels of py3langid; ``zxx`` is what is no language.
+#: The labels of py3langid; ``zxx`` marks text in no language.
 SCORED_LABELS: frozenset[str] = frozenset(_SCORED.split())
 
 # lid.176's label for our language codes, where the two differ.
@@ -263,7 +263,7 @@ def is_known(code: str) -> bool:
 
 
 def closest_code(code: str) -> str:
-    """A hint at the code that was perhaps meant, to be put into a message; empty where none is near."""
+    """A hint for a message at the code that was perhaps meant; empty if none is close."""
     meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
     meant = meant or next((known for known, three in ISO3.items() if three == code), None)
     name = f" ({NAMES[meant]})" if meant in NAMES else ""

@@ -120,7 +120,7 @@ def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[b
 def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: bool = False) -> Iterator[list[bytes]]:
     """Yield blocks of whole lines, as many as one reading gives, with their ``\n`` if ``ends`` says so."""
     most = limits().line_bytes
-    # What a pipe has at hand, where the stream can tell: lines are not kept waiting for others.
+    # What a pipe holds now, if the stream can tell, so that lines do not wait for others.
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
     rest = b""
     while block := read(_READ):

@@ -31,7 +31,7 @@ ARABIC: Mapping[str, str] = {
 
 
 def rules_of(name: str = "nmt_nfkc") -> dict[str, str]:
-    """The rules of that name that sentencepiece has, what stands in a text -> what becomes of it."""
+    """sentencepiece's rules of that name, text -> replacement."""
     from psp.text.unigram_file import fields  # numba: not where the config is read
 
     message = sentencepiece.SentencePieceNormalizer(rule_name=name).serialized_model_proto()

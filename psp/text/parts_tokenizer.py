@@ -87,7 +87,7 @@ class PartsTokenizer(Tokenizer):
         return Encoded(groups.ids, groups.offsets[:: len(encoded)])
 
     def divide(self, encoded: Encoded) -> list[Encoded]:
-        """The ids of each part, by its own vocabulary, in the type that they have: what :meth:`join` put together."""
+        """The ids of each part in its own vocabulary, with their type unchanged: the inverse of :meth:`join`."""
         return divided(encoded, self.starts)
 
 

@@ -62,18 +62,18 @@ def own_name(body: Mapping[str, Any], figure: str) -> str | None:
 
 
 def is_published(body: Mapping[str, Any], figure: str) -> bool:
-    """Whether the sets of a figure are the published ones, all of them: whether figures of others may stand beside it.
+    """Whether all sets of a figure are the published ones, so that published figures may be shown beside it.
 
     False in files written before checksums were kept.
     """
     held = sets(body, figure)
-    # The mean error over languages is one over those of the model.
+    # The mean error over languages covers the model's languages.
     wanted = {name: published().get(name) for name in held} if figure == "tatoeba" else below(figure, published())
     return bool(held) and held == wanted
 
 
 def same_domain(evaluation: Mapping[str, Any]) -> str | None:
-    """What must stand beside the errors on Tatoeba of a model that is trained on other sentences of Tatoeba's users.
+    """The note beside the Tatoeba errors of a model that is trained on other sentences of Tatoeba's users.
 
     Args:
         evaluation: the workflow's eval.json, with the model's corpora.

@@ -37,7 +37,7 @@ READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
 
 
 class Fast(Protocol):
-    """Compiled code that encodes segmented text as its tokenizer does: the same ids, in less time."""
+    """Compiled code that encodes segmented text with the same ids as its tokenizer, faster."""
 
     def encode(self, texts: Sequence[str], threads: int = 1) -> Encoded:
         """Encode sentences, leaving out the same ids; UnicodeEncodeError for half a surrogate pair."""
@@ -45,7 +45,7 @@ class Fast(Protocol):
 
 
 class Folder(Protocol):
-    """Where a tokenizer finds its files: a path, or else files that have other names there."""
+    """Where a tokenizer finds its files: a path, or files under other names."""
 
     def __truediv__(self, name: str) -> Path:
         """The path of a file."""
@@ -66,7 +66,7 @@ class Example(NamedTuple):
 
 
 class Making(NamedTuple):
-    """What making a tokenizer's file takes.
+    """Time and memory to make a tokenizer's file.
 
     Attributes:
         step: what it is called.
@@ -93,16 +93,16 @@ class Tokenizer(abc.ABC):
         PspError: it names a segmenter that is not installed.
     """
 
-    # What a kind says about itself. Code that writes, shows or exports models asks a kind these things, never its name.
+    # A kind's description. Code that writes, shows or exports models asks for these properties, never for its name.
 
-    #: Its name: in the registry, and what a config's `encoder` says.
+    #: Its name in the registry and in a config's `encoder`.
     kind: ClassVar[str]
     #: Its name in config.json and in stores, if that is another one.
     written_as: ClassVar[str | None] = None
     #: Its file in a model's folder, and what makes that: the config's block and the rule of this name.
     file: ClassVar[str]
     block: ClassVar[str] = "vocabulary"
-    #: What its ids stand for, in the plural; and in full, for a card.
+    #: The name of its pieces, in the plural; and in full, for a card.
     pieces_called: ClassVar[str] = "pieces"
     pieces_in_full: ClassVar[str] = "pieces"
     #: How compiled code finds the pieces of a word, for `psp info`.
@@ -118,9 +118,9 @@ class Tokenizer(abc.ABC):
     #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
     is_words: ClassVar[bool] = False
     read_in_order: ClassVar[bool] = False
-    #: Whether a piece says if a space stands before it (U+2581).
+    #: Whether a piece marks a space before it (U+2581).
     marks_spaces: ClassVar[bool] = False
-    #: Why an export cannot hold such a model, by its form; the graph and psp's own form hold any.
+    #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
@@ -130,7 +130,7 @@ class Tokenizer(abc.ABC):
 
     @classmethod
     def making(cls, settings: Mapping[str, Any], sentences: float) -> Making:
-        """What making its file of so many sentences takes on 2 cores, for `psp plan`."""
+        """Time and memory to make its file from this many sentences on 2 cores, for `psp plan`."""
         return Making("vocabulary", sentences / 60_000, None)
 
     @classmethod
@@ -140,7 +140,7 @@ class Tokenizer(abc.ABC):
 
     #: Whether :meth:`_encode` itself fails on half a surrogate pair, so that texts need not be searched for one.
     finds_surrogates: ClassVar[bool] = False
-    #: The file that it was read from, for errors; None if there is none.
+    #: The file that it was read from, for errors; None without a file.
     path: Path | None = None
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -154,7 +154,7 @@ class Tokenizer(abc.ABC):
         self._dropped = _dropped(self.excluded_ids, len(self), self.unknown_id)
 
     def with_preprocessing(self, config: Mapping[str, Any]) -> Self:
-        """Copy this tokenizer so that it reads text as ``config`` says; what the config does not say stays.
+        """Copy this tokenizer so that it reads text as ``config`` says, otherwise unchanged.
 
         Raises:
             DataError, PspError: as of the class.
@@ -180,11 +180,11 @@ class Tokenizer(abc.ABC):
     @property
     @abc.abstractmethod
     def unknown_id(self) -> int:
-        """The id for what is not in the vocabulary."""
+        """The id of everything outside the vocabulary."""
 
     @abc.abstractmethod
     def piece(self, number: int) -> str:
-        """The text that an id stands for."""
+        """The text of an id."""
 
     @abc.abstractmethod
     def _encode(self, texts: list[str], threads: int) -> Encoded:
@@ -212,7 +212,7 @@ class Tokenizer(abc.ABC):
     # What a kind may override.
 
     def keys(self) -> dict[str, Any]:
-        """What it stores in config.json, under ``tokenizer``, beside its kind and files."""
+        """Its entry ``tokenizer`` in config.json, without its kind and files."""
         return {}
 
     @property
@@ -225,7 +225,7 @@ class Tokenizer(abc.ABC):
         return [(self.piece(number), number) for number in self._encode([text], 1).ids.tolist()]
 
     def spellings(self) -> list[str] | None:
-        """How each piece is spelled, by id, as far as it says that pieces resemble; None if it says nothing.
+        """The spelling of each piece, by id; None if spelling does not show which pieces are similar.
 
         What begins a word begins with U+2581, as sentencepiece's pieces do.
         """
@@ -241,7 +241,7 @@ class Tokenizer(abc.ABC):
         return [" ".join(map(self.piece, ids[offsets[i] : offsets[i + 1]])) for i in range(len(encoded))]
 
     def unsupported_reason(self) -> str | None:
-        """Why no compiled code encodes like this tokenizer; None if there is some."""
+        """Why no compiled code encodes like this tokenizer; None if some does."""
         return f"there is none for tokenizers of the kind {self.name_on_disk()}"
 
     def fast(self) -> Fast:
@@ -253,7 +253,7 @@ class Tokenizer(abc.ABC):
         raise ValueError(self.unsupported_reason())
 
     def sha256(self) -> str:
-        """SHA-256 of the vocabulary, by which stores identify it: of its file, or of all if there are several."""
+        """SHA-256 of the vocabulary's file, or of all its files, by which stores identify it."""
         contents = self.contents()
         if len(contents) == 1:
             return hashlib.sha256(*contents.values()).hexdigest()
@@ -310,12 +310,12 @@ class Tokenizer(abc.ABC):
         return self._encode(texts, threads)
 
     def kept(self, whole: Encoded) -> Encoded:
-        """Keep the ids that are neither unknown nor left out, or one unknown id if there are none."""
+        """Keep the ids that are neither unknown nor left out, or one unknown id if none remain."""
         dropped = whole.ids == self.unknown_id if self._dropped is None else self._dropped[whole.ids]
         return whole.without(dropped, self.unknown_id)
 
     def meaningful(self, encoded: Encoded) -> Encoded:
-        """Remove all ids of sentences that have none but :attr:`silent_ids`, so that such a text has no vector.
+        """Remove all ids of sentences that have only :attr:`silent_ids`, so that these texts have no vector.
 
         Otherwise all text in an unknown script would have one and the same vector, and a cosine of 1.
         """
@@ -425,7 +425,7 @@ def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
 
 
 def _dropped(ids: Any, pieces: int, unknown: int) -> npt.NDArray[np.bool_] | None:
-    """Mask of ids that are left out or unknown, bool (pieces,); None if none is left out: comparing is faster."""
+    """Mask of ids that are left out or unknown, bool (pieces,); None if none is left out, since comparing is faster."""
     if not isinstance(ids, list) or not all(type(number) is int and 0 <= number < pieces for number in ids):
         raise DataError(f"config.json: left_out is {str(ids)[:60]}, not a list of ids below {pieces}")
     if unknown in ids:

@@ -15,7 +15,7 @@ from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.vocabulary import VocabularyTokenizer, kind_of
 from psp.text.word_tokenizer import WordTokenizer
 
-#: Imported for their registration; the first is that of a config that says nothing.
+#: Imported for their registration; the first is the config's default.
 TOKENIZERS: tuple[type[Tokenizer], ...] = (SentencepieceTokenizer, WordTokenizer, TrigramTokenizer)
 
 
@@ -26,17 +26,17 @@ def kinds() -> list[str]:
 
 
 def those(says: Callable[[type[Tokenizer]], bool]) -> list[str]:
-    """The kinds of which something holds."""
+    """The kinds that fulfil a condition."""
     return [kind for kind in kinds() if says(of_kind(kind))]
 
 
 def named(says: Callable[[type[Tokenizer]], bool], how: Callable[[type[Tokenizer]], str]) -> str:
-    """How the kinds of which something holds are called, as in "words or trigrams"."""
+    """The names of the kinds that fulfil a condition, as in "words or trigrams"."""
     *first, last = (how(of_kind(kind)) for kind in those(says))
     return f"{', '.join(first)} or {last}" if first else last
 
 
-#: What the pieces of those kinds are called whose vocabulary is a list, collected from the text.
+#: The names of the pieces of the kinds whose vocabulary is a list, collected from the text.
 COLLECTED = named(lambda kind: kind.collected, lambda kind: kind.pieces_called)
 
 

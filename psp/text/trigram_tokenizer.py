@@ -23,7 +23,7 @@ def trigrams(text: str) -> list[str]:
 
 @register
 class TrigramTokenizer(VocabularyTokenizer):
-    """The character trigrams of a vocabulary file; its arguments and errors are those of the class above it."""
+    """The character trigrams of a vocabulary file; arguments and errors as in its base class."""
 
     kind = "trigram"
     pieces_called, pieces_in_full = "trigrams", "character trigrams"
@@ -64,7 +64,7 @@ class TrigramTokenizer(VocabularyTokenizer):
         return [self._text(ids[offsets[number] : offsets[number + 1]]) for number in range(len(encoded))]
 
     def _text(self, ids: list[int]) -> str:
-        """Join trigrams that overlap; where some are missing, what stands on both sides of the gap is joined."""
+        """Join overlapping trigrams; where some are missing, join the text on both sides of the gap."""
         text = ""
         for piece in map(self.piece, ids):
             text += piece[2:] if len(text) > 2 and text.endswith(piece[:2]) else piece

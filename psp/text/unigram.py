@@ -25,7 +25,7 @@ _E2, _96, _81 = np.uint8(0xE2), np.uint8(0x96), np.uint8(0x81)  # of U+2581, sen
 _SPACE = np.uint8(0x20)
 #: Bytes; longer words are not segmented here, because of the memory that they would take.
 LONGEST = 4096
-#: Below the least score of a piece: that of an unknown character.
+#: The score of an unknown character, below the least score of a piece.
 _PENALTY = 10.0
 # Two segmentations' sums of k scores differ from the true ones by at most k * 2^-24 of the largest sum each; twice
 # that is allowed for.
@@ -150,7 +150,7 @@ def _marks(letters, places, kinds):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _rule_with_space(rules):  # type: ignore[no-untyped-def]
-    """Walk all keys: is a space in one of them?
+    """Walk all keys to see whether one has a space.
 
     A node at index i with offset f has its child for byte b at i ^ f ^ b, which holds b in its lowest byte; a child for
     byte 0 is the end of a key.
@@ -254,13 +254,13 @@ def _longer(array, fill):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _length(lead):  # type: ignore[no-untyped-def]
-    """Bytes of a UTF-8 character, by its first."""
+    """Number of bytes of a UTF-8 character, from its first byte."""
     return 1 if lead < 0x80 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 @compiled(parallel=False)
 def _normalise(rules, replacements, letters, start, stop, text):  # type: ignore[no-untyped-def]
-    """Write a word's normalised form; its length (0 for nothing), and whether it holds a mark that was no space.
+    """Write a word's normalised form; return its length (0 if empty), and whether it holds a mark that was not a space.
 
     ``text`` is longer by three bytes than the longest that can come of it.
     """

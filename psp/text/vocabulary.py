@@ -81,7 +81,7 @@ class VocabularyTokenizer(Tokenizer):
     @classmethod
     @abc.abstractmethod
     def of_settings(cls, settings: list[str], entries: Sequence[tuple[str, int]]) -> Self:
-        """Make a tokenizer; ``settings`` are those of the file's first line.
+        """Make a tokenizer; ``settings`` come from the file's first line.
 
         Raises:
             DataError: there are no such settings; or as of the class.
@@ -97,7 +97,7 @@ class VocabularyTokenizer(Tokenizer):
 
     @abc.abstractmethod
     def possible(self, token: str) -> bool:
-        """Whether a token can be an entry: cheap to decide, so a token that no text has may pass."""
+        """Whether a token can be an entry; a cheap check, which tokens that occur in no text may pass."""
 
     @classmethod
     @abc.abstractmethod
@@ -221,7 +221,7 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
     entries = []
     for number, line in enumerate(lines[1:], start=2):
         token, tab, count = line.partition("\t")
-        # The file is written again from what was read, and must be the same then.
+        # The file written from this content must equal the file read.
         if not (tab and re.fullmatch("0|[1-9][0-9]{0,17}", count)):
             raise DataError(f"{line[:60]!r} is not an entry, a tab and its count; {_AGAIN}", path, number)
         entries.append((token, int(count)))

@@ -92,7 +92,7 @@ class Trigrams(Lookup):
 
 
 def _code_points(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """The code points of all texts, uint32, and where each text begins and ends, int64 (texts + 1,)."""
+    """The code points of all texts, uint32, and the bounds of each text, int64 (texts + 1,)."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
     ends = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])

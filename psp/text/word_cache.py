@@ -37,7 +37,7 @@ _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of t
 
 
 class WordCache:
-    """Encodes sentences by their words; the ids of :func:`psp.text.sentencepiece.encode` with the same ids left out.
+    """Encodes sentences word by word, with the ids of :func:`psp.text.sentencepiece.encode` for the same ids left out.
 
     Several threads may use it, one at a time.
 
@@ -173,7 +173,7 @@ class WordCache:
         )
 
     def _reserve(self, words: int, letters: int) -> None:
-        """Make room for so many more words and letters."""
+        """Make room for this many more words and letters."""
         size = self._size
         self._hashes = _longer(self._hashes, size, words)
         self._places = _longer(self._places, size + 1, words)
@@ -217,7 +217,7 @@ def _slot(hash, slots):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _find(buffer, separator, table, hashes, places, letters, size, words, counts, long):  # type: ignore[no-untyped-def]
-    """The number of each word; new ones are put in behind the ``size`` that there are.
+    """The number of each word; new words are added after the first ``size``.
 
     A word that is too long to be kept has -1 - i, and its start and stop are ``long[i]``. Returns how many words were
     found, how many are new, and how many too long.

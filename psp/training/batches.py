@@ -149,7 +149,7 @@ class Epoch:
 
 
 class _Buffer:
-    """Ranges of pairs, of which some rows are drawn, to be read and shuffled by a thread.
+    """Ranges of pairs, some rows of which are drawn, for a thread to read and shuffle.
 
     The thread refers to this buffer but not to the epoch, so it cannot keep alive an epoch that was never closed. It is
     a daemon, so it does not keep Python from exiting either.

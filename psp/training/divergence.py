@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 ADVICE = "lower learning_rate, set clip, or start from other weights"
 #: Multiples of the untrained weights' loss: above the first, training has diverged; above the second, it has learnt
-#: next to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it with learning rates of 0.05 to 5, whatever the
+#: next to nothing. One epoch of 50,000 pairs ended at 0.01 to 0.4 of it with learning rates of 0.05 to 5, for every
 #: objective, at 0.7 to 0.95 with 0.001, at 0.995 and more with 1e-5, and at 0.9 to 1.14 from 1e4 on.
 DIVERGED, HARDLY = 1.01, 0.97
 #: With so few steps, on a handful of pairs, even sound settings may end above the untrained loss.

@@ -7,7 +7,7 @@ from typing import Any
 
 from psp.training.objectives import find, mines, registered
 
-#: What mining reads, whatever the objective.
+#: The settings that mining reads, for every objective.
 MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
 #: By the value of ``train.init``.
 INIT = {"normal": frozenset[str](), "zipf": frozenset({"init_smoothing"})}

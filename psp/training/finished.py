@@ -11,7 +11,7 @@ REPORT = "train.json"  # written last, into the folder of the metrics
 
 
 def check_unfinished(out_dir: Path | None, train_dir: Path) -> None:
-    """Make sure that a training replaces nothing that another has finished; an unfinished one may be gone on with.
+    """Make sure that a training run replaces no finished one; an unfinished one may be resumed.
 
     Raises:
         DataError: there is a model in ``out_dir``, or the metrics of a whole training in ``train_dir``.

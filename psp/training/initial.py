@@ -35,7 +35,7 @@ def initial_table(
     init_vectors: Path | None = None,
     piece_vectors: Path | None = None,
 ) -> tuple[Tensor, dict[str, Any] | None]:
-    """Return the initial embedding table, float32 on the CPU, and how much was copied (None if nothing was to be).
+    """Return the initial embedding table, float32 on the CPU, and how much was copied (None without a source).
 
     ``init: zipf`` reads all pairs once, to count their pieces. ``init_spelling`` compares ``spellings``, by default
     the pieces themselves. ``init_scale`` multiplies what is drawn, not what is copied. Another encoder's vectors of the

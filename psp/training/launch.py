@@ -29,7 +29,7 @@ LAST_WORDS = 2000  # characters of torchrun's, where no process has said anythin
 
 
 def count(train: Mapping[str, Any]) -> int:
-    """How many processes the keys ``processes`` and ``gpus`` of a block ``train`` ask for."""
+    """The number of processes that the keys ``processes`` and ``gpus`` of a block ``train`` request."""
     return int(max(train["processes"], train["gpus"]))
 
 
@@ -84,12 +84,12 @@ class Job(Protocol):
     def threads(self) -> int: ...
 
     def run(self) -> Mapping[str, Any]:
-        """Train in this process, alone or as one of those that torchrun has started."""
+        """Train in this process, alone or as one of those that torchrun started."""
         ...
 
 
 def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, Any]:
-    """Train in as many processes as are asked for.
+    """Train in as many processes as requested.
 
     Args:
         job: the training.
@@ -164,7 +164,7 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
             start_new_session=True,
         )
         assert torchrun.stdin is not None
-        with torchrun.stdin:  # leaving this block, by whatever way, ends all processes
+        with torchrun.stdin:  # leaving this block in any way ends all processes
             told = False
             while torchrun.poll() is None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -177,7 +177,7 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
 
 
 def _states(folder: Path, processes: int) -> list[dict[str, Any]]:
-    """What each process last told of itself."""
+    """Each process's last report."""
     paths = [folder / f"rank-{rank}.json" for rank in range(processes)]
     return [read_json(path) if path.exists() else {"end": None} for path in paths]
 

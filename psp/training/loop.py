@@ -138,7 +138,7 @@ class Training:
     def configured(
         cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
     ) -> Training:
-        """A training as a rule asks for it.
+        """A training run as a rule requests it.
 
         Args:
             inputs: Snakemake's: ``store``, ``vocabulary`` and the development data, if any: ``sts``, ``heldout``,
@@ -404,7 +404,7 @@ def _scorers(
 
 
 def _keep(encoder: Encoder, weights: Mapping[str, Any]) -> None:
-    """Give an encoder the weights that are kept, which may be those of an earlier step."""
+    """Give an encoder the weights to keep, perhaps from an earlier step."""
     with torch.no_grad():
         for name, weight in encoder.state_dict().items():
             weight.copy_(weights[name])

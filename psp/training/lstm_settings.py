@@ -10,7 +10,7 @@ from psp.training.settings_base import CheckedSettings, declare
 
 @dataclass(frozen=True)
 class LstmSettings(CheckedSettings):
-    """Settings of LSTM and BLSTM encoders, beside those of training (:mod:`psp.training.encoders.lstm`).
+    """Settings of LSTM and BLSTM encoders, in addition to those of training (:mod:`psp.training.encoders.lstm`).
 
     Raises:
         ConfigError: a value is not allowed.

@@ -63,7 +63,7 @@ class RowOptimiser(Protocol):
 
 
 class _Untraced(torch.optim.Optimizer):
-    """Torch's optimiser as it is: at its first call it would import torch's compiler, so as not to be traced by it.
+    """Torch's optimiser, without its import of torch's compiler at the first call, which only prevents tracing.
 
     That takes 1.5 s of one core at the start of each training; nothing here is compiled by torch.
     """
@@ -180,7 +180,7 @@ class DeferredAdam(_Untraced):
 
 
 class _Window:
-    """One table, its moments, and what a row last touched at a given step has missed."""
+    """One table, its moments, and the updates that a row last touched at a given step has missed."""
 
     def __init__(
         self,

@@ -114,7 +114,7 @@ def mix_in(
 
 
 def whiten(vectors: Vectors, power: float) -> Vectors:
-    """Centre vectors, and divide them along each principal component by its deviation to a power.
+    """Centre vectors, and divide them along each principal component by its standard deviation to a power.
 
     Returns:
         float32, of the shape of ``vectors``; components without variance are 0.

@@ -20,7 +20,7 @@ from psp.core.errors import PspError
 
 
 class PartnerLost(PspError):
-    """Another process of the group has ended too early: by an error of its own, or killed."""
+    """Another process of the group has ended too early, by an error or a kill."""
 
 
 class ProcessGroup:
@@ -77,7 +77,7 @@ class ProcessGroup:
         return parts
 
     def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
-        """Replace each parameter's gradient by the sum over all processes: the same bits in each of them."""
+        """Replace each parameter's gradient by the sum over all processes, with the same bits in each."""
         for parameter in parameters:
             gradient = parameter.grad
             if gradient is None:
@@ -101,5 +101,5 @@ class ProcessGroup:
         return float(np.sum([part[0] for part in self.gather(np.array([value]))]))
 
     def first(self, flag: bool) -> bool:
-        """What process 0 says."""
+        """The value of process 0."""
         return bool(self.gather(np.array([flag], dtype=np.int64))[0][0])

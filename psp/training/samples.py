@@ -117,6 +117,6 @@ def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def conditions(model: str, pairs: int, settings: Mapping[str, Any], development: str) -> dict[str, Any]:
-    """What all points of a study share, for its JSON."""
+    """The facts that all points of a study share, for its JSON."""
     shared = {key: settings[key] for key in ("epochs", "seeds", "encoders")}
     return {"format": 1, "model": model, "pairs": pairs, **shared, "development": development}

@@ -45,12 +45,12 @@ class LanguageSampling:
         return int(self.drawn.sum())
 
     def report(self) -> dict[str, dict[str, int]]:
-        """By language pair, how many pairs there are and how many an epoch has."""
+        """The numbers of pairs by language pair, in total and in an epoch."""
         columns = zip(self.languages, self.counts.tolist(), self.drawn.tolist(), strict=True)
         return {name: {"pairs": pairs, "drawn": drawn} for name, pairs, drawn in columns}
 
     def sizes(self, blocks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """How many pairs an epoch has of each of these blocks."""
+        """The number of pairs that an epoch has from each of these blocks."""
         return self._counts[blocks].sum(axis=1)
 
     def rows(self, block: int, corpus: npt.NDArray[Any], generator: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -71,7 +71,7 @@ class LanguageSampling:
 
 
 def language_sampling(pairs: Any, exponent: float) -> LanguageSampling | None:
-    """The sampling of a store's languages; None where each pair is drawn once, as of text, whose language is one."""
+    """The sampling of a store's languages; None if each pair is drawn once, as for text, which has one language."""
     if exponent == 1 or len(language_pairs(getattr(pairs, "corpus_languages", ()))[0]) < 2:
         return None
     return LanguageSampling(pairs, exponent)

@@ -273,9 +273,8 @@ class TrainSettings(CheckedSettings):
             at_least=0,
             at_most=1,
             tunable=True,
-            help="in a model of several language pairs, each pair's share of an epoch is proportional to its number of "
-            "pairs to this power; the epoch's length stays the same: with 1 every pair occurs once, with 0 the shares "
-            "are equal",
+            help="in a model of several language pairs, the share of each in an epoch (of unchanged length) is "
+            "proportional to its number of pairs to this power: with 1 every pair occurs once, with 0 shares are equal",
         )
     )
     seed: int = declare(integer(1, at_least=0, help="seed of all random choices, in data and training"))
@@ -344,8 +343,7 @@ class CheckpointSchedule(CheckedSettings):
             None,
             at_least=1,
             null=True,
-            help="mini-batches between two checkpoints, at least 100 in effect; null for no checkpoints by "
-            "mini-batches",
+            help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
         )
     )
     keep: int = declare(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
@@ -364,7 +362,7 @@ def _of(recipe: str) -> Mapping[str, Any]:
 
 #: The paper's values where our own recipe differs (its sections 3.2 and 4.1).
 PAPER: Mapping[str, Any] = _of("paper")
-#: Those of ParaNMT-50M (Wieting & Gimpel 2018, section 4).
+#: The settings of ParaNMT-50M (Wieting & Gimpel 2018, section 4).
 PARANMT: Mapping[str, Any] = _of("paranmt")
 
 #: Keys of the block ``train`` about the job rather than the training.

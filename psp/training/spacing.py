@@ -42,7 +42,7 @@ class Spacing:
         self.lone = places.get(_MARK)
 
     def read(self, sentences: Encoded) -> Encoded:
-        """Sentences as they are trained on; one of lone marks alone keeps them."""
+        """Sentences as training reads them; one with only lone marks keeps them."""
         ids = self.same[sentences.ids]
         if self.lone is None or not (dropped := ids == self.lone).any():
             return Encoded(ids, sentences.offsets)

@@ -20,7 +20,7 @@ _COLUMNS = 64  # of the runs' vectors, drawn at a time
 
 
 def runs(piece: str) -> set[str]:
-    """The runs of letters of a piece, diacritics aside; none of a symbol such as ``<unk>``.
+    """The runs of letters of a piece, without diacritics; empty for a symbol such as ``<unk>``.
 
     >>> sorted(runs("▁été"))
     ['ete', '▁et', '▁ete']

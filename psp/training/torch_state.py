@@ -27,7 +27,7 @@ def _choose_kernels() -> None:
 
 
 def _keep_memory() -> None:
-    """Let the C library keep what is freed for the next step instead of asking the system for it again.
+    """Let the C library keep freed memory for the next step instead of requesting it from the system again.
 
     A step needs some 35 MB for a moment, in arrays so large that glibc would map each anew, and the system clears every
     page of them: 8 to 10% of a step on 2 cores of an AMD EPYC. Of no effect with another C library.

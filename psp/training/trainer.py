@@ -149,7 +149,7 @@ class Trainer:
         return Epoch(self.source, self.settings.seed, epoch, sampling=self._sampling)
 
     def check_learnt(self, refuse: bool = True) -> None:
-        """After :meth:`run`, compare the loss of the final weights with that of the untrained ones.
+        """After :meth:`run`, compare the loss of the final weights with the untrained ones'.
 
         Both are computed on the first mini-batch, with the same noise. (The last mini-batches' losses would tell
         nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) See
@@ -281,7 +281,7 @@ class Trainer:
         return torch.autocast(self._device.type, torch.bfloat16)
 
     def _set_learning_rate(self, pairs: int) -> float:
-        """Set the learning rates for a step on so many pairs; return that of the encoder's first parameters."""
+        """Set the learning rates for a step on this many pairs; return that of the encoder's first parameters."""
         settings = self.settings
         done = (self.pairs + self.passed_over + pairs / 2) / self._total
         rates = [learning_rate(rate, settings.schedule, settings.warmup, done) for rate in self._highest_rates]

@@ -145,7 +145,7 @@ class Tuning:
         return {"+".join(f"{key}={_text(value)}" for key, value in point.items()): point for point in choices}
 
     def settings(self, train: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """The training settings of a point: those of the block ``train``, overridden by its own values.
+        """The training settings of a point: the block ``train``, overridden by the point's values.
 
         Raises:
             ConfigError: the point does not exist.
@@ -217,7 +217,7 @@ class Tuning:
         return f"{where}.grid: {one} and {other} would be the same training, {why}; {write}"
 
     def _smaller_anneal(self, train: Mapping[str, Any], pairs: int) -> int | None:
-        """An ``anneal`` for which all points differ, found by halving; None if there is none."""
+        """An ``anneal`` for which all points differ, found by halving; None if none exists."""
         anneal = min(self.anneal, course(pairs, self.settings(train, next(iter(self.points)))).steps)
         while anneal := anneal // 2:
             faster = Tuning(self.grid, self.epochs, anneal)

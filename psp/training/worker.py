@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(job_file: Path) -> int:
-    """Train the job of the file; how that ended is told to the launcher by a file beside it.
+    """Train the job of the file; a file beside it tells the launcher how it ended.
 
     Returns:
         0 where all processes end alike; else torchrun is to end the others.
@@ -31,8 +31,8 @@ def main(job_file: Path) -> int:
     write_json(state_file, {"end": None, "pid": os.getpid()})
     job, log = pickle.loads(job_file.read_bytes())
     if rank == 0:
-        # Torchrun's messages, of which people need none, go to the standard error that it has given us; what we have
-        # to say goes to the launcher's, which is our standard output.
+        # Torchrun's messages, which nobody needs, go to the standard error that it gave us; our own go to the
+        # launcher's, which is our standard output.
         os.dup2(1, 2)
     logs.start(log, logging.WARNING if rank else logging.INFO, process=rank)
     try:
@@ -44,7 +44,7 @@ def main(job_file: Path) -> int:
 
 
 def _train(job: Job) -> tuple[str, str]:
-    """Train, and say in a word how it ended, and what there is to tell."""
+    """Train; return a word for how it ended, and the details."""
     from psp.training.process_group import PartnerLost
     from psp.training.saving.checkpoint import Stopped
 

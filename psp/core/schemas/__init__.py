@@ -172,7 +172,7 @@ def check(value: Any, name: str, path: Path | str | None = None) -> None:
 
 
 def check_written(value: Any, name: str, path: Path | str) -> None:
-    """Validate what was just written, but only log an error: results that took hours must not be lost over it."""
+    """Validate a file just written, but only log an error, so as not to lose results that took hours."""
     if (problem := _problem(value, name)) is not None:
         log.error("%s: written completely but does not match schema %s, a bug in psp: %s", path, name, problem)
 
@@ -200,7 +200,7 @@ def _definitions() -> dict[str, dict[str, Any]]:
 
 
 def _descriptions(hint: Any) -> Iterator[str]:
-    """The texts in an annotation, those of the type itself first."""
+    """The texts in an annotation, the type's own first."""
     inside, *metadata = get_args(hint) or (None,)
     if hasattr(hint, "__metadata__"):
         yield from _descriptions(inside)

@@ -25,7 +25,7 @@ THREAD_VARIABLES = (
 
 
 def limits(cores: int) -> dict[str, str]:
-    """Return environment variables that limit libraries to so many threads, and keep them offline."""
+    """Return environment variables that limit libraries to this many threads, and keep them offline."""
     environment = dict.fromkeys(THREAD_VARIABLES, str(cores))
     environment["TOKENIZERS_PARALLELISM"] = "true" if cores > 1 else "false"
     offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}

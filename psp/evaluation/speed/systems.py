@@ -94,7 +94,7 @@ PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 
 def missing(spec: Spec, model: TextModel | None = None) -> str | None:
-    """Return why a system cannot be measured here, beside a model; None if it can."""
+    """Return why a system cannot be measured on this machine beside a model; None if it can."""
     if spec.kind == "bag" and isinstance(model, CombinedModel):
         return "it takes one embedding matrix, and this model is a combination"
     if spec.kind == "bag" and model is not None and model.contextual is not None:

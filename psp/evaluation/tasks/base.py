@@ -108,7 +108,7 @@ class Part:
         return {"items": self.items, "figures": figures, "further": dict(self.further)}
 
     def described(self, measures: Mapping[str, Measure]) -> dict[str, Any]:
-        """As :attr:`report`, with what each metric is, and what else is said of the part."""
+        """As :attr:`report`, with a description of each metric and further facts about the part."""
         further = {
             "test": self.test, "detail": self.detail, "mean_of": list(self.mean_of), "development": self.development,
         }  # fmt: skip
@@ -136,11 +136,11 @@ class BootstrapSpec:
     name: str
 
     def counts(self, items: int, part: str = "") -> bootstrap.Counts:
-        """How often each item occurs in each resample: uint16 (resamples, items)."""
+        """The count of each item in each resample: uint16 (resamples, items)."""
         return bootstrap.resample_counts(items, self.resamples, self.seed, f"tasks/{self.name}/{part}")
 
     def counts_of_set(self, items: int, name: str) -> bootstrap.Counts:
-        """As :meth:`counts`, of a set that every model is scored on: whatever the task is called."""
+        """As :meth:`counts`, for a standard set, independent of the task's name."""
         return bootstrap.resample_counts(items, self.resamples, self.seed, name)
 
     def mean(self, values: Floats, part: str = "") -> Metric:
@@ -150,7 +150,7 @@ class BootstrapSpec:
 
 @dataclass(frozen=True)
 class Sources:
-    """What there is for the tasks of every model.
+    """The inputs of the standard tasks.
 
     Attributes:
         languages: the model's.
@@ -256,7 +256,7 @@ class Task(ABC):
         """
 
     def judged(self) -> StsSet:
-        """All its scored pairs, as one set, where models can be chosen by them (:attr:`chosen_by`).
+        """All its scored pairs as one set, if they can choose models (:attr:`chosen_by`).
 
         Raises:
             DataError: as :meth:`sentences`.
@@ -387,7 +387,7 @@ def sentence(text: str, path: Path, line: int) -> str:
 
 
 def embedded(scorer: Scorer, texts: Sequence[str]) -> Floats:
-    """A system's vectors, float64 (texts, dim), which some tasks need beside similarities.
+    """A system's vectors, float64 (texts, dim), which some tasks need in addition to similarities.
 
     Raises:
         Unsupported: it has none, as word overlap has none.

@@ -71,7 +71,7 @@ class BitextMining(Task):
         return sides[0], sides[1], pairs
 
     def sentences(self) -> Iterator[str]:
-        """The sentences of the gold pairs; the others are there to be passed over."""
+        """The sentences of the gold pairs; the others are distractors."""
         source, target, gold = self.data
         for one, other in sorted(gold):
             yield source[one]

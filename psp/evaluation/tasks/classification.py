@@ -27,7 +27,7 @@ from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, P
 REGULARISATION = [2.0**t for t in range(-2, 4)]
 FOLDS = 10
 
-#: Columns of the label and of the texts, and whether there is a header.
+#: Columns of the label and of the texts, and whether the file has a header.
 COLUMNS: Mapping[str, tuple[tuple[str | int, ...], bool]] = {
     "pairs": ((0, 1, 2), False),
     "mrpc": (("Quality", "#1 String", "#2 String"), True),
@@ -139,7 +139,7 @@ class Classification(Task):
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
-        # The training part tells which labels there are.
+        # The training part determines the labels.
         order = [1, 0, 2][: len(self.parts)] if len(self.parts) > 1 else [0]
         names, numbers = splits.numbered([self.parts[place] for place in order])
         labels = [numbers[order.index(place)] for place in range(len(self.parts))]
@@ -177,7 +177,7 @@ class Classification(Task):
         return StratifiedKFold(FOLDS, shuffle=True, random_state=self.settings["seed"])
 
     def _published(self) -> dict[str, int]:
-        """What is odd in the set, and scored all the same."""
+        """Oddities of the set, which are scored all the same."""
         test, counts = self.parts[0], {}
         if blank := sum(not any(texts) for texts in test.texts):
             counts["blank"] = blank
@@ -255,7 +255,7 @@ def _threads() -> Iterator[Each]:
 def _mapped(
     pool: ThreadPoolExecutor, function: Callable[[Any], Any], items: Iterable[Any], threads: int
 ) -> Sequence[Any]:
-    """Map in the items' order, with no more of them made than there are threads: each is a copy of the vectors."""
+    """Map in the items' order, with at most one item per thread at a time: each is a copy of the vectors."""
     waiting, results = [], []
     for item in items:
         waiting.append(pool.submit(function, item))

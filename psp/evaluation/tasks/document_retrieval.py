@@ -43,7 +43,7 @@ class DocumentRetrieval(Task):
 
     @cached_property
     def data(self) -> tuple[list[str], list[str], list[dict[int, float]]]:
-        """The documents, the judged queries, and for each of those the grades of its documents by number."""
+        """The documents, the judged queries, and for each query the grades of its documents by number."""
         corpus, queries, judgements = self.files()
         documents, asked = _texts(corpus, ("title", "text")), _texts(queries, ("text",))
         places = {key: place for place, key in enumerate(documents)}
@@ -61,7 +61,7 @@ class DocumentRetrieval(Task):
         return list(documents.values()), [asked[query] for query in grades], list(grades.values())
 
     def sentences(self) -> Iterator[str]:
-        """The queries; documents are too long to be a training sentence."""
+        """The queries; documents are too long to be training sentences."""
         yield from self.data[1]
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:

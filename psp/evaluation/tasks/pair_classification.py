@@ -156,7 +156,7 @@ def average_precisions(counts: npt.NDArray[np.number], x: Floats, label: npt.NDA
         right = np.cumsum(np.add.reduceat(weights * label[order], starts, axis=1), axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             gain = np.diff(right, axis=1, prepend=0.0) / right[:, -1:]
-            # Before the first pair that was drawn there is no precision, and no gain.
+            # Before the first pair drawn, precision is undefined and there is no gain.
             out[start : start + step] = np.where(drawn > 0, gain * right / drawn, 0.0).sum(axis=1)
             out[start : start + step][right[:, -1] == 0] = np.nan
     return out

@@ -15,7 +15,7 @@ from psp.text.published_sets import checksum
 
 
 class SemEval2017(OfArchive):
-    """Each track is a part. Models are chosen by the English one, of which most of the others are translations."""
+    """Each track is a part. The English one, of which most others are translations, chooses models."""
 
     kind = "semeval2017"
     order = 2

@@ -21,7 +21,7 @@ from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
 from psp.evaluation.testsets import StsSet, read_score
 
-#: Columns of score and sentences, whether there is a header, and the range of scores.
+#: Columns of score and sentences, whether the file has a header, and the range of scores.
 LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool, list[float] | None]] = {
     "plain": ((0, 1, 2), False, None),
     "sick": (("relatedness_score", "sentence_A", "sentence_B"), True, [1, 5]),

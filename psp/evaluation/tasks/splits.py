@@ -66,7 +66,7 @@ LAYOUTS = {
 
 
 class Items(NamedTuple):
-    """One part: for each item its texts (one or two) and the label or score as it is written; and where it stands."""
+    """One part: for each item its texts (one or two), the label or score as written, and its place in the file."""
 
     texts: list[tuple[str, ...]]
     labels: list[str]
@@ -75,7 +75,7 @@ class Items(NamedTuple):
 
 
 def layout_help(names: Sequence[str]) -> str:
-    """What the layouts are, for the settings of a task."""
+    """A description of the layouts, for the settings of a task."""
     return "; ".join(f"{name}: {LAYOUTS[name].help}" for name in names)
 
 
@@ -139,7 +139,7 @@ def vectors_of(scorer: Scorer, parts: Sequence[Items]) -> list[tuple[Floats, ...
 
 
 def also_in_training(train: Items, test: Items) -> dict[str, int]:
-    """Count what of the test part also stands in the training part, by letters and digits, ignoring case.
+    """Count test items that are also in the training part, by letters and digits, ignoring case.
 
     Returns:
         ``sentences_in_train``, distinct sentences of the test part that are in the training part; and for pairs
@@ -153,7 +153,7 @@ def also_in_training(train: Items, test: Items) -> dict[str, int]:
 
 
 def of_several_labels(part: Items) -> int:
-    """Count distinct items that stand in a part with different labels, by letters and digits, ignoring case."""
+    """Count distinct items that have several labels in a part, by letters and digits, ignoring case."""
     labels: dict[frozenset[str], set[str]] = {}
     for item, label in zip(_keys(part)[1], part.labels, strict=True):
         labels.setdefault(item, set()).add(label)

@@ -159,7 +159,7 @@ def _metric(value: float | None, drawn: Floats | None, why: str | None, items: i
 
 
 def _mean_pearson(scored: Sequence[Scored]) -> tuple[float | None, Floats | None, str | None]:
-    """The mean correlation on some sets, in each resample too; or why there is none."""
+    """The mean correlation on some sets, also in each resample; or why it is undefined."""
     without = [one.data.name for one in scored if one.metrics["pearson"].value is None]
     if without or not scored:
         return None, None, f"no correlation on {', '.join(without)}" if without else "none of its data sets"
@@ -184,7 +184,7 @@ def _average(years: Mapping[str, Year]) -> Part:
         if without:
             metrics[key] = Metric(None, why=f"no figure for {', '.join(without)}", items=items)
             continue
-        # Of the rounded figures, as they are shown.
+        # The mean of the rounded figures, as shown.
         value = float(np.mean([round(one.value or 0.0, 4) for one in by_year]))
         drawn = [resampled for year in years.values() if (resampled := year.drawn[key]) is not None]
         metrics[key] = Metric(value, 100 * np.mean(drawn, axis=0), items=items)

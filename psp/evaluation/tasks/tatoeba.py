@@ -124,7 +124,7 @@ def _direction(
 
 def _mean(parts: Mapping[str, Part], test: str) -> Part:
     metrics = [part.metrics["error"] for part in parts.values()]
-    # Of the directions' rounded figures, as they are shown.
+    # The mean of the directions' rounded figures, as shown.
     values = [metric.value or 0.0 for metric in metrics]
     value = float(np.mean([round(one, 4) for one in values] if metrics[0].interval else values))
     drawn: Sequence[Any] = [metric.resampled for metric in metrics]

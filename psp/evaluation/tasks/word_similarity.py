@@ -27,7 +27,7 @@ ALL, COVERED = "all", "covered"
 
 
 class WordLayout(NamedTuple):
-    """How a word set is written.
+    """The layout of a word set's file.
 
     Attributes:
         header: the first columns' names, which the file's first line has; none for a file without a header.
@@ -128,7 +128,7 @@ def _with_header(cells: list[str]) -> str | None:
 
 
 def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """The similarities, and which pairs the system covers: by its own word, or else those with two known words."""
+    """The similarities, and which pairs the system covers: as it says itself, or else those with two known words."""
     similarity = np.asarray(scorer.pairwise(a, b), np.float64)
     if covered := getattr(scorer, "covered", None):
         return similarity, covered(a, b)

@@ -50,7 +50,7 @@ class MinedBitext(NamedTuple):
 
 
 class MiningCounts(NamedTuple):
-    """Counts of what was read and found.
+    """Counts of lines read and pairs found.
 
     Attributes:
         sources: distinct source sentences with at least one known piece.
@@ -145,7 +145,7 @@ def _sorted(pairs: MinedBitext) -> MinedBitext:
 
 
 def _each_once(pairs: MinedBitext) -> MinedBitext:
-    """Keep the pairs, in order, neither side of which occurs in an earlier kept pair."""
+    """Keep, in order, the pairs that share no side with an earlier kept pair."""
     sources, targets, keep = set[int](), set[int](), []
     for number, (source, target) in enumerate(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)):
         if source not in sources and target not in targets:

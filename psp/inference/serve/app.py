@@ -134,7 +134,7 @@ class _Api:
             self._waiting -= 1
 
     async def _held(self, size: int, work: Callable[..., Result], *arguments: Any) -> tuple[Result, Callable[[], None]]:
-        """:meth:`_run`, whose result of ``size`` bytes is held until it has been read: call what is returned then."""
+        """:meth:`_run`, holding the result of ``size`` bytes until it has been read; then call what is returned."""
         self._check_not_busy()
         self._waiting += 1
         held = [0]

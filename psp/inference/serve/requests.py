@@ -23,7 +23,7 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What goes with the answer: when a busy server (503) may be asked again, in seconds."""
+        """Headers of the answer: the seconds after which to ask a busy server (503) again."""
         return {"Retry-After": "1"} if self.status == 503 else {}
 
 

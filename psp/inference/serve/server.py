@@ -112,7 +112,7 @@ class PatientProtocol(H11Protocol):
 
 
 class _Counting:
-    """A transport that counts what is written to it."""
+    """A transport that counts the bytes written to it."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport, self.bytes = transport, 0

@@ -27,7 +27,7 @@ from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Chunker, ChunkSour
 
 #: Chunks queued per worker, so that it need not wait for the parent between chunks.
 DEPTH = 2
-#: Slots per worker: its queued chunks, and one whose result waits for that of an earlier chunk.
+#: Slots per worker: its queued chunks, and one whose result waits for an earlier chunk's.
 PLACES = 3
 
 
@@ -121,7 +121,7 @@ class _Workers:
         self._busy: list[deque[tuple[int, int, Chunk]]] = [deque() for _ in range(jobs)]  # number, place, chunk
 
     def start(self) -> None:
-        # A signal that comes before a process has said what it does on one would have a traceback.
+        # A signal that arrives before a process has set its handler would cause a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         try:
             for process in self._processes:

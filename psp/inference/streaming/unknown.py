@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Lines looked at: all at first, then so many of each chunk, which takes 1% of the time of embedding them.
+#: Lines looked at: all at first, then this many of each chunk, which takes 1% of the time of embedding them.
 FIRST, OF_CHUNK = 4096, 32
 
 

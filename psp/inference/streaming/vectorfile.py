@@ -113,7 +113,7 @@ class _Cache:
         self._file, self._start = file, 0
 
     def forget(self) -> None:
-        """Drop all but the last part of what was written."""
+        """Drop all but the last part of the output."""
         if not hasattr(os, "posix_fadvise"):  # macOS has none
             return
         number, end = self._file.fileno(), self._file.tell()

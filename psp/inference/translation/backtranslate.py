@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 BLOCK_LINES = 10_000
-#: A translation that did not end, or of more than so many times its source's words and ten, went round in circles.
+#: A translation that did not end, or has over this many times its source's words plus ten, is repeating itself.
 OVERLONG = 3
 
 
@@ -53,7 +53,7 @@ def back_translate(
     seed: int = 1,
     block_lines: int = BLOCK_LINES,
 ) -> BacktranslateReport:
-    """Translate one side of pair files, and write the other beside it with both scores.
+    """Translate one side of pair files, and write it beside the other side with both scores.
 
     Args:
         sources: for each pair file its corpus, its path (``source \\t target`` lines), and which column is translated,
@@ -152,7 +152,7 @@ class _Row(NamedTuple):
 
 
 def _chosen(lines: int, sample: int | None, seed: int) -> Iterator[bool]:
-    """Yield for each line of all sources whether it is one of the sample."""
+    """Yield for each line of all sources whether the sample has it."""
     if sample is None or sample >= lines:
         return itertools.repeat(True)
     mask = np.zeros(lines, bool)
@@ -180,7 +180,7 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
 def _write_rows(
     file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: TextEncoder
 ) -> dict[str, int]:
-    # A sentence that stands in the block more than once is translated once.
+    # A sentence that occurs in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))
     hypotheses, cut = translations.translate(texts, rows, path)
     of_text = dict(zip(texts, hypotheses, strict=True))

@@ -25,7 +25,7 @@ class Hypothesis(NamedTuple):
 
 
 def limit(pieces: int) -> int:
-    """The most subwords that the translation of so many may have: one of as many goes round in circles."""
+    """The maximum length of a translation in subwords: one that reaches it is repeating itself."""
     return 2 * pieces + 10
 
 
@@ -42,7 +42,7 @@ class TranslatorError(PspError):
 
 
 class Translator(ABC):
-    """Translates text as it is written: in its own case and unsegmented.
+    """Translates text in its original case and unsegmented.
 
     Attributes:
         cut: texts that were longer than the translator takes, and were cut, so far.
@@ -62,4 +62,4 @@ class Translator(ABC):
     @property
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """What decides its output, as JSON: ``kind``, ``settings``, and ``files``, their SHA-256 by name."""
+        """Everything that decides its output, as JSON: ``kind``, ``settings``, and ``files``, their SHA-256 by name."""

@@ -15,9 +15,9 @@ from typing import IO, Any
 from psp.core.errors import ConfigError
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
 
-#: Characters of a line, or of what a command writes to stderr, in an error.
+#: Characters of a line, or of a command's stderr, in an error.
 SHOWN = 200
-#: A command may write so many times what it is asked, and so many bytes more.
+#: A command may write this many times its input, plus this many bytes.
 LONGER, ROOM = 100, 1 << 20
 
 
@@ -70,7 +70,7 @@ class CommandTranslator(Translator):
         return [[self._hypothesis(row, text, place)] for place, (row, text) in enumerate(zip(rows, texts, strict=True))]
 
     def _answer(self, asked: bytes) -> tuple[int, bytes, list[str]]:
-        """Run the command; its status, what it wrote, and the last lines of its stderr.
+        """Run the command; return its status, its output, and the last lines of its stderr.
 
         Raises:
             TranslatorError: it writes much more than translations of what it was asked.
@@ -81,7 +81,7 @@ class CommandTranslator(Translator):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # so that what the shell has started ends with it
+            start_new_session=True,  # so that the shell's children end with it
         )
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         last: collections.deque[bytes] = collections.deque(maxlen=20)

@@ -118,7 +118,7 @@ class Ctranslate2Translator(Translator):
         files = {path.name: sha256(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
         for side, path in zip(("source", "target"), self._paths, strict=True):
             files[f"{side} sentencepiece"] = sha256(path)
-        # Batches, threads and the place of a model do not decide what it writes.
+        # Batches, threads and the place of a model do not affect its output.
         aside = ("ctranslate2", "sentencepiece", "target_sentencepiece", "batch_tokens")
         own = {key: value for key, value in self.settings.items() if key not in aside}
         return {"kind": "ctranslate2", "settings": own, "files": files}
@@ -130,7 +130,7 @@ class Ctranslate2Translator(Translator):
         if not settings["sampling"] and n > settings["beam"]:
             raise ConfigError(f"{n} translations of each text, but a beam of {settings['beam']}; make `beam` {n}")
         if settings["sampling"]:
-            # A worker takes the seed when it begins: a call draws the same whatever was drawn before it.
+            # A worker takes the seed when it begins, so that a call's draws do not depend on earlier ones.
             self._model = self._load()
         rows = [list(row) for row in self._source.encode(list(texts), out_type=str)]
         for place, row in enumerate(rows):
@@ -140,8 +140,8 @@ class Ctranslate2Translator(Translator):
         order = sorted((place for place, row in enumerate(rows) if row), key=lambda place: len(rows[place]))
         prefix = list(settings["target_prefix"])
         answers: list[list[Hypothesis]] = [[Hypothesis("", None)] for _ in texts]
-        # The limit is one for all texts of a call, so that each call has those of one length: what is translated beside
-        # a text decides nothing.
+        # All texts of a call share the limit, so each call has texts of one length, and its other texts do not affect a
+        # translation.
         begun = []
         for length, same in itertools.groupby(order, key=lambda place: len(rows[place])):
             places, most = list(same), limit(length)

@@ -18,7 +18,7 @@ KINDS = ("ctranslate2", "command")
 
 
 def kind_of(entry: Mapping[str, Any], where: str) -> str:
-    """Which kind of translator an entry is.
+    """The kind of an entry's translator.
 
     Raises:
         ConfigError: none, or several.

@@ -102,7 +102,7 @@ def paraphrase(
 def measured(
     texts: Sequence[str], paraphrases: Sequence[Sequence[Paraphrase]], references: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """Figures of paraphrases over all of them and, as ``best``, over the first of each sentence.
+    """Figures over all paraphrases and, as ``best``, over the first of each sentence.
 
     Args:
         texts: the sentences.

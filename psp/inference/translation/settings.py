@@ -55,8 +55,7 @@ COMMAND: Mapping[str, Setting] = {
     "scores": choice(
         "none",
         ["none", "column"],
-        help="column: the command writes `translation \\t score`, the log-probability divided by the number of "
-        "subwords",
+        help="column: it writes `translation \\t score`, the log-probability divided by the number of subwords",
     ),
 }
 

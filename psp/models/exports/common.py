@@ -41,7 +41,7 @@ def readme(folder: Path, model: TextModel, code: str, text: str) -> None:
 
 
 def _made_of(model: TextModel) -> str:
-    """What a sentence's vector is made of, in a sentence."""
+    """How a sentence's vector is computed, in a sentence."""
     if isinstance(model, CombinedModel):
         parts = "; ".join(
             f"{part.dim} dimensions"

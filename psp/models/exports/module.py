@@ -28,7 +28,7 @@ from psp.models.text_model import TextModel
 
 
 class _Module(InputModule):
-    """What both modules have in common."""
+    """The common base of both modules."""
 
     def __init__(self, model: TextModel) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class PspModel(_Module):
         save_whole(whole, Path(output_path))
 
     def _ends(self) -> list[str]:
-        """What each part's features end in."""
+        """The suffix of each part's features."""
         return ["", *(f"_{number}" for number in range(1, len(self.parts)))]
 
 

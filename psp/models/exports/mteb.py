@@ -36,7 +36,7 @@ lgpl lgpl-3.0 mit mpl-2.0 msr-la-nc odc-by openmdw-1.1 openrail openrail++
 """
 LICENCES = frozenset(_LICENCES.split())
 
-# ISO 639-3 for ISO 639-1 where the code of the Tatoeba test set is not that: there is no such set, or it is of one
+# ISO 639-3 for ISO 639-1 if it differs from the code of the Tatoeba test set: because the set is missing, or has one
 # language of a macrolanguage.
 _ISO_639_3 = """
 aa aar ab abk ae ave ak aka an arg as asm av ava ay aym ba bak bi bis bm bam bo bod ce che co cos cr cre cu chu cv chv
@@ -53,7 +53,7 @@ ARABIC Arab ARMENIAN Armn BENGALI Beng CYRILLIC Cyrl DEVANAGARI Deva ETHIOPIC Et
 GUJARATI Gujr HEBREW Hebr KANNADA Knda KHMER Khmr LAO Laoo LATIN Latn MALAYALAM Mlym MYANMAR Mymr ORIYA Orya
 SINHALA Sinh TAMIL Taml TELUGU Telu THAANA Thaa THAI Thai TIBETAN Tibt
 """
-# Of a language with several scripts, the one that its bare code stands for (Unicode's likely subtags). For Korean, mteb
+# For a language with several scripts, the one meant by its bare code (Unicode's likely subtags). For Korean, mteb
 # writes Hang, not Kore.
 _LIKELY = """
 az Latn be Cyrl bs Latn ja Jpan kk Cyrl ko Hang ku Latn ky Cyrl mn Cyrl ms Latn pa Guru ro Latn sd Arab sr Cyrl tg Cyrl
@@ -125,7 +125,7 @@ class PspEncoder(AbsEncoder):
 
 
 class _Place(NamedTuple):
-    """Where a model is, and what mteb calls it; ``local`` is None for one on the hub."""
+    """A model's location and its name in mteb; ``local`` is None for one on the hub."""
 
     folder: Path
     local: str | None
@@ -185,7 +185,7 @@ def _place(source: str) -> _Place:
         return _Place(folder, None, source.removeprefix("hf://").partition("@")[0], folder.name)
     folder = Path(source).resolve()
     try:
-        # mteb keeps results by name and revision: those of a model trained again must not be taken for its own.
+        # mteb caches results by name and revision: a retrained model must not get the old model's results.
         revision = sha256(folder / WEIGHTS)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}; name a model's folder", folder / WEIGHTS) from None

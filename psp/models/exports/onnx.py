@@ -87,7 +87,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
 
 
 def _ends(model: TextModel) -> list[str]:
-    """What the names of each part's inputs end in."""
+    """The suffix of the names of each part's inputs."""
     return [f"_{number}" for number in range(len(model.parts))] if isinstance(model, CombinedModel) else [""]
 
 

@@ -79,7 +79,7 @@ def save(model: TextModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
 
 
 def save_whole(model: TextModel, folder: Path) -> dict[str, Any]:
-    """Save a model of any kind as it is, without the model card of :meth:`psp.models.model.Model.save`."""
+    """Save a model of any kind, without the model card of :meth:`psp.models.model.Model.save`."""
     if isinstance(model, CombinedModel):
         return CombinedModel.save(model, folder)
     assert isinstance(model, StaticModel)

@@ -132,7 +132,7 @@ class Filter(ABC):
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        """What is wrong with a combination of valid settings, in one line that says what to write; None if nothing is.
+        """What is wrong with a combination of valid settings, in one line that says what to write; None if it is valid.
 
         Args:
             settings: all settings of the filter.
@@ -191,7 +191,7 @@ def section() -> Section:
 
 
 def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``filters`` block of a text corpus, whose sentences stand as pairs with themselves.
+    """The ``filters`` block of a text corpus, each of whose sentences is a pair with itself.
 
     Filters that compare sides are off, and the others look at a sentence once.
 

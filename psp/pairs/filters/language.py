@@ -27,7 +27,7 @@ BOTH, LID, SCORES = "both", "lid176", "py3langid"
 
 
 class _Needed(NamedTuple):
-    """What a gap between log scores must exceed (:class:`psp.text.language_scores.Suspect`), by the text's length.
+    """The threshold of a gap between log scores (:class:`psp.text.language_scores.Suspect`), by the text's length.
 
     ``size`` is where the next row begins, in letters (:func:`_size`); ``asked``: lid.176 is asked, and its evidence
     counts as without py3langid (of the other side's language, the least of these is enough); ``agreed``: that its own
@@ -86,7 +86,7 @@ _probability = functools.partial(number, at_least=0, at_most=1, noun="a probabil
 
 
 def needs_lid(filters: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether these filters, all settings of each by its name, need lid.176's file."""
+    """Whether these filters, given by name with all their settings, need lid.176's file."""
     settings = filters["language"]
     return bool(settings["enabled"]) and (settings["method"] == "top" or settings["identifier"] != SCORES)
 
@@ -99,7 +99,7 @@ def known_labels(settings: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _size(letters: Mapping[str, int]) -> int:
-    """A text's letters, of which a Chinese character counts as three."""
+    """The number of letters of a text; a Chinese character counts as three."""
     return sum(count * _WORTH.get(script, 1) for script, count in letters.items())
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EMPTY = "empty"
-#: Pairs in the sample of what was dropped, at most.
+#: Maximum number of dropped pairs in the sample.
 SAMPLE = 200
 
 Rows = list[Row]
@@ -232,7 +232,7 @@ class _Job:
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:
-    """Record the rows that have a reason to be dropped; return the indices of the others."""
+    """Record the rows with a reason to be dropped; return the indices of the others."""
     kept = []
     for row, reason in enumerate(reasons):
         if reason is None:

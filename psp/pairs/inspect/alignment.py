@@ -30,7 +30,7 @@ COMPARED = 1000
 #: Words of a side that are looked at, and characters of a word: the beginning says as much as the whole, and
 #: inflected forms count together.
 MOST_WORDS, PREFIX = 60, 5
-#: In what is written without spaces, two characters in a row are a word.
+#: In text written without spaces, two characters in a row are a word.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
@@ -64,7 +64,7 @@ class Fit(NamedTuple):
 
 
 def pieces(text: str) -> list[str]:
-    """The words of a text, distinct and sorted, as they are compared: the beginnings of words in lower case."""
+    """The words of a text in the form compared: beginnings of words in lower case, distinct and sorted."""
     parts: list[str] = []
     for word in words(as_identified(text), marks=False)[:MOST_WORDS]:
         if _UNSPACED.search(word):
@@ -106,7 +106,7 @@ class _Column(NamedTuple):
 
 
 class AlignedWords:
-    """Which words of two languages go together, counted in pairs.
+    """Which words of two languages occur together, counted in pairs.
 
     Args:
         pairs: those of all corpora in these languages.
@@ -135,7 +135,7 @@ class AlignedWords:
         self._keys, self._counts = keys[order], both.data[often][order].astype(np.float64)
 
     def fit(self, pairs: Sequence[Sampled]) -> Fit | None:
-        """Compare pairs, which were among those counted, with exchanged ones; None if there are too few to say.
+        """Compare pairs, which were among those counted, with shuffled ones; None if they are too few.
 
         A pair's own occurrence does not count for it.
         """

@@ -29,7 +29,7 @@ MOST_SHOWN, LEAST_SHOWN = 5, 0.005
 VOWELLED = 0.25
 #: Filters that need more than a text, and say nothing where the config does not ask for them.
 _NOT_OFF = frozenset({"custom", "score", "similarity"})
-#: Pairs shown of those that a filter would take, and of those whose words fit worst.
+#: Pairs shown of those that a filter would drop, and of those whose words fit worst.
 SHOWN = 5
 
 
@@ -83,7 +83,7 @@ def _shares(counts: Counter[str], total: int) -> list[dict[str, Any]]:
 
 
 def _labels(texts: Sequence[str], language: str, lid: LanguageFilter) -> dict[str, Any]:
-    """What lid.176 takes the longer texts for: ``own`` is the share with the language's label, or one of a variety."""
+    """lid.176's labels for the longer texts: ``own`` is the share with the language's label, or a variety's."""
     label = lid_label(language)
     counts = Counter(top for top in lid.top(texts) if top is not None) if texts else Counter()
     own = sum(counts[name] for name in varieties(label)) / len(texts) if texts and label in LID_LABELS else None
@@ -102,7 +102,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _vowelled(texts: Sequence[str], letters: Sequence[Mapping[str, int]]) -> float | None:
-    """Of the texts mostly in Arabic letters, the share with vowel marks; None if there are few such texts."""
+    """The share of texts with vowel marks among those mostly in Arabic letters; None if these are few."""
     arabic = [
         (text, some["ARABIC"])
         for text, some in zip(texts, letters, strict=True)
@@ -119,7 +119,7 @@ def copies(pairs: Sequence[Sampled]) -> float:
 
 
 def agreement(pairs: Sequence[Sampled]) -> dict[str, Any]:
-    """Of the pairs with numbers on both sides, the share with the same ones; None without such pairs."""
+    """The share of pairs with equal numbers among those with numbers on both sides; None without such pairs."""
     both = [numbers_of_both for pair in pairs if all(numbers_of_both := (numbers(pair.source), numbers(pair.target)))]
     return {"pairs": len(both), "same": sum(one == other for one, other in both) / len(both) if both else None}
 
@@ -158,7 +158,7 @@ def filtered(
     corpus: str,
     text: bool,
 ) -> tuple[list[dict[str, Any]], float]:
-    """What each filter would take of a sample, by itself: those that are on, and those that are off.
+    """What each filter alone would drop from a sample: filters that are on, and filters that are off.
 
     Args:
         pairs, batch: the sample.

@@ -20,8 +20,8 @@ class Limit(NamedTuple):
     least: int
 
 
-#: By what is reported. In brackets what was measured on 63 archives of en with ar, de, fr, pl, tr and zh (5,000 pairs
-#: of each): the largest value among the sound ones, and that of Quran en-tr, in which several verses stand beside each
+#: The thresholds by finding. In brackets the values measured on 63 archives of en with ar, de, fr, pl, tr and zh (5,000
+#: pairs of each): the largest among the sound ones, and that of Quran en-tr, in which several verses stand beside each
 #: of their parts.
 LIMITS = {
     # Pairs with a length ratio beyond 3 times the median (0.004; 0.079).
@@ -223,7 +223,7 @@ def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         return
     judge = next((one for one in corpus["filters"] if one["name"] == "language" and one["on"]), None)
     if judge and judge["taken"] is not None and judge["taken"] <= LIMITS["language"].most:
-        return  # lid.176's first label says little of languages that it knows badly; what the filter takes, counts
+        return  # lid.176's first label says little about languages that it knows badly; what the filter drops counts
     for name, one in zip(("source", "target"), corpus["sides"], strict=False):
         labels = one["labels"]
         if labels["own"] is None or not _passes("language", 1 - labels["own"], labels["texts"]):
@@ -284,7 +284,7 @@ def _named(code: str) -> str:
 
 
 def _found(labels: Mapping[str, Any]) -> str:
-    """What lid.176 takes texts for, in words."""
+    """lid.176's labels for texts, in words."""
     others = [one for one in labels["found"] if labels["own"] is None or one["name"] != labels["label"]]
     shown = [f"{_named(one['name'])} ({_percent(one['share'])})" for one in others[:2]]
     return " and ".join(shown) or "many languages"

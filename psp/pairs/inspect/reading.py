@@ -207,7 +207,7 @@ class TestSentences:
 
 
 class TestCounter:
-    """What :class:`TestSentences` finds in one corpus."""
+    """The findings of :class:`TestSentences` in one corpus."""
 
     __test__ = False
 
@@ -237,7 +237,7 @@ class TestCounter:
 
 @dataclass
 class ReadCounts:
-    """What needs all pairs of a corpus.
+    """Statistics that need all pairs of a corpus.
 
     Attributes:
         rows, bad_rows, empty: rows; those that are no pairs; pairs with an empty side.
@@ -266,7 +266,7 @@ class ReadCounts:
 
     @property
     def usual(self) -> float:
-        """The median of the logarithms of the length ratios, of pairs whose lengths tell (:data:`TELLING`)."""
+        """The median logarithm of the length ratios, over pairs with informative lengths (:data:`TELLING`)."""
         below = np.cumsum(self.ratios)
         return float(_MIDDLES[int(np.searchsorted(below, max(below[-1] / 2, 1)))]) if below[-1] else 0.0
 
@@ -277,7 +277,7 @@ class ReadCounts:
         return float(self.ratios[far].sum() / max(count, 1)), count
 
     def is_beyond(self, pair: Sampled, times: float) -> bool:
-        """Whether a pair is one of them, but for those at the edge."""
+        """Whether a pair is one of them, apart from those at the edge."""
         if max(len(pair.source), len(pair.target)) < TELLING:
             return False
         return abs(math.log1p(len(pair.target)) - math.log1p(len(pair.source)) - self.usual) > math.log(times)

@@ -122,7 +122,7 @@ def _described(
     segmenters: Mapping[str, Segmenter],
     similar: tuple[str | None, int],
 ) -> dict[str, Any]:
-    """What the report says of one corpus."""
+    """The report's entry for one corpus."""
     corpus, counts, sample = one.corpus, one.counts, one.sample
     text = of_kind(corpus.kind).is_text
     batch = content.batch_of(sample, corpus.languages, segmenters)
@@ -171,7 +171,7 @@ def _described(
 
 
 def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
-    """How well the words of each corpus's pairs fit; which go together is counted over all corpora of two languages."""
+    """How well the words of each corpus's pairs fit, with counts over all corpora of two languages."""
     fits: list[Fit | None] = [None] * len(corpora)
     for languages in dict.fromkeys(one.corpus.languages for one in corpora):
         places = [
@@ -188,7 +188,7 @@ def _fits(corpora: Sequence[_LookedAt]) -> list[Fit | None]:
 def _pairs(
     counts: ReadCounts, sample: Sequence[Sampled], fit: Fit | None, similarity: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """What tells whether the sides of a corpus belong together."""
+    """The checks of whether the sides of a corpus are translations."""
     beyond, telling = counts.beyond(BEYOND)
     blocks = counts.blocks
     line, lines = blocks.run

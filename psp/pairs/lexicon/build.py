@@ -45,7 +45,7 @@ _ENTRY = np.dtype([("value", "<i4"), ("cross", "<i4"), ("count", "<u4"), ("u", "
 
 @dataclass(frozen=True)
 class PairCounts:
-    """What is counted of the pairs of words that were asked for.
+    """The counts of the requested pairs of words.
 
     Attributes:
         joint: their counts, in the order of the question; all 0 for unknown words.
@@ -149,7 +149,7 @@ def make_lexicon(
 def _numbers(
     sentences: Sentences, questions: Sequence[tuple[str, str]]
 ) -> tuple[npt.NDArray[np.bool_], tuple[Counts, Counts]]:
-    """Whether both words of each pair are known, and their numbers, 0 for those that are not."""
+    """Whether both words of each pair are known, and their numbers, 0 for unknown words."""
     sides = [
         np.array([numbers.get(pair[side], -1) for pair in questions], np.int64)
         for side, numbers in enumerate(sentences.numbers)

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointCounts:
-    """What is counted of some pairs of words.
+    """The counts of some pairs of words.
 
     Attributes:
         first, second: int64 (n,): the numbers of the two words, in the words of the first and the second side.

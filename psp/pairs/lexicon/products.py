@@ -14,12 +14,12 @@ import numpy as np
 from psp.pairs.lexicon.pmi import Counts, JointCounts
 from psp.pairs.lexicon.sentences import Sentences
 
-#: Pairs of words, each time it occurs: up to so many are counted here. The process then takes at most 800 MB.
+#: Occurrences of pairs of words: up to this many are counted here, in a process of at most 800 MB.
 MOST_PRODUCTS = 1 << 25
 
 
 def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, symmetric: bool) -> Iterator[JointCounts]:
-    """Count the pairs of words: those that are seen at least ``least`` times and, last, those that are asked for.
+    """Count the pairs of words: those seen at least ``least`` times and, last, those requested.
 
     Args:
         sentences: the sentences.
@@ -32,7 +32,7 @@ def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, sym
     (block,) = sentences.blocks(max(1, sentences.pairs))
 
     def matrix(ids: Any, ends: Any, words: int) -> Any:
-        # Counts fit: there are less than 2**25.
+        # Counts fit: they are below 2**25.
         return scipy.sparse.csr_matrix((np.ones(len(ids), np.int32), ids, ends), (len(ends) - 1, words))
 
     one = matrix(block.first, block.first_ends, len(sentences.words[0]))

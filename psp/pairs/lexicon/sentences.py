@@ -39,7 +39,7 @@ class SentenceSource(NamedTuple):
 
 
 class LexiconLimits(NamedTuple):
-    """Which pairs are taken.
+    """Which pairs are used.
 
     Attributes:
         within_length: the most words of a side, punctuation marks included; None for any number.
@@ -58,7 +58,7 @@ class LexiconWords(NamedTuple):
 
 
 class SentenceBlock(NamedTuple):
-    """Some pairs: of each side the ids of its distinct words, ascending, and where each sentence's begin and end."""
+    """Some pairs: for each side the ids of its distinct words, ascending, and the bounds of each sentence."""
 
     first: Ids
     first_ends: Counts
@@ -230,7 +230,7 @@ class Sentences:
         self.corpora.append({"label": source.label, **counts})
 
     def blocks(self, pairs: int = BLOCK_PAIRS) -> Iterator[SentenceBlock]:
-        """Yield the pairs, so many at a time."""
+        """Yield the pairs in blocks of a given size."""
         files = [[path.open("rb") for path in paths] for paths in self._paths]
         try:
             for _ in range(0, self.pairs, pairs):
@@ -246,7 +246,7 @@ class Sentences:
         return self.of_each(lambda words: {word: number for number, word in enumerate(words)})
 
     def of_each(self, make: Callable[[list[str]], T]) -> list[T]:
-        """What a function makes of each side's words: made once if both have the same."""
+        """A function's result for each side's words, computed once if both sides have the same."""
         first, second = self.words
         made = make(first)
         return [made, made if second is first else make(second)]
@@ -257,7 +257,7 @@ class Sentences:
 
 
 def _next(ids: IO[bytes], lengths: IO[bytes], pairs: int) -> tuple[Ids, Counts]:
-    """The next sentences of a side: their ids, and where each one's begin and end."""
+    """The next sentences of a side: their ids, and the bounds of each sentence."""
     sizes = np.fromfile(lengths, np.int32, pairs)
     ends = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=ends[1:])

@@ -171,7 +171,7 @@ class _Ranges:
 
 
 class _Asked:
-    """A table that tells which pairs of words are looked for."""
+    """A table of the pairs of words that are looked for."""
 
     def __init__(self, keys: Keys, rows: int) -> None:
         self._distinct, self._places = np.unique(keys, return_inverse=True)
@@ -183,7 +183,7 @@ class _Asked:
         self.found = np.zeros((2, len(self._distinct)), np.int64)
 
     def of_all(self) -> Counts:
-        """What was found, int64 (2, keys)."""
+        """The counts found, int64 (2, keys)."""
         counts: Counts = self.found[:, self._places]
         return counts
 

@@ -23,7 +23,7 @@ from psp.core.files import atomic_text
 from psp.pairs.stats.sample import Pair, pair_id
 from psp.text.keys import normalised_key
 
-#: What people judge, each from 1 to 3: whether the translation means what the reference does, and whether it is fluent.
+#: What people judge, each from 1 to 3: whether the translation means the same as the reference, and is fluent.
 JUDGED = ("paraphrase", "fluency")
 COLUMNS = ("id", "reference", "translation", *JUDGED)
 LABELS = (1, 2, 3)

@@ -89,7 +89,7 @@ class MeasuredSentences:
         return entropy(np.bincount(self._ids, minlength=len(self.types)))
 
     def frequencies(self) -> npt.NDArray[np.int64]:
-        """For each type the sentences that hold it."""
+        """The number of sentences that hold each type."""
         sentence = np.repeat(np.arange(len(self._lengths)), self._lengths)
         # Sorted here, since recent versions of np.unique hash, which took seconds for 2.2 million of these.
         held = np.sort(sentence * len(self.types) + self._ids)
@@ -140,7 +140,7 @@ def overlaps(source: Sequence[Sequence[str]], target: Sequence[Sequence[str]]) -
 
 
 def side(texts: Sequence[str], sentences: MeasuredSentences) -> dict[str, Any]:
-    """What one side of a corpus is like, but for its IDF."""
+    """The statistics of one side of a corpus, except its IDF."""
     return {
         "words": moments(sentences.lengths),
         "characters": moments(np.fromiter(map(len, texts), np.int64, len(texts))),

@@ -61,7 +61,7 @@ class DescribedCorpus:
 
 @dataclass(frozen=True)
 class Stats:
-    """What :func:`describe` gives.
+    """The result of :func:`describe`.
 
     Attributes:
         report: what schema ``stats`` describes.
@@ -86,7 +86,7 @@ def describe(
     segmenters: Mapping[str, Segmenter] | None = None,
     by_range: bool = False,
 ) -> Stats:
-    """Measure corpora; the same for the same pairs, whatever their order.
+    """Measure corpora, independent of the order of their pairs.
 
     Args:
         corpora: at least one.
@@ -171,7 +171,7 @@ class _Measured:
 
 
 def _measure(corpus: DescribedCorpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> _Measured:
-    """Take the figures of a sample, and let go of it."""
+    """Compute the figures of a sample, and free it."""
     sample, reading.sample = reading.sample, []
     languages = corpus.languages or ("", "")
     texts = [[pair.source for pair in sample], [pair.target for pair in sample]][: 1 if corpus.text else 2]
@@ -196,7 +196,7 @@ def _frequencies(
     idf_from: Sequence[Path | None] | Mapping[str, Path],
     segmenters: Mapping[str, Segmenter],
 ) -> list[list[tuple[Path, Frequencies] | None]]:
-    """For each side of each corpus the file that its IDF is taken from, and what was counted there; None for itself.
+    """For each side of each corpus the file of its IDF, and the counts in it; None for the corpus itself.
 
     Each file is read once, for the words of all sides that it is for.
     """
@@ -230,7 +230,7 @@ def _described(
     samples: int,
     forms: Sequence[AnnotationForm],
 ) -> dict[str, Any]:
-    """What the report says of one corpus."""
+    """The report's entry for one corpus."""
     corpus, reading = one.corpus, one.reading
     sides = []
     for place, ((figures, sentences), known) in enumerate(zip(one.sides, frequencies, strict=True)):
@@ -275,7 +275,7 @@ def _described(
 def _histogram(
     reading: Reading, ends: Sequence[float], scores: Values, shared: Values | None, samples: int
 ) -> dict[str, Any]:
-    """Pairs by range of scores: their share in the whole corpus, the overlap of those in the sample."""
+    """Pairs by range of scores: their share of the whole corpus, and their overlap in the sample."""
     total, where = sum(reading.counts), range_of(ends, scores)
     return {
         "below": reading.counts[0],
@@ -300,7 +300,7 @@ def _shown(pair: Pair) -> dict[str, Any]:
 
 
 def _labels(reading: Reading, ends: Sequence[float], forms: Sequence[AnnotationForm]) -> dict[str, Any]:
-    """The labels of the pairs of this corpus. Pairs with a score outside all ranges are in none."""
+    """The labels of this corpus's pairs. Pairs with a score outside all ranges are in no range."""
     if not reading.scored:
         return counts(forms, dict.fromkeys(reading.found, 0), 1)
     number = len(ends) - 1

@@ -89,7 +89,7 @@ def _joined(one: Pair, other: Pair) -> Pair:
 
 @dataclass
 class Reading:
-    """What one reading of a corpus gives.
+    """The result of reading a corpus once.
 
     Attributes:
         rows, bad_rows, empty: lines; those that are no pairs; pairs with a side without text.
@@ -262,7 +262,7 @@ class _Trees:
         self._path, self._trees = path, read_trees(path)
 
     def take(self, rows: Sequence[Row], corpus: Path, read: int) -> list[str]:
-        """The trees of the next rows; those of rows that are no pairs need not be trees."""
+        """The trees of the next rows; rows that are not pairs need no valid tree."""
         trees = list(itertools.islice(self._trees, len(rows)))
         for number, (row, tree) in enumerate(zip(rows, trees, strict=False), start=read + 1):
             if not isinstance(row, BadRow) and row[0].strip() and row[1].strip():
@@ -276,7 +276,7 @@ class _Trees:
         return trees
 
     def end(self, corpus: Path, rows: int) -> None:
-        """Check that there is no tree too many."""
+        """Check that no trees are left over."""
         if next(self._trees, None) is not None:
             raise DataError(
                 f"one tree or more too many: {corpus} has {rows:,} lines; write one tree for each of them",

@@ -42,7 +42,7 @@ SECTION = Section(
 
 
 def check(settings: Mapping[str, Any], languages: Sequence[str], where: str) -> None:
-    """Check what a range of values cannot say.
+    """Make the checks that a range of values cannot express.
 
     Args:
         settings: the block.

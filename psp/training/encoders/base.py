@@ -24,7 +24,7 @@ class Encoder(Protocol):
     """
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The weights by their names, sharing their memory."""
+        """The weights by name, sharing their memory."""
         ...
 
     def encode(self, sentences: Encoded) -> Tensor:

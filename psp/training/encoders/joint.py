@@ -82,7 +82,7 @@ def joint_encoder(
 
 
 def started_from(own: Mapping[str, Any]) -> list[str | None]:
-    """SHA-256 of the weights that each part starts from; None for one that starts from none."""
+    """SHA-256 of the initial weights of each part; None for a part without any."""
     starts = [one.get("init_from") for one in own["parts"]]
     return [start and sha256(Path(start) / WEIGHTS) for start in starts]
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from psp.training.encoders.base import Encoder
     from psp.training.optimiser import RowOptimiser
 
-#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and with its own
-#: (``kind``, and whatever the kind has); and the optimiser of its parameters. Dense ones, beside the matrix, have
-#: torch's Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything
-#: is on the matrix's device.
+#: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and its own
+#: (``kind`` and the kind's keys); and the optimiser of its parameters. Dense ones, beside the matrix, have torch's
+#: Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything is on
+#: the matrix's device.
 Make = Callable[["Tensor", Mapping[str, Any], Mapping[str, Any]], "tuple[Encoder, RowOptimiser]"]
 
 
@@ -62,7 +62,7 @@ ENCODERS: dict[str, EncoderKind] = {
 
 
 def names() -> tuple[str, ...]:
-    """The kinds that there are."""
+    """All kinds."""
     return tuple(ENCODERS)
 
 
@@ -84,7 +84,7 @@ def block_of(kind: str) -> str | None:
 
 
 def with_settings() -> tuple[str, ...]:
-    """The kinds that have settings of their own: those that a config names as its `encoder`, beside tokenizers."""
+    """The kinds with settings of their own, which a config names as its `encoder`, like tokenizers."""
     return tuple(kind for kind in ENCODERS if block_of(kind))
 
 

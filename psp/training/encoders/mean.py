@@ -65,7 +65,7 @@ class MeanEncoder(torch.nn.Module):
         self.table = torch.nn.Parameter(table)
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read = before_read or (lambda table, rows: None)
-        #: Pieces of which one row stands for several.
+        #: Pieces that share a row with others.
         self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
         #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam
@@ -183,7 +183,7 @@ def noise_keys(
 
 
 def _run(seed: int, step: int) -> npt.NDArray[np.uint64]:
-    """What all tokens' noise of a step has in common, uint64, shape (1,)."""
+    """The part of the noise that all tokens of a step share, uint64, shape (1,)."""
     return mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
 
 

@@ -22,7 +22,7 @@ Encode = Callable[..., Tensor]
 
 
 class Loss(torch.nn.Module, ABC):
-    """What is minimised: an objective, or what a teacher says, or both.
+    """The function minimised: an objective's, a teacher's, or both.
 
     Attributes:
         learning_rate: the highest of its own parameters.
@@ -36,7 +36,7 @@ class Loss(torch.nn.Module, ABC):
 
     @abstractmethod
     def compare(self, batch: MiniBatch) -> PairComparison:
-        """What is compared in a mini-batch, and how."""
+        """The texts compared in a mini-batch, and how."""
 
     @abstractmethod
     def of_equal_vectors(self, pairs: int) -> float:
@@ -62,7 +62,7 @@ class Loss(torch.nn.Module, ABC):
 
 
 class ObjectiveLoss(Loss):
-    """The loss of an objective, whose parameters are those of this module."""
+    """The loss of an objective, with the objective's parameters as this module's."""
 
     def __init__(self, objective: Objective) -> None:
         super().__init__()
@@ -80,6 +80,6 @@ class ObjectiveLoss(Loss):
 
 
 def make_loss(train: Mapping[str, Any]) -> Loss:
-    """The loss of a training with these keys of ``train``, of which it is given those that its objective reads."""
+    """The loss of a training run with these keys of ``train``; it gets those that its objective reads."""
     objective = find(train["objective"])
     return ObjectiveLoss(objective({key: train[key] for key in objective.reads}))

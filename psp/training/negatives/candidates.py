@@ -18,7 +18,7 @@ from psp.training.negatives.mining import Negatives, text_hashes
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidates of a mini-batch of n pairs beside its own sentences, and which of all of them are masked.
+    """The candidates of a mini-batch of n pairs besides its own sentences, and which of all are masked.
 
     Attributes:
         source: extra negatives of all sources, by their numbers among the mega-batch's sentences as in
@@ -53,7 +53,7 @@ def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives |
     """
     of_source = of_target = np.zeros(0, np.int64)
     if negatives is not None:
-        # A target of the mini-batch is every source's candidate as it is, a source every target's.
+        # The mini-batch's targets are always candidates of every source, its sources of every target.
         of_source = _distinct(negatives.source[rows], rows + len(pairs))
         of_target = _distinct(negatives.target[rows], rows)
     numbers = np.concatenate([rows, of_source % len(pairs), of_target % len(pairs)])
@@ -114,5 +114,5 @@ def _mask_equal(keys, order, masked):  # type: ignore[no-untyped-def]
 
 
 def _distinct(numbers: npt.NDArray[np.int64], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Each number once, in ascending order, without -1 (which is none) and those that are present."""
+    """Each number once, in ascending order, without -1 (none) and those already present."""
     return np.setdiff1d(numbers[numbers >= 0], present)

@@ -22,7 +22,7 @@ DRAWS = 20  # random draws before an anchor's candidates are listed
 
 @dataclass(frozen=True)
 class Negatives:
-    """The negative of each anchor, by its number among all 2n sentences: sources 0..n-1, targets n..2n-1.
+    """The negative of each anchor, as a number among all 2n sentences: sources 0..n-1, targets n..2n-1.
 
     Attributes:
         source: the negative of each source, int64, shape (n,); -1 if every candidate was masked.

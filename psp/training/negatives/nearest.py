@@ -55,7 +55,7 @@ class Nearest:
 
 
 def reduced_precision(device: torch.device) -> bool:
-    """Whether the device is a CPU that multiplies bfloat16 in hardware, so that it pays."""
+    """Whether the device is a CPU with bfloat16 instructions, so that bfloat16 pays."""
     if device.type != "cpu":
         return False
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
@@ -250,7 +250,7 @@ class _Search(_TorchSearch):
 
 
 class _Candidates:
-    """Candidates of some queries: bits of the largest similarity so far; index and bits of those that may win."""
+    """Candidates of some queries: bits of the largest similarity so far; index and bits of possible winners."""
 
     def __init__(self, queries: int, integer: np.dtype[Any]) -> None:
         self.largest = np.full(queries, -(2 ** (8 * integer.itemsize - 1)), dtype=integer)

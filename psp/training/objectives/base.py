@@ -53,7 +53,7 @@ class MiniBatch:
 
 
 class PairComparison(NamedTuple):
-    """What a loss compares in one mini-batch.
+    """The texts that a loss compares in one mini-batch.
 
     Attributes:
         texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,). A process encodes its share
@@ -71,7 +71,7 @@ class PairComparison(NamedTuple):
 
 
 class Objective(ABC):
-    """What is minimised over mini-batches of pairs; a value of ``train.objective``; see :func:`register`.
+    """A function to minimise over mini-batches of pairs; a value of ``train.objective``; see :func:`register`.
 
     Args:
         train: the settings that it reads, and no others.
@@ -114,11 +114,11 @@ class Objective(ABC):
 
     @abstractmethod
     def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
-        """What is compared in a mini-batch, and how, given the parameters' present values."""
+        """The texts compared in a mini-batch, and how, given the parameters' present values."""
 
     @abstractmethod
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
-        """The loss of a mini-batch of so many pairs whose vectors are all the same, so that all cosines are 1.
+        """The loss of a mini-batch of this many pairs with equal vectors, so that all cosines are 1.
 
         A training that ends above it is said to have diverged.
         """
@@ -160,5 +160,5 @@ def find(name: str) -> type[Objective]:
 
 
 def mines(train: Mapping[str, Any]) -> bool:
-    """Whether a training with these keys of ``train`` mines negatives."""
+    """Whether a training run with these keys of ``train`` mines negatives."""
     return find(train["objective"]).mines(train)

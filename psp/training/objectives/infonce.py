@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @register
 class InfoNCE(Objective):
-    """The other pairs of the mini-batch are the negatives; beside them those that were mined, if any were.
+    """The negatives are the other pairs of the mini-batch and, if any, mined ones.
 
     ``margin`` and ``scale`` are as of :func:`psp.training.losses.infonce.infonce_objective`; with ``mask_equal`` pairs
     that share a text are never each other's negatives.

@@ -93,7 +93,7 @@ class Checkpoint(NamedTuple):
             raise DataError(f"cannot be read: {error}", path) from error
 
     def files(self, names: Sequence[str]) -> dict[str, bytes]:
-        """The contents of those of these files that the checkpoint has."""
+        """The contents of these files, as far as the checkpoint has them."""
         return {name: (self.folder / name).read_bytes() for name in names if name in self.sums}
 
     def names(self, prefix: str) -> list[str]:
@@ -346,7 +346,7 @@ class StopRequest:
                     signal.signal(number, handler)
 
     def check(self) -> None:
-        """Act on a second signal that was lost: Python ignores what is raised while an object is finalised.
+        """Act on a second signal that was lost, since Python ignores exceptions during finalisation.
 
         Raises:
             KeyboardInterrupt: there was one.

@@ -95,7 +95,7 @@ class MetricsLog:
         self._losses, self._steps = state.get("losses", 0.0), state.get("steps", 0)
 
     def state(self) -> dict[str, Any]:
-        """What is to be known of the steps since the last row, and of all evaluations; JSON."""
+        """The state of the steps since the last row, and of all evaluations, as JSON."""
         return {
             "losses": self._losses,
             "steps": self._steps,
@@ -148,7 +148,7 @@ class MetricsLog:
         self._metrics.row({**self._last, "loss": loss})
         now = time.monotonic()
         seconds = now - self._since - self._elsewhere
-        # After a resume a row's first steps were made by another process: rates are of those of this one.
+        # After a resume another process made a row's first steps: rates count only this process's steps.
         rate = self._new_pairs / max(seconds, 1e-9)
         self._timing.row(
             {

@@ -54,7 +54,7 @@ class TensorBoardWriter:
             self._write(Event(wall_time=time.time(), step=purge_from_step, session_log=start))
 
     def scalars(self, step: int, values: Mapping[str, float | None]) -> None:
-        """Add a point at ``step`` to each curve named; a value of None is a figure that there is not, and is left out.
+        """Add a point at ``step`` to each curve named; None, a missing figure, is left out.
 
         Raises:
             DataError: the disk is full.
@@ -67,7 +67,7 @@ class TensorBoardWriter:
             self._write(Event(wall_time=time.time(), step=step, summary=Summary(value=points)))
 
     def close(self) -> None:
-        """Close the file; nothing can be added after that."""
+        """Close the file; no points can be added after that."""
         self._file.close()
 
     def _write(self, event: object) -> None:

@@ -1,5 +1,4 @@
-"""Snapshots of weights, kept on disk: in memory, the best weights or an average would take as much again as the
-model."""
+"""Snapshots of weights on disk: in memory, the best weights or an average would take as much as the model itself."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ class WeightSnapshot:
         return bool(self._files)
 
     def put(self, weights: Mapping[str, Tensor]) -> None:
-        """Keep these in place of what it held.
+        """Keep these weights in place of the former ones.
 
         Raises:
             DataError: the disk is full.
@@ -48,7 +47,7 @@ class WeightSnapshot:
                 file.flush()
 
     def add(self, weights: Mapping[str, Tensor], share: float) -> None:
-        """Add ``share`` times these to what it holds, or to 0 where it is empty: an average, built a part at a time.
+        """Add ``share`` times these weights to those held, or to 0 if empty: an average, built part by part.
 
         Args:
             weights: tensors of floats.

@@ -9,7 +9,7 @@ from typing import Any
 from psp.core.settings import Section, choice, integer, list_of, number, text
 from psp.training.settings_base import CheckedSettings, declare
 
-#: The losses, and whether each compares the sentences of neighbourhoods rather than those of a mini-batch of pairs.
+#: The losses, and whether each compares sentences of neighbourhoods instead of a mini-batch of pairs.
 LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
 
 
@@ -63,9 +63,8 @@ class TeacherSettings(CheckedSettings):
         choice(
             "neighbours-kl",
             [*LOSSES],
-            help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax for each "
-            "sentence; neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared "
-            "differences",
+            help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax per sentence; "
+            "neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared differences",
         )
     )
     weight: float = declare(
@@ -81,7 +80,7 @@ class TeacherSettings(CheckedSettings):
         number(
             10,
             above=0,
-            help="factor of the cosines before the softmax; half its square is the factor of squared differences",
+            help="factor of cosines before the softmax; squared differences are multiplied by half its square",
         )
     )
     centres: int = declare(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
@@ -89,11 +88,7 @@ class TeacherSettings(CheckedSettings):
         integer(15, at_least=1, help="nearest sentences, by the teacher, that accompany each centre")
     )
     among: int = declare(
-        integer(
-            33,
-            at_least=1,
-            help="number of nearest sentences from which the neighbours are drawn at random; at least `neighbours`",
-        )
+        integer(33, at_least=1, help="nearest sentences from which these are drawn at random; at least `neighbours`")
     )
 
     def __post_init__(self) -> None:

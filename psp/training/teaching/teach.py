@@ -43,10 +43,10 @@ log = logging.getLogger(__name__)
 #: Sentences embedded together and written as one file: a killed run loses no more. A multiple of the 32 that
 #: sentence-transformers sends through a transformer at a time.
 BLOCK = 2048
-#: Pairs of which the text is kept, so that training can tell another run's file by it.
+#: Pairs whose text is kept, so that training recognises another run's file.
 SAMPLE = 64
-#: From so many sentences on, their neighbours are searched for in the nearest of their clusters (faiss's inverted
-#: file), below among all: a neighbourhood is sampled anyway.
+#: From this many sentences on, neighbours are searched for only in the nearest clusters (faiss's inverted file), since
+#: a neighbourhood is sampled anyway.
 MANY = 50_000
 #: Clusters searched, the sentences that train them, for each, and queries at a time.
 PROBES, TRAINING, QUERIES = 16, 64, 4096
@@ -146,7 +146,7 @@ def teach(
 
 
 def identity_of(encoder: TextEncoder, name: str) -> str:
-    """A hash that changes with an encoder's weights: its own, or that of its files."""
+    """A hash that changes with an encoder's weights: its own, or its files'."""
     own = getattr(encoder, "identity", None)
     if own is not None:
         return str(own)
@@ -211,7 +211,7 @@ class _Blocks:
 def _sides(
     pairs: Path, corpora: int, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[list[list[str]], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
-    """Blocks of a mixed pair file: both sides, which of them are to be taught, bool (n, 2), and which are text."""
+    """Blocks of a mixed pair file: both sides, which of them to teach, bool (n, 2), and which are plain text."""
     wanted = np.array(languages, dtype=bool).reshape(-1, 2)
     for number, block in blocks(pairs):
         source, target, names = columns_of(block, pairs, number, MIXED)
@@ -220,7 +220,7 @@ def _sides(
 
 
 def _distinct(pairs: Path, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]) -> tuple[int, set[str]]:
-    """The number of pairs, and their distinct sentences that are to be taught."""
+    """The number of pairs, and their distinct sentences to teach."""
     seen, distinct = 0, set[str]()
     for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
         seen += len(text)
@@ -277,7 +277,7 @@ def _head(
 
 
 def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
-    """The ``count`` rows nearest to each row, but for itself, by cosine; approximately, from :data:`MANY` rows on.
+    """The ``count`` rows nearest to each row, except itself, by cosine; approximate from :data:`MANY` rows on.
 
     Args:
         vectors: float16 (n, dim), unit vectors; may be on disk.
@@ -302,7 +302,7 @@ def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
 
 
 def _by_clusters(vectors: Vectors, count: int, bar: Progress) -> npt.NDArray[np.int64]:
-    """As :func:`neighbours`, int64 (n, count) with -1 where nothing was found, themselves included."""
+    """As :func:`neighbours`, int64 (n, count), including the rows themselves, with -1 where none was found."""
     faiss = library()
     faiss.omp_set_num_threads(1)  # the same bytes whatever the machine
     clusters = max(1, round(2 * math.sqrt(len(vectors))))

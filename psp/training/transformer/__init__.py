@@ -105,7 +105,7 @@ class TransformerTraining:
     def configured(
         cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
     ) -> TransformerTraining:
-        """A training as a rule asks for it, as :meth:`psp.training.loop.Training.configured`; it reads ``pairs``."""
+        """A training run as a rule requests it, like :meth:`psp.training.loop.Training.configured`; reads ``pairs``."""
         own = {key: job[key] for key in ("device", "log_every", "checkpoint_steps")}
         return cls(
             Path(inputs.pairs),

@@ -16,7 +16,7 @@ from psp.models.lstm_pooling import LstmPooling
 from psp.models.registry import PACKAGE, package_folder
 from psp.training.transformer.settings import LSTM_POOLINGS, TransformerSettings
 
-#: The files of a tokenizer, one of which a base must have; without them the library makes one with an empty vocabulary.
+#: The files of a tokenizer, one of which a base must have; else the library makes one with an empty vocabulary.
 TOKENIZERS = (
     "tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
     "spm.model", "sentencepiece.model",
@@ -98,7 +98,7 @@ def build(folder: Path, settings: TransformerSettings, device: str, base: str) -
             processor_kwargs={"local_files_only": True},
             config_kwargs={"local_files_only": True},
         )
-    except Exception as error:  # of whatever it tries: transformers', tokenizers', safetensors', json's
+    except Exception as error:  # of all that it tries: transformers', tokenizers', safetensors', json's
         advice = "psp runs no code that a base brings" if "trust_remote_code" in str(error) else "name another base"
         problem = " ".join(str(error).split())[:300]
         raise PspError(f"the base {base} cannot be loaded: {problem}; {advice}") from error

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-#: Texts in a piece. Of 64 texts of mined pairs, 16 at a time leave a fifth of what is computed to padding.
+#: Texts in a piece. For 64 texts of mined pairs, 16 at a time leave a fifth of the computation to padding.
 TEXTS = 16
 TOKENS, MASK, STATES = "input_ids", "attention_mask", "token_embeddings"
 
 
 @contextlib.contextmanager
 def in_pieces(transformer: Any, texts: int = TEXTS) -> Iterator[None]:
-    """Let a transformer compute its token vectors piece by piece; what they are does not change, but for rounding.
+    """Let a transformer compute its token vectors piece by piece; the vectors change only by rounding.
 
     Args:
         transformer: sentence-transformers' ``Transformer``; its own way is restored.

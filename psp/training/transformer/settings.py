@@ -62,11 +62,7 @@ class TransformerSettings(CheckedSettings):
     )
     warmup: float = declare(
         number(
-            0.1,
-            at_least=0,
-            below=1,
-            recipes={"dadas": 0.1},
-            help="share of training during which the learning rate rises from 0",
+            0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training in which the rate rises from 0"
         )
     )
     scale: float = declare(
@@ -99,7 +95,7 @@ class TransformerSettings(CheckedSettings):
             64,
             at_least=4,
             recipes={"dadas": 512},
-            unstated=["dadas"],  # not set, so that of its base
+            unstated=["dadas"],  # not set, so the base's
             help="tokens of a text that are read, up to the base's own limit; the rest is cut",
         )
     )
@@ -171,7 +167,7 @@ def check_shared(batch_size: int, processes: int, distilled: bool, where: str) -
         )
 
 
-#: Settings that a config has under ``encoder``, beside the base: they say what the model is.
+#: Settings that a config has under ``encoder``, beside the base, since they define the model.
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {
@@ -195,7 +191,7 @@ SECTION = Section(
     {key: one for key, one in TransformerSettings.declared().items() if key not in OF_ENCODER} | JOB,
 )
 
-#: The mapping ``encoder`` of the entry of such a model.
+#: The mapping ``encoder`` in the entry of a transformer.
 ENCODER = Section(
     "a transformer, trained by sentence-transformers",
     {
@@ -212,5 +208,5 @@ ENCODER = Section(
     },
     required=["kind", "base"],
 )
-#: Settings that a variant of such a model may have of its own.
+#: Settings that a variant of a transformer may have of its own.
 TUNABLE = {key: setting for key, setting in TransformerSettings.declared().items() if not setting.inert}

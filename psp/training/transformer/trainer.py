@@ -68,7 +68,7 @@ class TrainerCheckpoints:
         self._identity = json.loads(json.dumps(identity))
 
     def prepare(self) -> dict[str, Any]:
-        """Make the folder ready for this run; return what :meth:`keep` kept, nothing at the start of a run."""
+        """Prepare the folder for this run; return the state that :meth:`keep` kept, empty at the start of a run."""
         run: dict[str, Any] = {}
         with contextlib.suppress(OSError, ValueError):  # none, or half of one
             run = json.loads((self.folder / RUN).read_text())
@@ -150,7 +150,7 @@ class _Trainer(SentenceTransformerTrainer):
 
 
 class _Follower(TrainerCallback):
-    """Shows progress, takes the development score after each pass, marks whole checkpoints, stops when asked to."""
+    """Shows progress, computes the validation score after each pass, marks whole checkpoints, stops when asked to."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ def run(
     # For two directions a softmax each, averaged: the usual symmetric loss.
     how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
     if group is not None:
-        how["gather_across_devices"] = True  # negatives are those of the whole mini-batch
+        how["gather_across_devices"] = True  # negatives come from the whole mini-batch
     loss: Any
     targets = dataset[:1].get(LABEL)
     if targets is not None:
@@ -265,7 +265,7 @@ def run(
         learning_rate=settings.learning_rate,
         warmup_steps=settings.warmup,  # below 1: a share of all steps
         lr_scheduler_type="linear",
-        # A text that stands twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
+        # A text that occurs twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
         batch_sampler=BatchSamplers.NO_DUPLICATES if targets is None else BatchSamplers.BATCH_SAMPLER,
         bf16=settings.precision == "bfloat16",
         use_cpu=cpu,

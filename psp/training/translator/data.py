@@ -205,7 +205,7 @@ class TokenBatch:
 
 
 def padded(rows: list[npt.NDArray[Any]]) -> tuple[Tensor, Tensor | None]:
-    """Ids as (n, length) int64, padded by 0, and where ids are, (n, length); None if there is no padding."""
+    """Ids as (n, length) int64, padded with 0, and a mask of the ids, (n, length); None without padding."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     longest = int(lengths.max())
     there = np.arange(longest) < lengths[:, None]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-#: Positions that have an encoding; what is translated may be as long, in training and in the exported model.
+#: Positions with an encoding, the maximum length of text in training and in the exported model.
 POSITIONS = 1024
 
 
@@ -72,12 +72,12 @@ class Attention(nn.Module):
         return self.split(key), self.split(value)
 
     def read_itself(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of its own input."""
+        """Queries, keys and values from its own input."""
         query, key, value = self.query_key_value(self.norm(vectors)).chunk(3, dim=-1)
         return self.split(query), self.split(key), self.split(value)
 
     def attend(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool = False) -> Tensor:
-        """What the sublayer adds, (n, length, dim); where ``mask`` is false, nothing is looked at."""
+        """The sublayer's output, (n, length, dim); positions with a false ``mask`` are ignored."""
         attended = attention(query, key, value, mask, causal).transpose(1, 2)
         joined: Tensor = self.out(attended.reshape(attended.shape[0], attended.shape[1], -1))
         return joined
@@ -182,7 +182,7 @@ class TranslatorModel(nn.Module):
                 if "vectors" in name or name == "output.weight":
                     weight.normal_(0, self.sizes.dim**-0.5, generator=generator)
                 elif weight.dim() == 2:
-                    # A matrix that joins queries, keys and values counts as what it joins.
+                    # A matrix that joins queries, keys and values counts as its parts.
                     rows = self.sizes.dim if "key_value" in name else weight.shape[0]
                     bound = math.sqrt(6 / (rows + weight.shape[1]))
                     weight.uniform_(-bound, bound, generator=generator)
@@ -300,7 +300,7 @@ def position_encodings(count: int, dim: int) -> Tensor:
 
 
 class Flat:
-    """All weights of a network as one vector, of which they become views; so are their gradients.
+    """All weights of a network as one vector, of which they become views, and likewise their gradients.
 
     One call then updates, averages, clips or saves all weights.
 

@@ -56,8 +56,7 @@ class TranslatorSettings(CheckedSettings):
             128,
             at_least=4,
             at_most=1000,
-            help="subwords of a sentence that are read, in training and for scores; longer sentences are truncated and "
-            "counted",
+            help="subwords of a sentence that are read, in training and for scores; longer ones are cut and counted",
         )
     )
     errors: float = declare(
@@ -153,7 +152,7 @@ class TranslatorSettings(CheckedSettings):
         return {key: value for key, value in self.as_dict().items() if key not in _NOT_LEARNED}
 
 
-#: Settings of the job: another value changes nothing of what is written, but for rounding and how often metrics are.
+#: Settings of the job, which change only rounding and how often metrics are written.
 JOB = tuple(key for key, setting in TranslatorSettings.declared().items() if setting.inert)
 #: What changes the end or the scores of a run, but not the way there.
 _NOT_LEARNED = (*JOB, "minutes", "beam")
@@ -161,10 +160,7 @@ _NOT_LEARNED = (*JOB, "minutes", "beam")
 BEFORE: dict[str, Setting] = {
     "vocab_size": integer(8000, at_least=16, at_most=65536, help="subwords of the sentencepiece model, for both sides"),
     "character_coverage": number(
-        0.9999,
-        above=0,
-        at_most=1,
-        help="share of the text's characters that have a subword; other characters are never written",
+        0.9999, above=0, at_most=1, help="share of the text's characters that have a subword; others are never written"
     ),
     "sentencepiece": text(
         None,
@@ -175,7 +171,7 @@ BEFORE: dict[str, Setting] = {
     "development": integer(
         500,
         at_least=1,
-        help="pairs held out, from all corpora, to choose the best weights; at most a hundredth of the pairs",
+        help="held-out pairs, of all corpora, that choose the weights; at most a hundredth of the pairs",
     ),
     "heldout": table(
         {REST: 2000},

@@ -122,7 +122,7 @@ class TranslatorTrainer:
 
     @property
     def total(self) -> int | None:
-        """Steps of the whole training, unless a clock or a score ends it; None if nothing says."""
+        """Steps of the whole training run, unless a clock or a score ends it; None if unknown."""
         of_passes = self.settings.epochs and self.settings.epochs * -(-len(self.batches) // self.settings.accumulate)
         limits = [limit for limit in (self.settings.steps, of_passes) if limit]
         return min(limits, default=None)
@@ -168,7 +168,7 @@ class TranslatorTrainer:
         return Ended(ended or "epochs", best)
 
     def _updates(self) -> Iterator[list[npt.NDArray[np.int64]]]:
-        """The batches of each step, from where the run is."""
+        """The batches of each step, from the run's position on."""
         passes = (
             itertools.count(self.epoch) if self.settings.epochs is None else range(self.epoch, self.settings.epochs)
         )
@@ -224,7 +224,7 @@ class TranslatorTrainer:
             flat.gradients.mul_(settings.clip / norm)
         self._adam.param_groups[0]["lr"] = learning_rate(self.step, settings, self.total)
         self._adam.step()
-        # At first the average is of few steps: of all so far, until there are as many as it reaches back.
+        # At first the average covers all steps so far, until they are as many as it reaches back.
         kept = min(settings.average, self.step / (self.step + 9)) if settings.average else 0.0
         self.tensors["average"].lerp_(flat.weights, 1 - kept)
         self.seen += sum(map(len, rows))
@@ -276,7 +276,7 @@ class TranslatorTrainer:
         self.checkpoints.save(self.step, self.tensors, state, files, same="best")
 
     def _go_on(self, checkpoint: Checkpoint) -> dict[str, bytes]:
-        """Take over a checkpoint; return what the tables held then."""
+        """Load a checkpoint; return the contents of the tables at that time."""
         state = checkpoint.state
         for name, tensor in self.tensors.items():
             tensor.copy_(checkpoint.tensor(name))
@@ -294,7 +294,7 @@ class TranslatorTrainer:
 
 
 def translate_greedily(network: TranslatorModel, processor: Any, texts: Sequence[str], max_tokens: int) -> list[str]:
-    """Translate by taking the likeliest subword each time, in float32, at most twice as many as the source has, and 10.
+    """Translate greedily in float32, to at most twice the source's length plus 10 subwords.
 
     Args:
         network: it is left in evaluation mode.
