@@ -257,7 +257,7 @@ class Bench:
 
     def given(self, setup: Setup) -> tuple[str, float] | None:
         """The start and learning rate that ``--chosen`` names, if it is for this setup."""
-        return self.chosen if setup.rate == "best" else None
+        return self.chosen if setup.rate in ("best", "four") else None
 
     def valid(self, setup: Setup | None) -> dict[str, Any] | None:
         """What was measured of a setup, if nothing that it depends on has changed."""
@@ -304,7 +304,7 @@ def measure(bench: Bench, setup: Setup) -> None:
     torch.set_num_threads(bench.threads)
     task, development = Task(bench.folder, bench.threads), bench.development()
     rows = task.rows(start)
-    rates, tried = setup.rates or (best_rate,), []
+    rates, tried = (best_rate,) if bench.given(setup) else setup.rates or (best_rate,), []
     if len(rates) > 1:
         seconds = bench.share * bench.seconds
         for rate in rates:

@@ -4,6 +4,7 @@ python examples/near_duplicates.py results/demo/model corpus.txt
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import psp
@@ -22,5 +23,7 @@ near = {
     for hit in hits
     if hit.position != line and hit.cosine >= options.least
 }
+if not near:
+    print(f"no two lines have a cosine of {options.least:g} or more; try --least 0.7", file=sys.stderr)
 for (one, other), cosine in sorted(near.items(), key=lambda item: -item[1]):
     print(f"{cosine:.3f}", lines[one], lines[other], sep="\t")

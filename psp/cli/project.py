@@ -58,5 +58,5 @@ def read_config(options: argparse.Namespace) -> Config:
 
     files = [folder / CONFIG, *options.configfile]
     for note in look(files):
-        logging.getLogger("psp").warning("%s", note)
+        logging.getLogger("psp").warning("note: %s", note)
     return Config.load(files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import ipaddress
 import logging
 import socket
@@ -66,7 +67,10 @@ def run(options: argparse.Namespace) -> None:
     # Open the socket before loading the model, so that a port in use is reported at once.
     with ending_well(), listen(options.host, options.port) as listener:
         try:
-            model = load_model(options.model, dtype=options.table, dim=options.dim)
+            # From the start, or a request would wait while numba is imported, and ten seconds where it compiles.
+            compiled = True if importlib.util.find_spec("numba") else None
+            model = load_model(options.model, dtype=options.table, dim=options.dim, accelerate=compiled)
+            model.encode(["warm"])
         except ValueError as error:
             raise ConfigError(f"{shape_options(options)}: {error}") from None
         local = _is_loopback(listener.getsockname()[0])

@@ -29,6 +29,9 @@ TRANSFORMER_RATE = 20
 TRANSLATE_RATE = 280
 #: Pieces a second that multilingual-e5-small embeds on two cores in use (docs/measurements.md); other encoders differ.
 PIECES_RATE = 170
+#: Seconds of what takes as long for any number of pairs: a dozen jobs start, training loads and saves, and published
+#: sets are evaluated (fr-small: 49 s of CPU time, of which 8 depend on its pairs).
+REST = 40
 BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/rates.py)"
 
 
@@ -147,6 +150,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         **({"vectors of the pieces": rows / PIECES_RATE} if settings["train"]["init_encoder"] else {}),
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim),
+        "starting jobs and evaluation": REST,
     }
     text = KEPT * read * TEXT_BYTES
     # Weights, two moments and the best weights, in those that are kept and in a new one.

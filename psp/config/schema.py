@@ -105,6 +105,8 @@ def _not_yaml(value: Any, place: tuple[str, ...]) -> Iterator[str]:
     where = ".".join(place) or "the top level"
     if isinstance(value, float) and not math.isfinite(value):
         yield f"{where} is {_yaml(value)}, but must be a finite number; write one, or leave the key out"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield f"{where} is a number of {len(str(abs(value))):,} digits, too large for 64 bits; write a smaller one"
     inside: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, Mapping):
         for key in value:
@@ -201,6 +203,8 @@ def _meant(name: str, value: Any, known: Iterable[str], path: Sequence[Any], sch
     places: dict[str, list[str]] = {}
     for place in _places(schema, path[:2] if path[:1] == ["models"] else ()):
         places.setdefault(place.rpartition(".")[2], []).append(place)
+    if slip := difflib.get_close_matches(name, known, 1, 0.9):  # language for languages
+        return f"; did you mean {slip[0]}?"
     # The block may not exist although its keys do, elsewhere.
     for asked in (name, *(value if isinstance(value, Mapping) else ())):
         if 1 <= len(paths := places.get(asked, [])) <= 3:

@@ -79,7 +79,7 @@ def _check_model(config: Config, name: str, file: str) -> None:
     if file.startswith("lexicon."):
         config.of_lexicon(name)
     if file.startswith("inspect.") and (missing := missing_encoder(model["inspect"]["encoder"])):
-        raise ConfigError(f"{missing}, but {place}.inspect.encoder names it; correct its path")
+        raise ConfigError(f"{missing}, but {place}.inspect.encoder names it; install it, or correct its path")
     if file.startswith("stats."):
         block = model["stats"]
         keys = {"labels": block["labels"], "idf_from": block["idf_from"].values()}
@@ -130,7 +130,7 @@ def check_files(config: Config, model: ModelEntry) -> None:
     _check_translators(config, model, place)
     for block, key in (("teacher", "encoder"), ("train", "init_encoder")):
         if missing := missing_encoder(model[block][key]):
-            raise ConfigError(f"{missing}, but {place}.{block}.{key} names it; correct its path")
+            raise ConfigError(f"{missing}, but {place}.{block}.{key} names it; install it, or correct its path")
     _check_offline(config, model, f"model {model.name}")
 
 

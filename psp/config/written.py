@@ -20,6 +20,9 @@ from psp.config.translator_entries import TranslatorEntry
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import RECIPES
 
+#: The model of a newcomer's first commands, which is in a config of its own.
+DEMO = ", but of config/demo.yaml: add `--configfile config/demo.yaml`"
+
 
 class Written(ABC):
     """The part of a config that kinds of models query.
@@ -61,7 +64,8 @@ class Written(ABC):
         if name not in self.raw["models"]:
             what = f"models.{below[-1]}.extends: {name}" if below else name
             raise ConfigError(
-                f"{what} is not a model of the config{closest(name, self.models)}; "
+                f"{what} is not a model of the config"
+                f"{DEMO if name == 'demo' else closest(name, self.models)}; "
                 f"there are {', '.join(self.models)}; add it under `models:`, "
                 f"e.g. `{name}: {{languages: [en, fr], corpora: [Europarl]}}`"
             )

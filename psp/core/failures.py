@@ -91,7 +91,9 @@ def of_snakemake(exception: str, text: str) -> str:
             "`find results -newermt now -exec touch -d now {} +`, and then the same command"
         )
     if text.startswith("Traceback"):
-        return text.rstrip().rpartition("\n")[2]
+        last = text.rstrip().rpartition("\n")[2]
+        absent = re.fullmatch(r"FileNotFoundError: \[Errno 2\] .*: '(.+)'", last)  # such as a --configfile
+        return f"{absent[1]}: no such file; correct its path" if absent else last
     # The first line names the exception's class and location.
     return " ".join(" ".join(text.split("\n")[1:]).split())[:LONGEST] or text
 

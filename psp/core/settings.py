@@ -7,8 +7,8 @@ from elsewhere, the schemas of the reports that quote settings, and docs/setting
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -264,6 +264,9 @@ def _numeric(
     return Setting(lambda: values, ", ".join([noun, *bounds]) + ", or null" * null, default=default, **about)
 
 
+_LARGEST = sys.float_info.max
+
+
 def _allows(node: Mapping[str, Any], value: Any) -> bool:
     if "anyOf" in node:
         return any(_allows(one, value) for one in node["anyOf"])
@@ -278,7 +281,7 @@ def _allows(node: Mapping[str, Any], value: Any) -> bool:
     if isinstance(value, int | float):
         return (
             ("number" in kinds or ("integer" in kinds and isinstance(value, int)))
-            and math.isfinite(value)
+            and -_LARGEST <= value <= _LARGEST  # which an integer of 400 digits is not, nor NaN
             and node.get("minimum", value) <= value <= node.get("maximum", value)
             and ("exclusiveMinimum" not in node or value > node["exclusiveMinimum"])
             and ("exclusiveMaximum" not in node or value < node["exclusiveMaximum"])

@@ -54,9 +54,10 @@ def scorer_of(
             table *= sif_weights(piece_counts(store, model.tokenizer))[:, None]
         return untrained(model, table)
     if encoder.startswith(HUB):
-        from psp.models.model import load_model  # the registry, which filters use, knows nothing of the hub
+        from psp.models.hub import fetch  # the registry, which filters use, knows nothing of the hub
+        from psp.models.kinds import load
 
-        return EmbeddingScorer(load_model(encoder))
+        return EmbeddingScorer(load(fetch(encoder)))
     return EmbeddingScorer(_Texts(cached(encoder, cache), encoder, languages))
 
 

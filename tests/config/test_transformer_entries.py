@@ -87,7 +87,10 @@ def test_what_a_model_inherits_may_be_about_tables_but_for_variants():
         ({"encoder": {**MINILM, "concat": ["fr", "fr"]}}, "models.t.encoder.concat"),
         ({"encoder": {**MINILM, "base": "${NOWHERE_TO_BE_SEEN}/x"}}, "the variable is not set"),
         ({"encoder": {**MINILM, "pooling": "bilstm", "dim": 3}}, "transformer.dim: 3 is not allowed"),
-        ({"train": {"epochs": 2}}, "models.t.train: is not for transformers; its training settings are in the block `transformer`"),
+        (
+            {"train": {"epochs": 2}},
+            "models.t.train: is not for transformers; its training settings are in the block `transformer`",
+        ),
         ({"subword": {"vocab_size": 500}}, "models.t.subword: is not for transformers; leave it out"),
         ({"filters": {"lower_case": True}}, "a transformer's own tokenizer lower-cases text"),
         ({"variants": {"v": {"epochs": 2}}}, "variants.v.epochs: is not for transformers; write e.g."),

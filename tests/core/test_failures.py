@@ -47,6 +47,8 @@ def nothing_told(monkeypatch):
         ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so that the clock has "),
         ("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: a: is odd"), "a: is odd"),
         ("ValueError", "Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no"),
+        ("FileNotFoundError", "Traceback\n  x\nFileNotFoundError: [Errno 2] No such file or directory: 'a.yaml'",
+         "a.yaml: no such file; correct its path"),
         ("AmbiguousRuleException", "AmbiguousRuleException:\nRules a and b\n  are ambiguous", "Rules a and b are amb"),
     ],
 )  # fmt: skip

@@ -21,12 +21,13 @@ from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.model import load_model
 from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.launch import train_in_processes
-from psp.training.losses.infonce import infonce_loss, infonce_objective
+from psp.training.losses.infonce import infonce_objective
 from psp.training.losses.margin import margin_objective
-from psp.training.losses.teacher import divergence_loss, divergence_objective, squares_loss, squares_objective
+from psp.training.losses.teacher import divergence_objective, squares_objective
 from psp.training.negatives.nearest import nearest
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from tests.training.conftest import Made, corpus, make, translated, write_heldout
+from tests.training.losses.reference import divergence_loss, infonce_loss, squares_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
 from tests.training.test_launch import Job
 from tests.training.test_loop import run

@@ -236,8 +236,8 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     refused = workflow.run("--dry-run", "--", "results/both/store.h5", check=False)
     assert refused.returncode != 0
     assert (
-        "both joins demo and trigrams, and has only model/, eval.json, tasks/, compare.json, quantized.json, speed.json, "
-        "card.md and report.html; ask" in refused.output
+        "both joins demo and trigrams, and has only model/, eval.json, tasks/, compare.json, quantized.json, "
+        "speed.json, card.md and report.html; ask" in refused.output
     )
     workflow.edit("tiny.yaml", "weights: [1, 0.5]", "weights: [1, 1]")
     assert {"combine_both", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")

@@ -78,6 +78,7 @@ MAY_REACH = {
     "report_several": EVALUATE | PAIRS | {"corpora", "report", "inference", "inference.search"},
     "summary": STREAM | {"models"},
     "release": MODEL | PAIRS | {"corpora", "report"},  # it saves smaller forms of a model
+    "release_zip": MODEL | PAIRS | {"corpora", "report"},
 }
 #: Modules that are about people, other services or figures: no step on the way to a model depends on them.
 BESIDE = ("psp.models.card", "psp.models.hub", "psp.models.published", "psp.models.exports", "psp.models.model",

@@ -27,7 +27,7 @@ from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 CODE = """
 from sentence_transformers import SentenceTransformer
 
-# psp (pip install paraphrastic) must be installed, and is what is trusted here: nothing in this folder is code.
+# psp must be installed (`pip install .` in its checkout), and is what is trusted here: nothing in this folder is code.
 model = SentenceTransformer("this/folder", trust_remote_code=True)
 vectors = model.encode(["a red car", "une voiture rouge"])
 """

@@ -16,51 +16,12 @@ from typing import Any, NamedTuple
 import numba
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from psp.core.jit import compiled, dot
 from psp.training.losses.margin import EPSILON
 from psp.training.losses.softmax import LARGEST, softmaxes
 from psp.training.negatives.nearest import reduced_precision
 from psp.training.process_group import ProcessGroup
-
-
-def infonce_loss(
-    source: Tensor,
-    target: Tensor,
-    margin: float,
-    scale: float,
-    masked: Tensor | None = None,
-    extra: tuple[Tensor, Tensor] | None = None,
-) -> Tensor:
-    """The loss as defined, with torch's own gradient.
-
-    Args:
-        source, target: vectors of n pairs, shape (n, dim).
-        margin: taken off the cosine of a pair's own two sides.
-        scale: cosines are multiplied by it; the inverse of the softmax's temperature.
-        masked: bool (n, n), true where source i and target j must not be each other's negatives; None: nowhere.
-            The diagonal is ignored. With ``extra``, (n, n + k + l): the columns after n mask extra negatives of pair i.
-        extra: vectors of the extra negatives of all sources, shape (k, dim), and of all targets, shape (l, dim).
-
-    Returns:
-        A scalar: the mean over both directions of -log softmax of the own one among the candidates.
-    """
-    left, right = (functional.normalize(side, dim=1, eps=EPSILON) for side in (source, target))
-    own = torch.eye(len(left), dtype=torch.bool, device=left.device)
-    logits = scale * (left @ right.T - margin * own.to(left.dtype))
-    if masked is not None:
-        logits = logits.masked_fill(masked[:, : len(left)] & ~own, -torch.inf)
-    by_source, by_target = logits, logits.T
-    if extra is not None:
-        units = [functional.normalize(more, dim=1, eps=EPSILON) for more in extra]
-        wide = [scale * side @ more.T for side, more in zip((left, right), units, strict=True)]
-        if masked is not None:
-            masks = masked[:, len(left) :].split([len(more) for more in extra], dim=1)
-            wide = [part.masked_fill(mask, -torch.inf) for part, mask in zip(wide, masks, strict=True)]
-        by_source, by_target = torch.cat([by_source, wide[0]], dim=1), torch.cat([by_target, wide[1]], dim=1)
-    labels = torch.arange(len(left), device=left.device)
-    return (functional.cross_entropy(by_source, labels) + functional.cross_entropy(by_target, labels)) / 2
 
 
 def infonce_objective(
@@ -72,13 +33,19 @@ def infonce_objective(
     reduced: bool | None = None,
     extra: tuple[int, int] | None = None,
 ) -> Tensor:
-    """:func:`infonce_loss` of a mini-batch by three matrix products, and three for each side's extra negatives.
+    """The loss of a mini-batch by three matrix products, and three for each side's extra negatives.
+
+    It is the mean over both directions of -log softmax of a sentence's own partner among its candidates. By torch's own
+    operations it stands in tests/training/losses/reference.py.
 
     Args:
         vectors: shape (2n, dim): n sources and their targets; or (2n + k + l, dim), with ``extra``: then the extra
             negatives of the sources, and those of the targets. Where processes share a mini-batch, this one's.
-        margin, scale: as of :func:`infonce_loss`.
-        masked: as there, of the whole mini-batch.
+        margin: taken off the cosine of a pair's own two sides.
+        scale: cosines are multiplied by it; the inverse of the softmax's temperature.
+        masked: bool (n, n), of the whole mini-batch: true where source i and target j must not be each other's
+            negatives; None: nowhere. The diagonal is ignored. With ``extra``, (n, n + k + l): the columns after n mask
+            extra negatives of pair i.
         group: the processes that share the mini-batch, which is theirs in the order of their ranks. Each computes the
             whole matrix, and the gradient of its own vectors.
         reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
@@ -176,12 +143,12 @@ class _InfoNCE(torch.autograd.Function):
 
 
 def _once(margin: float, scale: float) -> bool:
-    """Whether one exponential serves both directions without subtracting a maximum: none can underflow."""
+    """Whether one exponential does for both directions, without a maximum: none can be so small that it is nothing."""
     return scale * (2 + margin) < LARGEST
 
 
 class _Share(NamedTuple):
-    """The rows of all processes, in the order of their ranks, and the place of this process's rows."""
+    """The rows of all processes, in the order of their ranks, and where this one's are among them."""
 
     whole: Tensor
     own: slice
@@ -196,7 +163,7 @@ class _Share(NamedTuple):
 
 
 def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """The vectors divided by their lengths, at least EPSILON, and the lengths, shape (n,).
+    """The vectors divided by their lengths, but by no less than EPSILON, and the lengths, shape (n,).
 
     Compiled: 0.36 ms for 1,024 vectors of 1,024 numbers, and 0.28 ms for what _by_vectors does.
     """
@@ -210,7 +177,7 @@ def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _by_vectors(gradient: Tensor, units: Tensor, lengths: Tensor) -> Tensor:
-    """The gradient with respect to the vectors, computed in place from that of the unit vectors."""
+    """The gradient by the vectors, from that by their units, whose memory it takes."""
     # A unit vector turns, and does not grow. A length at its lower limit is a constant.
     if gradient.device.type == "cpu":
         _turn_rows(gradient.numpy(), units.numpy(), lengths.numpy(), EPSILON)

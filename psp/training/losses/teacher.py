@@ -18,23 +18,21 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss
 from psp.training.losses.infonce import _by_vectors, _products, _unit_rows
-from psp.training.losses.margin import EPSILON
 from psp.training.negatives.nearest import reduced_precision
 from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import TEXT, DistillationTargets
 
-#: Sentences from which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
+#: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
 _KNOWN = 512
 
 
 class TeacherLoss(Loss):
-    """The teacher has a share of the loss, the pairs have the rest.
+    """A share of the loss is the teacher's, the rest that of the pairs.
 
     Args:
         pairs: the objective's loss; None = the teacher's alone counts (``weight: 1``).
@@ -126,7 +124,7 @@ class TeacherLoss(Loss):
         return teacher_rows, numbers[first]
 
     def _of_pairs(self, batch: MiniBatch) -> PairComparison | None:
-        """What the pairs' loss compares: sentences of plain text, each paired with itself, do not count."""
+        """What the pairs' loss compares: sentences of a text, each a pair with itself, are no pairs."""
         if self.pairs is None:
             return None
         assert batch.pairs.teacher_rows is not None
@@ -143,48 +141,28 @@ class TeacherLoss(Loss):
         return divergence_objective(vectors, cosines, self._settings.scale)
 
 
-def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
-    """The loss of ``kl`` and ``neighbours-kl`` as defined, with torch's own gradient.
+def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
+    """The loss of ``kl`` and ``neighbours-kl`` by two matrix products, its gradient included.
+
+    It is the mean over sentences of the Kullback-Leibler divergence of the student's softmax over the other sentences
+    from the teacher's. The matrix is symmetric, so columns would say the same as rows. By torch's own operations it
+    stands in tests/training/losses/reference.py.
 
     Args:
         vectors: the student's, shape (n, dim).
         cosines: the teacher's, shape (n, n).
         scale: of the cosines, before the softmax.
-
-    Returns:
-        A scalar: the mean over sentences of the Kullback-Leibler divergence of the student's softmax over the other
-        sentences from the teacher's. The matrix is symmetric, so columns would say the same as rows.
-    """
-    units = functional.normalize(vectors, dim=1, eps=EPSILON)
-    others = ~torch.eye(len(units), dtype=torch.bool, device=units.device)
-    student, teacher = (
-        (scale * matrix)[others].view(len(units), -1).log_softmax(dim=1) for matrix in (units @ units.T, cosines)
-    )
-    return functional.kl_div(student, teacher, reduction="sum", log_target=True) / len(units)
-
-
-def squares_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
-    """The loss of ``neighbours-mse`` as defined: the mean squared difference of cosines, times scale**2 / 2.
-
-    The factor makes it as large as :func:`divergence_loss` where both are small: for a small difference d of logits,
-    the divergence is half the variance of d.
-    """
-    units = functional.normalize(vectors, dim=1, eps=EPSILON)
-    others = ~torch.eye(len(units), dtype=torch.bool, device=units.device)
-    return (units @ units.T - cosines)[others].square().mean() * scale**2 / 2
-
-
-def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
-    """:func:`divergence_loss` by two matrix products, its gradient included.
-
-    Args:
         reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
     """
     return _Cosines.apply(vectors, cosines, scale, True, _reduced(vectors, reduced))
 
 
 def squares_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
-    """:func:`squares_loss` by two matrix products, its gradient included; ``reduced`` as above."""
+    """The loss of ``neighbours-mse``, the mean squared difference of cosines times scale**2 / 2; arguments as above.
+
+    The factor makes it as large as the divergence where both are small: for a small difference d of logits, the
+    divergence is half the variance of d.
+    """
     return _Cosines.apply(vectors, cosines, scale, False, _reduced(vectors, reduced))
 
 

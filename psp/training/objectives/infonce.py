@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class InfoNCE(Objective):
     """The negatives are the other pairs of the mini-batch and, if any, mined ones.
 
-    ``margin`` and ``scale`` are as of :func:`psp.training.losses.infonce.infonce_loss`; with ``mask_equal`` pairs that
-    share a text are never each other's negatives.
+    ``margin`` and ``scale`` are as of :func:`psp.training.losses.infonce.infonce_objective`; with ``mask_equal`` pairs
+    that share a text are never each other's negatives.
     """
 
     name = "infonce"

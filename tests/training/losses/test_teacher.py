@@ -16,13 +16,12 @@ from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import (
     TeacherLoss,
-    divergence_loss,
     divergence_objective,
-    squares_loss,
     squares_objective,
 )
 from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
+from tests.training.losses.reference import divergence_loss, squares_loss
 
 INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "candidates": "batch", "mask_equal": True}
 BOTH = [(divergence_loss, divergence_objective), (squares_loss, squares_objective)]
