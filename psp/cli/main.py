@@ -65,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
     """Suggests the command that was meant, and lists the commands by purpose.
 
     Attributes:
-        groups: for each purpose its commands, each with what it does.
+        groups: the commands by purpose, each with a description.
     """
 
     groups: Mapping[str, list[tuple[str, str]]] = {}

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises:
         ConfigError: options contradict one another.
-        DataError: a file is not what it should be, or a sheet would be overwritten.
+        DataError: a file is invalid, or a sheet would be overwritten.
     """
     from psp.core.files import atomic_text, write_json
     from psp.pairs.stats.annotation_form import read_form, write_form

@@ -222,7 +222,7 @@ class Config(Downloads, Written):
         """The encoder of one of the systems that a model is compared with.
 
         Raises:
-            ConfigError: as :meth:`cleared`, or the model is not compared with such a system.
+            ConfigError: as :meth:`cleared`, or the model is not compared with this system.
         """
         known = systems.named(self.cleared(name)["compare"]["systems"])
         if system not in known:

@@ -67,7 +67,7 @@ def check(folder: Path, config: Config | None, *, network: bool = False) -> Iter
 
     Args:
         folder: the checkout, or where results would be.
-        config: the project's; None = there is no checkout, so that what only a workflow needs is not asked for.
+        config: the project's; None without a checkout, when checks that only a workflow needs are skipped.
         network: whether to ask each configured address.
     """
     yield from packages(workflow=config is not None)

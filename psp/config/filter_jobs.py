@@ -38,7 +38,7 @@ def filter_corpus(
     Args:
         inputs, corpus: as of :func:`corpus_filters`; also ``segment``, the segmenters' settings by language.
         file: the corpus.
-        outputs: the pairs, the report, and what was dropped.
+        outputs: the pairs, the report, and the dropped pairs.
         params: ``rows``, ``prepared`` and ``seed``.
     """
     settings, part = corpus["filters"], corpus["part"]

@@ -36,7 +36,7 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
     """The message about finished models that a run would remake although other config files made them.
 
     Args:
-        models: the models that it would make anew, whose folders are ``results/<model>``.
+        models: the models that it would remake, whose folders are ``results/<model>``.
         files: the run's config files.
 
     Returns:

@@ -35,7 +35,7 @@ class ModelKind(ABC):
         block: the block with the settings of its training; None of one that is not trained.
         joins: whether it joins other models, trained apart or together.
         stores: whether it is trained on ids in a store, and so has a vocabulary, rather than on the text itself.
-        there_is: what may be asked for in its folder of results; None = everything.
+        there_is: the files that may be requested in its folder of results; None = all.
     """
 
     called: ClassVar[str]
@@ -75,7 +75,7 @@ class EntryKind(ModelKind):
 
         Args:
             config: a :class:`psp.config.written.Written`.
-            name, entry: the model, and its entry with what it extends.
+            name, entry: the model, and its entry with what it inherits.
 
         Raises:
             ConfigError: the entry is wrong.

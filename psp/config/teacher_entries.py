@@ -29,7 +29,7 @@ def resolve_teacher(
         model: the model's name.
         parts: its corpora.
         train: its block ``train``.
-        languages_of: the languages of another model of the config; None if there is none of that name.
+        languages_of: the languages of another model of the config; None for an unknown name.
         where: the entry's location, for errors, such as ``models.en``.
 
     Returns:

@@ -171,12 +171,12 @@ def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | 
     """Check the keys of an entry.
 
     Args:
-        entry: its own keys, without those of the entry that it extends: what it inherits may be about tables.
+        entry: its own keys, without inherited ones, which may be about tables of embeddings.
         variants: all variants, those that it inherits included.
         where: its place in the config.
 
     Raises:
-        ConfigError: one is about tables of embeddings, or asks for lower-cased text.
+        ConfigError: one is about tables of embeddings, or requests lower-cased text.
     """
     if wrong := next((key for key in OF_TABLES if key in entry), None):
         instead = "; its training settings are in the block `transformer`" if wrong == "train" else ""

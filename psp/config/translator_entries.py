@@ -63,7 +63,7 @@ class TranslatorEntry:
     Attributes:
         name: its name.
         languages: source and target.
-        licence: of what it translates, an SPDX expression: all its corpora's, or the entry's; None if none is declared.
+        licence: the licence of its output, an SPDX expression: all its corpora's, or the entry's; None if undeclared.
         settings: how it is loaded (:func:`psp.inference.translation.load.load_translator`).
         files: those that it is loaded from.
         data: if it is trained, its corpora and the blocks of the stages that prepare them, as a model; named

@@ -22,7 +22,7 @@ def in_forks(calls: Sequence[Callable[[], Result]], processes: int, sizes: Seque
     this process (on Linux).
 
     Args:
-        calls: what is called need not be picklable, but its result.
+        calls: the functions need not be picklable, but their results must be.
         processes: how many calls are made at a time.
         sizes: of each call, how much there is to do.
 

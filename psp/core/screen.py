@@ -28,7 +28,7 @@ class ScreenRow:
 
     Attributes:
         what: its description.
-        status: the content of its status file, if there is one.
+        status: the content of its status file, if it has one.
         since: when it began, in seconds since 1970.
         begun: whether it had a status file before.
     """

@@ -48,10 +48,10 @@ class Setting:
         default: under ``recipe: psp``, and wherever ``recipes`` has none; :data:`REQUIRED` for none.
         recipes: defaults of other recipes.
         unstated: those among them whose paper does not state the value; docs/settings.md marks it.
-        tunable: of training: whether it changes what is learned, so that searches and variants may set it.
+        tunable: for training settings: whether it changes what is learned, so that searches and variants may set it.
         inert: whether it changes nothing of a model: another value makes nothing anew, and is no difference from a
             recipe.
-        untracked: whether another value makes nothing anew for another reason, such as that a file stands for it.
+        untracked: whether another value remakes nothing for another reason, such as a file that represents it.
     """
 
     values: Callable[[], Mapping[str, Any]]

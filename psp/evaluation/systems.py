@@ -101,7 +101,7 @@ def without_untrained(compare: Mapping[str, Any], written: Mapping[str, Any], wh
         where: the model's location in the config, for errors.
 
     Raises:
-        ConfigError: the entry itself asks for one.
+        ConfigError: the entry itself requests one.
     """
     known = named(compare["systems"], f"{where}.compare.systems")
     untrained = [encoder for encoder in known.values() if encoder in (UNTRAINED, UNTRAINED_SIF)]

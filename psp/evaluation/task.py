@@ -40,7 +40,7 @@ def evaluate_task(
     Args:
         scorer: the system.
         settings: the task's entry, as under ``evaluate.tasks`` of a config.
-        name: the task's name, which tells its resamples from those of others.
+        name: the task's name, which determines its resamples.
         resamples, seed: number and seed of the bootstrap resamples.
         resampled: filled with each figure in each resample, float64 (resamples,), by ``<part>/<figure>``; not with
             those whose items depend on the system.
@@ -49,8 +49,8 @@ def evaluate_task(
         ``task`` (its kind), ``settings`` (all of them), ``files`` (``name`` and ``sha256`` of each that was read),
         ``conditions``, and ``parts``: for each the number of ``items``, and each figure with ``value`` and 95%
         ``interval``; ``unknown_languages``, those of the task that the model does not have; ``sets`` and ``skipped``,
-        the checksums of published sets and what the files lack. Where the system cannot do the task, there are no
-        parts, and ``why`` says so.
+        the checksums of published sets and what the files lack. If the system cannot do the task, there are no parts,
+        and ``why`` says so.
 
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.

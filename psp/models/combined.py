@@ -90,7 +90,7 @@ class CombinedModel(TextModel):
     token embeddings); the models in :attr:`parts` have it.
 
     Args:
-        parts: two models or more, not copied; a combination among them stands for its own parts.
+        parts: two models or more, not copied; a combination among them is replaced by its own parts.
         weights: a positive number for each (default: 1). A combination's weight is divided among its parts in
             proportion to theirs, so that it counts as any other model of this weight.
         config: what config.json shall say besides, such as ``prompts`` (default: ``recipe``, ``licence`` and

@@ -76,7 +76,7 @@ def save_model(
 
     Args:
         folder: the folder.
-        weight: (vocab_size, dim), saved as float32; or a table, saved as it is.
+        weight: (vocab_size, dim), saved as float32; or a table, saved unchanged.
         tokenizer: a tokenizer, whose files are copied, or the path of a sentencepiece model.
         config: languages, lower_case, segment, recipe and anything else to record; the other keys are filled in.
         encoder: the encoder's ``kind``, and anything else that it stores in config.json; None for the mean.

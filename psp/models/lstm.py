@@ -56,7 +56,7 @@ class Lstm:
         pooling: ``mean`` or ``max``: what becomes of the states of a sentence.
 
     Raises:
-        ValueError: the shapes do not fit each other, or a word is not one of those above.
+        ValueError: the shapes do not match, or a word is not one of those above.
     """
 
     _together = SENTENCES

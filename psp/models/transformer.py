@@ -269,7 +269,7 @@ class TransformerModel(TokenModel):
         """Return the model itself.
 
         Raises:
-            ValueError: another ``dtype`` or ``dim`` is asked for.
+            ValueError: another ``dtype`` or ``dim`` is requested.
         """
         if dtype not in (None, self.dtype) or dim not in (None, self.dim):
             raise ValueError(

@@ -172,7 +172,7 @@ def corpus_indices(
         corpora: how many there are; None accepts any number.
 
     Raises:
-        DataError: a column is not such an index.
+        DataError: a column is not an index of a corpus.
     """
     if corpora is None:
         indices = [int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1 for name in names]

@@ -88,7 +88,7 @@ def settle(found, offsets, rounded, step, error, priors, factors, own, others, l
     scores themselves.
 
     Args:
-        own, others: columns of the text's own language, and of those that may speak against it.
+        own, others: columns of the text's own language, and of those that may count against it.
         settled: bool (texts,), to be filled. False for a text with no n-gram, or too many.
     """
     columns = rounded.shape[1]

@@ -69,7 +69,7 @@ class Making(NamedTuple):
     """Time and memory to make a tokenizer's file.
 
     Attributes:
-        step: what it is called.
+        step: its name.
         seconds: as measured over real text.
         megabytes: its memory; None = little.
     """

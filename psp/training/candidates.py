@@ -22,7 +22,7 @@ def candidate_vectors(encoder: Encoder, source: PairSource, count: int) -> Itera
     Args:
         encoder: with dropout off.
         source: the training pairs, encoded.
-        count: how many; all, if there are fewer.
+        count: number of pairs; all, if they are fewer.
 
     Yields:
         For each block the vectors of sources and targets, float32 (pairs, dim).

@@ -93,7 +93,7 @@ def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, 
 
     Args:
         job: the training.
-        log: the job's log file, which process 0 goes on with; None = standard error.
+        log: the job's log file, which process 0 continues; None = standard error.
 
     Returns:
         What train.json holds.
@@ -101,7 +101,7 @@ def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, 
     Raises:
         ConfigError: there are fewer GPUs.
         PspError: as the training's ``run``, or a process was killed.
-        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+        Stopped: by Ctrl-C or SIGTERM; the same call resumes.
     """
     if job.gpus:
         _look_for_gpus(job.gpus)

@@ -82,7 +82,7 @@ class Training:
             lies (:mod:`psp.training.piece_vectors`).
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
         identity: what else the result depends on, such as the version of the code.
-        warn_pairs: warn if there are fewer pairs.
+        warn_pairs: warn of fewer pairs.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs

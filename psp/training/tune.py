@@ -168,7 +168,7 @@ class Tuning:
             train: the settings of the block ``train``.
             pairs: the number of pairs in the store; None = not known yet, and sizes of mega-batches are compared only
                 if they cannot depend on it.
-            paraphrase: the kinds of pairs in the data: with only one, ``negatives: auto`` is what it stands for.
+            paraphrase: the kinds of pairs in the data: with only one, ``negatives: auto`` equals the value it means.
             where: the block's place in the config, for the error.
 
         Raises:

@@ -43,8 +43,8 @@ def search(
 
     Args:
         model: a model, or its folder.
-        texts: what is searched; those without a piece that the model knows are never found.
-        queries: what is searched for.
+        texts: the texts to search; those without a piece that the model knows are never found.
+        queries: the texts to search for.
         k: 1 or more.
 
     Returns:

@@ -48,7 +48,7 @@ def _texts(
     Args:
         model: a mean.
         pair: the texts.
-        whole: what the pieces are multiplied by, (2, dim), the vector of either text; default: the model's own.
+        whole: factors of the pieces, (2, dim), the vector of either text; default: the model's own.
         product: of the two lengths by which a product becomes a cosine; default: those of the model's own vectors.
     """
     if model.contextual is not None:

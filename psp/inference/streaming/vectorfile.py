@@ -70,7 +70,7 @@ def vector_file(out: str, form: str, dim: int, dtype: str) -> Iterator[Writer]:
         dtype: one of :data:`psp.inference.streaming.DTYPES`.
 
     Raises:
-        ConfigError: such a place does not support this format.
+        ConfigError: this place does not support the format.
         DataError: the disk is full, or the place is not writable.
         PspError: pyarrow is not installed.
         BrokenPipeError: the pipe's reader has gone away.

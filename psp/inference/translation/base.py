@@ -56,7 +56,7 @@ class Translator(ABC):
 
         Raises:
             TranslatorError: the translator failed; its ``place`` says on which text.
-            ConfigError: it cannot give so many.
+            ConfigError: it cannot give that many.
         """
 
     @property

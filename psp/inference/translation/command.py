@@ -73,7 +73,7 @@ class CommandTranslator(Translator):
         """Run the command; return its status, its output, and the last lines of its stderr.
 
         Raises:
-            TranslatorError: it writes much more than translations of what it was asked.
+            TranslatorError: it writes much more than translations of its input.
         """
         most = LONGER * len(asked) + ROOM
         process = subprocess.Popen(

@@ -39,7 +39,7 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
         where: the entry's location, for errors.
 
     Raises:
-        ConfigError: the entry is wrong, or asks for a GPU where there is none.
+        ConfigError: the entry is wrong, or requests a missing GPU.
         DataError: its files are missing, damaged or do not belong together.
         PspError: a package is missing.
     """

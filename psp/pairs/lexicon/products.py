@@ -24,7 +24,7 @@ def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, sym
     Args:
         sentences: the sentences.
         least: see above.
-        asked: numbers of words, int64 (n,): the first and the second of each pair asked for.
+        asked: numbers of words, int64 (n,): the first and the second of each requested pair.
         symmetric: the pairs are paraphrases. Each pair of two different words comes once then, the larger number first.
     """
     import scipy.sparse

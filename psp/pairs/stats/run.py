@@ -95,14 +95,14 @@ def describe(
         ranges: the ends of the ranges of scores, ascending.
         samples: pairs of each range in the report.
         sheet: pairs of each range for annotators.
-        seed: of the draws.
-        idf_from: files of sentences from which IDF is taken: by language, or for the two sides (one file is for both).
+        seed: seed of the draws.
+        idf_from: files of sentences to take the IDF from: by language, or for the two sides (one file is for both).
         forms: filled ones.
         segmenters: by language, of text that is not segmented yet.
-        by_range: the ranges were asked for, so a corpus without scores is an error.
+        by_range: ranges were requested, so a corpus without scores is an error.
 
     Raises:
-        DataError: a file cannot be read or does not fit; the file and, where there is one, the line are named.
+        DataError: a file cannot be read or does not fit; the message names the file and, if any, the line.
     """
     segmenters = segmenters or {}
     sought = frozenset(number for one in forms for number in one.rows)

@@ -160,7 +160,7 @@ def read(
         size: pairs of the sample.
         ends: of the ranges of scores.
         of_range: pairs to draw of each range.
-        seed: of the draws.
+        seed: seed of the draws.
         parses: a file with a tree for each line of the corpus, of its first side.
         sought: ids of pairs to look for.
 

@@ -44,7 +44,7 @@ def joint_encoder(
 
     Args:
         tokenizer: of the parts.
-        pairs: what it is trained on, by whose counts ``init: zipf`` scales embeddings.
+        pairs: the training pairs, whose counts ``init: zipf`` scales embeddings by.
         settings: of the training.
         own: ``kind`` ("joint"), ``join`` ("concat" or "add"), ``scaled``, ``weights`` and ``parts``: for each its
             ``encoder`` (as of

@@ -76,7 +76,7 @@ def nearest(
     Args:
         rows: unit vectors, float32, shape (m, dim).
         columns: unit vectors, float32, shape (n, dim).
-        places: what is excluded, given row numbers; row i of ``rows`` has number ``first + i``.
+        places: the excluded places, given row numbers; row i of ``rows`` has number ``first + i``.
         first: the number of the first row, if the rows are a share of all.
         both: also find the nearest row of each column (among the given rows).
         reduced: find candidates in bfloat16; None = if the hardware supports it.

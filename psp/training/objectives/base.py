@@ -78,7 +78,7 @@ class Objective(ABC):
 
     Attributes:
         name: in the config.
-        help: what it is, in a few words, for the settings' page.
+        help: a description in a few words, for the settings' page.
         reads: keys of ``train`` that it reads, beside those that the trainer reads for every objective.
         learning_rate: the highest of its own parameters, if it has any.
         takes_negatives_of_targets: whether it also uses mined negatives of targets; if not, only sources get any.

@@ -94,10 +94,10 @@ class TransformerTraining:
             before and after. The latter two are in timing.csv too. Of other processes than 0, nothing.
 
         Raises:
-            ConfigError: a setting is not allowed, or asks for a GPU where there is none.
+            ConfigError: a setting is not allowed, or requests a missing GPU.
             DataError: the pair file or the base is missing or damaged, or something finished must not be replaced.
             PspError: a package is missing, the base cannot be loaded, or training diverged.
-            Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+            Stopped: by Ctrl-C or SIGTERM; the same call resumes.
         """
         return _run(self)
 

@@ -84,7 +84,7 @@ def build(folder: Path, settings: TransformerSettings, device: str, base: str) -
         folder: as of :func:`find_base`.
         settings: pooling, dim, max_length.
         device: cpu or cuda.
-        base: what was asked for, for errors.
+        base: the base as requested, for errors.
 
     Raises:
         PspError: the library cannot load the base, or it needs code of its own, which psp does not run.

@@ -60,7 +60,7 @@ class TrainerCheckpoints:
 
     Args:
         folder: ``checkpoint-<step>/`` of the library, and run.json.
-        identity: what the run depends on; those of another run are removed.
+        identity: what the run depends on; checkpoints of other runs are removed.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:

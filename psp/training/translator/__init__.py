@@ -61,10 +61,10 @@ def train_translator(
         The content of translator.json, with ``resumed_at``, ``seconds`` and ``target_tokens_per_second`` beside it.
 
     Raises:
-        ConfigError: a setting is not allowed, or asks for a GPU where there is none.
+        ConfigError: a setting is not allowed, or requests a missing GPU.
         DataError: a file is missing or damaged, the sentencepiece model is for other text, or there are too few pairs.
         PspError: a package is missing, or training diverged.
-        Stopped: by Ctrl-C or SIGTERM; the same call goes on.
+        Stopped: by Ctrl-C or SIGTERM; the same call resumes.
     """
     settings = settings if isinstance(settings, TranslatorSettings) else TranslatorSettings.from_mapping(settings)
     if threads < 1:

@@ -15,7 +15,7 @@ def with_errors(text: str, seed: int, kind: str | None = None) -> str:
 
     Args:
         text: the sentence.
-        seed: of what is drawn.
+        seed: seed of the draws.
         kind: ``case``, ``spelling`` or ``spacing``; None for one to three of them, drawn.
 
     Returns:

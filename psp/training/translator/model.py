@@ -205,7 +205,7 @@ class TranslatorModel(nn.Module):
 
         Args:
             source: ids (n, length), int64; each sentence ends in its end-of-sentence id, behind it is padding.
-            mask: (n, 1, 1, length), false where there is padding; None without any.
+            mask: (n, 1, 1, length), false for padding; None without padding.
         """
         vectors = self.embed(self.source_vectors, source)
         for layer in self.encoder:

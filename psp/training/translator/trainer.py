@@ -70,7 +70,7 @@ class TranslatorTrainer:
 
     Args:
         network: the network, its first weights drawn, on ``device``; becomes the best one.
-        pairs: what it is trained on.
+        pairs: the training pairs.
         processor: the sentencepiece model.
         development: pairs (source, target) that tell when it is best.
         settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
