@@ -1,4 +1,4 @@
-"""A classifier on vectors: logistic regression, trained on a few labelled sentences, that labels new ones.
+"""A classifier on vectors: logistic regression, trained on a few labelled sentences, labels new ones.
 
 It knows every language of the model, whatever language the labelled sentences are in.
 
