@@ -152,7 +152,7 @@ LSTM = Section(
 )
 
 LICENCES = Section(
-    "which corpora may be trained on",
+    "the licences of corpora that training may use",
     {
         "allow": list_of(
             None,
@@ -229,7 +229,7 @@ STORE = Section(
 
 
 INSPECT = Section(
-    "results/<model>/inspect.html: what the corpora hold, looked at before training",
+    "the page results/<model>/inspect.html: the contents of the corpora, before training",
     {
         "pairs": integer(5000, at_least=100, help="pairs of each corpus to look at, chosen at random"),
         "samples": integer(10, at_least=1, at_most=1000, help="pairs of each corpus to show"),
@@ -245,7 +245,7 @@ INSPECT = Section(
 )
 
 DEVELOPMENT = Section(
-    "the data for model selection, never a test set",
+    "data for model selection, never a test set",
     {
         "sts": text(
             "auto",
@@ -272,7 +272,7 @@ DEVELOPMENT = Section(
 )
 
 RELEASE = Section(
-    "the publishing kit, results/<model>/release",
+    "the folder to publish, results/<model>/release",
     {
         "repo": text(
             None,

@@ -159,7 +159,7 @@ ITEM = Section(
             "the side that is translated",
         ),
         "from": {
-            "description": "of mined and translated pairs: names from the catalogue or paths, as items of `corpora`; "
+            "description": "for mined and translated pairs: names from the catalogue or paths, as items of `corpora`; "
             "or `{model: name}`, all bitext of a model, with its filters",
             "type": ["array", "object"],
             "items": {"type": ["string", "object"]},
@@ -188,7 +188,7 @@ ITEM = Section(
 
 #: An entry of ``translators``.
 TRANSLATOR = Section(
-    "a translator: one that is trained, its files under results/translators/<name>, or one that is there already",
+    "a translator: one to train, with its files under results/translators/<name>, or an existing one",
     {
         "languages": list_of(
             items=LANGUAGE, at_least=2, at_most=2, help="source and target; the same twice for paraphrases"
@@ -199,7 +199,7 @@ TRANSLATOR = Section(
             help="the bitext to train on: names from the catalogue or paths, as in a model's `corpora`",
         ),
         "from": Section(
-            "instead of corpora: a model, all of whose bitext in these languages is used, with its filters",
+            "instead of corpora: a model whose bitext in these languages is all used, with its filters",
             {"model": text(help="its name")},
             required=["model"],
         ),
@@ -215,7 +215,7 @@ TRANSLATOR = Section(
             null=True,
             help="SPDX id of the licence of an existing translator's output; null if none is declared",
         ),
-        "search": Section("how it searches for translations", translation.SEARCH),
+        "search": Section("how the translator searches", translation.SEARCH),
     },
 )
 

@@ -23,22 +23,23 @@ _INTRODUCTION = """\
 <!-- Written by `make settings` from the declarations in psp/; edit those. -->
 # Every setting
 
-A config is YAML, on top of [config/config.yaml](../config/config.yaml). The blocks `filters` to `release` may stand at
-the top level, for all models, and in a model's entry, for that one. A key that is left out takes the default of the
+A config is YAML, merged over [config/config.yaml](../config/config.yaml). The blocks `filters` to `release` may be at
+the top level, for all models, or in a model's entry, for that one. A key that is left out has the default of the
 `recipe`:
 
 - `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
-- `distilled`: the same, but that training starts from another encoder's vectors of the pieces (`train.init_encoder`;
-  extra `e5`);
-- `paper`: the method as "Paraphrastic Representations at Scale" (EMNLP 2022) describes it;
-- `code`: as its published code does it where the two disagree;
+- `distilled`: the same, but training starts from another encoder's vectors of the pieces (`train.init_encoder`; extra
+  `e5`);
+- `paper`: the method as described in "Paraphrastic Representations at Scale" (EMNLP 2022);
+- `code`: its published code, where the two disagree;
 - `paranmt`: the method of "ParaNMT-50M" (ACL 2018);
-- `dadas`: that of Dadas (2022): mining from the block `pivot`, and transformers; a static table has `psp`'s values.
+- `dadas`: the method of Dadas (2022): mining from the block `pivot`, and transformers; a mean of embeddings has `psp`'s
+  values.
 
-A cell under another recipe is empty where the default is that of `psp`; a recipe that a table has no column of has
-`psp`'s values in all of it. Under `paranmt` and `dadas`, a value without `*` is stated in the paper; one with `*` is
-not, and is that of its published code; an empty cell stands for what neither of them says, or what does not apply.
-"Tunable" settings change what is learned: `tune.grid` and a model's `variants` may hold them.
+An empty cell under another recipe means the default of `psp`; a recipe without a column in a table has `psp`'s values
+in all of it. Under `paranmt` and `dadas`, the paper states a value without `*`; one with `*` comes from its published
+code; an empty cell means that neither states it, or that it does not apply. "Tunable" settings change what is learned:
+`tune.grid` and a model's `variants` may contain them.
 """
 
 

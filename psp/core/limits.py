@@ -21,7 +21,7 @@ from psp.core.settings import Section, integer, number
 VARIABLE = "PSP_LIMITS"
 
 SECTION = Section(
-    "limits on what is read from others; whatever exceeds one is refused with its name",
+    "limits on files from others; an error names the limit exceeded",
     {
         "line_bytes": integer(1 << 20, at_least=1024, help="bytes of a line of text"),
         "unpacked_bytes": integer(

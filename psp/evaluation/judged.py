@@ -37,7 +37,7 @@ SETS: Setting = table(
     help="further sets to choose settings by, name: settings of a task; `path` may be a list of files",
 )
 WEIGHTS = Section(
-    "what the parts of the score count",
+    "the weights of the parts of the score",
     {
         "sts": number(1, above=0, help="weight of `sts` in the mean over it and `sets`"),
         "heldout": number(1, at_least=0, help="weight of the retrieval error, which is subtracted from that mean"),

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.training import ByCorpusReport
 
 SECTION = Section(
-    "results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS set; "
-    "trained from scratch, without a teacher or a search for settings",
+    "the study results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS "
+    "set; trained from scratch, without a teacher or a search for settings",
     {
         "corpora": list_of(
             None,

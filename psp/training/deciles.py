@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.training import DecilesReport
 
 SECTION = Section(
-    "results/<model>/tenths.json: each decile of the model's pairs by a value, with the same number of pairs, scored "
-    "on the development STS set; trained from scratch, without a teacher or a search for settings",
+    "the study results/<model>/tenths.json: each decile of the model's pairs by a value, with the same number of "
+    "pairs, scored on the development STS set; trained from scratch, without a teacher or a search for settings",
     {
         "by": list_of(
             ["score", "overlap"],

@@ -94,7 +94,7 @@ def _grid() -> dict[str, Any]:
 
 
 SECTION = Section(
-    "the search for training settings behind results/<model>/tune.json; each point is a training of its own",
+    "the search for training settings behind results/<model>/tune.json; each point is a separate training run",
     {
         "grid": Setting(
             _grid,

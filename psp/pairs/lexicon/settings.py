@@ -3,7 +3,7 @@
 from psp.core.settings import Section, integer, list_of, number
 
 SECTION = Section(
-    "results/<model>/lexicon.tsv: pairs of words that stand for one another, by pointwise mutual information",
+    "the lexicon results/<model>/lexicon.tsv: pairs of words that match across pairs, by pointwise mutual information",
     {
         "languages": list_of(
             None,

@@ -13,7 +13,7 @@ from psp.core.settings import Section, integer, list_of, table, text
 RANGES = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 SECTION = Section(
-    "results/<model>/stats.json: what each corpus is like after its filters; and a sheet for people to judge pairs",
+    "the statistics results/<model>/stats.json of each corpus after its filters, and a sheet for people to judge pairs",
     {
         "pairs": integer(100_000, at_least=1, help="distinct pairs of each corpus in the sample, drawn by the seed"),
         "ranges": list_of(
