@@ -33,8 +33,7 @@ the top level, for all models, or in a model's entry, for that one. A key that i
 - `paper`: the method as described in "Paraphrastic Representations at Scale" (EMNLP 2022);
 - `code`: its published code, where the two disagree;
 - `paranmt`: the method of "ParaNMT-50M" (ACL 2018);
-- `dadas`: the method of Dadas (2022): mining from the block `pivot`, and transformers; a mean of embeddings has `psp`'s
-  values.
+- `dadas`: the method of Dadas (2022): mining (block `pivot`) and transformers; means of embeddings have `psp`'s values.
 
 An empty cell under another recipe means the default of `psp`; a recipe without a column in a table has `psp`'s values
 in all of it. Under `paranmt` and `dadas`, the paper states a value without `*`; one with `*` comes from its published
