@@ -12,14 +12,15 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/workflow
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
 		results/demo/eval.json results/demo/compare.json results/demo/speed.json \
-		results/demo/learning_curve.png results/demo/card.md
+		results/demo/learning_curve.png results/demo/card.md results/demo/report.html
 	@echo; psp show results/demo
 	@echo; echo "The cosine of a pair, by psp score:"
 	@printf '%s\t%s\n' \
 		'she bought a red car' 'elle a acheté une voiture rouge' \
 		'she bought a red car' 'we are looking for a doctor' | psp score results/demo/model
 	@echo; echo "Vectors, by psp embed:"
-	@printf '%s\n' 'where is the station?' 'où est la gare ?' | psp embed results/demo/model --out results/demo/vectors.npy
+	@printf '%s\n' 'the cat eats bread' 'le chat mange du pain' | psp embed results/demo/model --out results/demo/vectors.npy
+	@echo; echo "All results on one page: results/demo/report.html"
 
 install: $(VENV)/installed
 
