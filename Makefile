@@ -59,7 +59,7 @@ docs: install
 fuzz: install
 	python -m tests.fuzz.run --seconds 60
 
-# kill -9, full disks, lost locks and the like in whole runs of the workflow (docs/running.md); under an hour.
+# kill -9, full disks, lost locks and the like in whole runs of the workflow (docs/reliability.md).
 faults: install
 	python -m tests.faults.run
 

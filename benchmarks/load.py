@@ -1,4 +1,4 @@
-"""A server under load, for docs/running.md: what it sustains, half of that for minutes, and twice as much.
+"""A server under load, for docs/reliability.md: what it sustains, half of that for minutes, and twice as much.
 
     python benchmarks/load.py results/fr/model [--minutes 10] [--overload 2] [--clients 16]
 

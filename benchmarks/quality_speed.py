@@ -179,12 +179,12 @@ def caption(result: Mapping[str, Any]) -> str:
         f"raw text with a freshly loaded model (median of {first['repeats']} runs, with their range). psp's own "
         f"evaluation scored every system. {first['cpu']}; {first['sentences']:,} sentences of "
         f"{first['mean_pieces']:.1f} subwords on average.",
-        f"psp: {first['dim']:,} dimensions, {first['vocab_size']:,} subwords.",
+        f"psp: `{first['model']}` of `config/sample.yaml`, {first['dim']:,} dimensions, {first['vocab_size']:,} subwords.",
     ]
     fewer = [p for p in result["points"] if p["kind"] == "other" and p["sentences"] < first["sentences"]]
     if fewer:
         counts = "; ".join(f"{p['name']}: {p['sentences']:,}" for p in fewer)
-        said.append(f"Slow systems embedded a sample of them ({counts}).")
+        said.append(f"Slow systems embedded a sample of these ({counts}).")
     if result["missing"]:
         said.append(f"Not measured: {', '.join(one['name'] for one in result['missing'])}.")
     return " ".join(said)

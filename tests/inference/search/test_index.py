@@ -218,7 +218,7 @@ def test_the_command_prints_a_line_for_each_sentence_found(folder, tmp_path, cap
     ]
     assert [row[:2] for row in rows[2:]] == [["a dog sees the river", "1"], ["a dog sees the river", "2"]]
     assert err.decode().splitlines() == [
-        f"warning: {query!r}: no piece of it is known to the model, so nothing is found" for query in ("", "日本")
+        f"warning: {query!r}: the model knows none of its pieces, so nothing is found" for query in ("", "日本")
     ]
     main([*arguments, "-k", "1", "--json"])
     found = [json.loads(line) for line in capsysbinary.readouterr().out.decode().splitlines()]
