@@ -179,7 +179,8 @@ def caption(result: Mapping[str, Any]) -> str:
         f"raw text with a freshly loaded model (median of {first['repeats']} runs, with their range). psp's own "
         f"evaluation scored every system. {first['cpu']}; {first['sentences']:,} sentences of "
         f"{first['mean_pieces']:.1f} subwords on average.",
-        f"psp: `{first['model']}` of `config/sample.yaml`, {first['dim']:,} dimensions, {first['vocab_size']:,} subwords.",
+        f"psp: `{first['model']}` of `config/sample.yaml`, {first['dim']:,} dimensions, {first['vocab_size']:,} "
+        "subwords.",
     ]
     fewer = [p for p in result["points"] if p["kind"] == "other" and p["sentences"] < first["sentences"]]
     if fewer:
