@@ -215,7 +215,7 @@ def picture(result: Mapping[str, Any]) -> Figure:
     panel.set_xlim(min(ends) / 1.5, max(ends) * 4)  # room for the labels, which stand to the right
     panel.xaxis.set_major_formatter("{x:,.0f}")
     panel.xaxis.set_minor_formatter("")
-    panel.margins(y=0.25)
+    panel.margins(y=0.4)  # and above and below
     panel.set_xlabel("sentences per second, one core (logarithmic)")
     panel.set_ylabel("STS 2012-2016, mean Pearson × 100")
     panel.grid(which="major", color="#dddddd")
