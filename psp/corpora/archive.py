@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import shutil
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -64,6 +65,16 @@ def check_member(member: zipfile.ZipInfo, path: Path) -> None:
         raise DataError(f"the member {member.filename} is encrypted; replace the archive by an unencrypted one", path)
     if problem := limits().unpacked(member.file_size, member.compress_size):
         raise DataError(f"the member {member.filename} has {problem}; if it is no damage, raise that limit", path)
+
+
+def store_member(archive: zipfile.ZipFile, name: str, path: Path) -> None:
+    """Add a file reproducibly: dated 1980, and uncompressed, since deflate's output depends on the zlib version."""
+    info = zipfile.ZipInfo(name)
+    info.external_attr = 0o644 << 16
+    info.create_system = 3  # Unix, on every system
+    info.file_size = path.stat().st_size
+    with path.open("rb") as source, archive.open(info, "w") as target:
+        shutil.copyfileobj(source, target, 1 << 20)
 
 
 def only_text_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, ...] = (".txt",)) -> str:

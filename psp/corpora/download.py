@@ -26,6 +26,7 @@ from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import integer, number
+from psp.corpora.archive import store_member
 from psp.corpora.transfer import Failure, Partial, ask, download, owned, partial_path
 
 if TYPE_CHECKING:
@@ -246,12 +247,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
     part.clear()
     with zipfile.ZipFile(part.file, "w") as archive:
         for member in members:
-            info = zipfile.ZipInfo(f"{Path(name).stem}/{member}")
-            info.external_attr = 0o644 << 16
-            info.create_system = 3  # Unix, on every system
-            info.file_size = inside[member].stat().st_size
-            with inside[member].open("rb") as source, archive.open(info, "w") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
+            store_member(archive, f"{Path(name).stem}/{member}", inside[member])
 
 
 # ------------------------------------------------------------------------------------------ checks and the record

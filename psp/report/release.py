@@ -17,6 +17,7 @@ from typing import Any
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
+from psp.corpora.archive import store_member
 from psp.models import card, card_data, card_file, checksums
 from psp.models.files import CONFIG, file_names
 from psp.models.kinds import load
@@ -116,12 +117,9 @@ def pack(folder: Path, out: Path, name: str) -> str:
         DataError: the folder is not the one that was written (:func:`psp.models.checksums.check`).
     """
     files = [*checksums.check(folder), checksums.NAME, card_file.NAME]
-    with atomic(out) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic(out) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for file in sorted(files):
-            member = zipfile.ZipInfo(f"{name}/{file}")  # of 1980, whenever it is packed
-            member.compress_type, member.external_attr, member.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-            with (folder / file).open("rb") as source, archive.open(member, "w") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
+            store_member(archive, f"{name}/{file}", folder / file)
     digest = sha256(out)
     _write_text(out.with_name(f"{out.name}.sha256"), f"{digest}  {out.name}\n")
     return digest
