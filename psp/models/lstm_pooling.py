@@ -8,6 +8,7 @@ library's own ``LSTM`` is made for word embeddings and returns token vectors.)
 from __future__ import annotations
 
 import contextlib
+import copy
 from typing import Any, Self
 
 import torch
@@ -66,7 +67,9 @@ class LstmPooling(Module):
     def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
         """Write config.json and model.safetensors into a folder."""
         self.save_config(output_path)
-        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+        # On a GPU all weights lie in one piece of memory, which safetensors refuses; a copy on the CPU has its own.
+        there = self if self.lstm.weight_ih_l0.device.type == "cpu" else copy.deepcopy(self).cpu()
+        there.save_torch_weights(output_path, safe_serialization=safe_serialization)
 
     @classmethod
     def load(

@@ -48,12 +48,15 @@ def torch_state(threads: int) -> Iterator[None]:
     compiled_before = jit.set_threads(threads)
     deterministic = torch.get_deterministic_debug_mode()
     fill = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    cudnn = torch.backends.cuda.cudnn_sdp_enabled()
     try:
         torch.set_num_threads(threads)
         # A GPU may lack a repeatable kernel: go on, say so. torch.use_deterministic_algorithms would import torch's
         # compiler too, which takes 1.7 s of one core.
         torch.set_deterministic_debug_mode("warn")
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        # cuDNN's attention prepares itself anew for each shape of a batch, and no two batches of text have the same.
+        torch.backends.cuda.enable_cudnn_sdp(False)
         _choose_kernels()
         _keep_memory()
         yield
@@ -62,3 +65,4 @@ def torch_state(threads: int) -> Iterator[None]:
         jit.set_threads(compiled_before)
         torch.set_deterministic_debug_mode(deterministic)
         torch.utils.deterministic.fill_uninitialized_memory = fill  # type: ignore[attr-defined]
+        torch.backends.cuda.enable_cudnn_sdp(cudnn)

@@ -223,8 +223,19 @@ def test_a_translator_trains_there(tmp_path: Path) -> None:
     found = []
     for name, precision in (("cpu", "float32"), ("cuda", "float32"), ("cuda", "bfloat16")):
         out = tmp_path / f"{name}-{precision}"
-        found.append(translator.train(data, out, device=name, precision=precision)["best"]["bleu"])
-    assert found[0] > 50 and abs(found[1] - found[0]) < 15 and abs(found[2] - found[0]) < 25
+        # At 120 steps, as on the CPU, BLEU hangs on the machine's rounding: 39 to 73.
+        found.append(translator.train(data, out, device=name, precision=precision, steps=240)["best"]["bleu"])
+    assert min(found) > 50
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_two_translators_trained_there_are_the_same_bytes(tmp_path: Path, precision: str) -> None:
+    pytest.importorskip("ctranslate2")
+    data = translator.prepare(tmp_path / "data", translator.sentences(1000))
+    for name in "ab":
+        translator.train(data, tmp_path / name, device="cuda", precision=precision)
+    models = [(tmp_path / name / "model" / "model.safetensors").read_bytes() for name in "ab"]
+    assert models[0] == models[1]
 
 
 @pytest.mark.parametrize("settings", [{}, {"pooling": "bilstm", "dim": 24}], ids=str)
