@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.faults.project import Bench, Ended, Project, Result, Run
 
-SHARES = (0.7, 0.5, 0.3)  # the later ones where the watcher was too late for a short peak
+SHARES = (0.7, 0.5, 0.4)  # the later ones where the watcher was too late for a short peak
 QUICK = ("store",)
 IN_A_CGROUP = ("subword", "store", "train", "evaluate")
 #: Where cgroups with a limit on memory lie, and the names of their limit: version 2 and 1.
@@ -84,9 +84,8 @@ def measured(project: Project, files: list[str], memory: Callable[[int], int]) -
     """The most memory of a stage's job, in bytes."""
     project.remove(files)
     run, most = project.start(targets=tuple(files)), 0
-    while run.process.poll() is None:
-        most = max([most, *map(memory, own(run))])
-        time.sleep(0.005)
+    for pids in moments(run):
+        most = max([most, *map(memory, pids)])
     return most
 
 
@@ -94,8 +93,8 @@ def limited(project: Project, files: list[str], limit: int, retries: int, cgroup
     """Run a stage under a limit, which grows by itself with each try."""
     project.remove(files)
     run, tries = project.start("--retries", str(retries), targets=tuple(files)), dict[int, int]()
-    while run.process.poll() is None:
-        for pid in own(run):
+    for pids in moments(run):
+        for pid in pids:
             new = pid not in tries
             most = limit * tries.setdefault(pid, len(tries) + 1)
             if cgroup is not None:
@@ -104,7 +103,6 @@ def limited(project: Project, files: list[str], limit: int, retries: int, cgroup
             elif resident(pid) > most:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)
     ended = run.end()
     if cgroup is not None:
         for made in [*cgroup.parent.glob("[0-9]*"), cgroup.parent]:
@@ -121,6 +119,15 @@ def confine(pid: int, place: Path, most: int, cgroup: Path) -> None:
     (place / cgroup.name).write_text(str(most))
     with contextlib.suppress(ProcessLookupError):
         (place / "cgroup.procs").write_text(str(pid))
+
+
+def moments(run: Run) -> Iterator[list[int]]:
+    """The job's processes, once a millisecond until the run ends: looking for new ones alone takes ten times as long."""
+    while run.process.poll() is None:
+        pids = own(run)
+        for _ in range(20):
+            yield pids
+            time.sleep(0.001)
 
 
 def own(run: Run) -> list[int]:
