@@ -136,7 +136,7 @@ def gather(
 
     Args:
         shards: ``out``, ``report`` and ``dropped`` of each, in order.
-        out, report, dropped, sample, seed: as of :func:`filter_corpus`.
+        out, report, dropped, sample, seed: as for :func:`filter_corpus`.
 
     Raises:
         DataError: a file cannot be read, or the disk is full. No file is changed then.
