@@ -36,7 +36,7 @@ def filter_corpus(
     """Filter a corpus as :func:`psp.pairs.filters.filter_corpus` does.
 
     Args:
-        inputs, corpus: as of :func:`corpus_filters`; also ``segment``, the segmenters' settings by language.
+        inputs, corpus: as for :func:`corpus_filters`; also ``segment``, the segmenters' settings by language.
         file: the corpus.
         outputs: the pairs, the report, and the dropped pairs.
         params: ``rows``, ``prepared`` and ``seed``.

@@ -18,7 +18,7 @@ DAMAGE = (
     ValueError,  # not seen, but a member's name may be marked as UTF-8 without being so
 )
 
-#: The same of NumPy's own files, whose head is read as Python, and which get the room that it says.
+#: The same for NumPy's own files: their header is read as Python, and memory is allocated for the size that it states.
 ARRAY_DAMAGE = (
     OSError,
     ValueError,

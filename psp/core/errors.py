@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-#: Control characters, directions of writing, lone surrogates, ends of lines and of paragraphs.
+#: Control characters, text directions, lone surrogates, line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
@@ -23,7 +23,7 @@ LONGEST = 4000
 class PspError(Exception):
     """A problem outside the code: one clear line for the person who can fix it.
 
-    ``status`` is the exit status of a program that ends with it. What a file or a name has put into the message stays
+    ``status`` is the exit status of a program that ends with it. Text from a file or a name stays
     on that line: line feeds, a terminal's control characters and the like are shown by their codes.
     """
 

@@ -23,9 +23,7 @@ OURS = re.compile(
 _told: list[str] = []
 
 SENTENCES = {
-    "IncompleteFilesException": (
-        "a run that was killed left incomplete files; run the same command with --rerun-incomplete"
-    ),
+    "IncompleteFilesException": ("a killed run left incomplete files; run the same command with --rerun-incomplete"),
 }
 #: What is wrong with the files that Snakemake lists.
 AFFECTED = {
@@ -58,8 +56,8 @@ def locked() -> str:
     """Explain Snakemake's lock. Two runs in one folder would both fail, so a folder in use is not unlocked."""
     other, known = run.owner()
     if other is not None and known:
-        return f"another snakemake, {other}, is at work in this folder; wait for it, or end it by Ctrl-C or `kill`"
-    doubt = f"another snakemake, {other}, may be at work in this folder. If not, it" if other else "a run here"
+        return f"another snakemake, {other}, is running in this folder; wait for it, or stop it with Ctrl-C or `kill`"
+    doubt = f"another snakemake, {other}, may be running in this folder. If not, it" if other else "a run here"
     return f"{doubt} was killed: run `snakemake --unlock`, then the same command with --rerun-incomplete"
 
 
@@ -87,7 +85,7 @@ def of_snakemake(exception: str, text: str) -> str:
         return f"{file}: no rule makes this file{closest(file, _made(file))}; docs/running.md lists what can be made"
     if match := OLDER.search(text):
         return (
-            f"{match[1]}: dated in the future ({match[2]}), so that the clock has been set back; set it right, or run "
+            f"{match[1]}: dated in the future ({match[2]}), so the clock has been set back; correct it, or run "
             "`find results -newermt now -exec touch -d now {} +`, and then the same command"
         )
     if text.startswith("Traceback"):
@@ -111,7 +109,7 @@ def of_job(what: str, logs: list[str], signal: str | None, message: str | None) 
         if (error := last_error(log)) is not None:
             return error
     for log in logs:
-        if _is_full(log):  # so that the error is not in it; it stands above
+        if _is_full(log):  # so the error is not in it, but above
             return f"{log}: cannot be written: its disk is full; free space and run the same command again"
     how = f"was killed by {signal}" if signal else message or "failed without a message"
     if signal == "SIGKILL":

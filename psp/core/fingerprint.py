@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
-#: What is looked into: the library, and beside it the generator of the demo's text.
+#: What is hashed: the library, and the generator of the demo's text.
 ROOTS = ("psp", "phrasebook")
 #: Parse results by source hash: parsing everything takes 2 s, at each start of Snakemake.
 CACHE = PACKAGE / "__pycache__" / "fingerprints.json"
 
-# Modules that do not affect outputs: logging, error classes, progress bars, and what checks files.
+# Modules that do not affect outputs: logging, error classes, progress bars, and checks of files.
 INERT = frozenset(
     {
         "psp",

@@ -1,4 +1,4 @@
-"""Calls in forks of this process, which start at once, with all imports in place."""
+"""Calls in forks of this process, which start instantly, with all imports in place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _calls: Sequence[Callable[[], Any]] = ()
 
 
 def in_forks(calls: Sequence[Callable[[], Result]], processes: int, sizes: Sequence[int]) -> list[Result]:
-    """Make calls side by side, the largest first, and return their results in the order given.
+    """Make calls in parallel, the largest first, and return their results in the order given.
 
     With one process, or one call, they are made in this process. The first error ends all others, as does the end of
     this process (on Linux).
@@ -24,7 +24,7 @@ def in_forks(calls: Sequence[Callable[[], Result]], processes: int, sizes: Seque
     Args:
         calls: the functions need not be picklable, but their results must be.
         processes: how many calls are made at a time.
-        sizes: of each call, how much there is to do.
+        sizes: how much each call has to do.
 
     Raises:
         Exception: what a call raised.

@@ -1,4 +1,4 @@
-"""jsonschema, without a format that psp's schemas have not.
+"""jsonschema, without a format that psp's schemas do not use.
 
 Where its extra ``format-nongpl`` is installed, as with JupyterLab, it builds the grammar of internationalised addresses
 (``iri``) when it is imported: 1.0 s at the start of each job, on one core of an AMD EPYC.

@@ -35,12 +35,12 @@ SECTION = Section(
         ),
         "header_bytes": integer(16 << 20, at_least=1024, help="bytes of the header of a model's weights"),
         "redirects": integer(5, at_least=0, help="how often a server may redirect a download"),
-        "rate": number(1024, at_least=0, help="bytes a second that a server must send; slower downloads are abandoned"),
+        "rate": number(1024, at_least=0, help="minimum bytes per second from a server; slower downloads are abandoned"),
         "rate_seconds": number(60, above=0, help="seconds over which the rate is measured"),
     },
 )
 
-#: What is smaller unpacked may be of any ratio: a page of spaces is no bomb.
+#: Files smaller than this when unpacked may have any ratio: a page of spaces is not a bomb.
 HARMLESS_BYTES = 16 << 20
 
 
@@ -87,11 +87,11 @@ def _of(text: str) -> Limits:
         values = {**given}
     except (ValueError, TypeError, RecursionError):
         raise ConfigError(
-            f"{VARIABLE} is no JSON object; write e.g. {VARIABLE}='{{\"line_bytes\": 4194304}}'"
+            f"{VARIABLE} is not a JSON object; write e.g. {VARIABLE}='{{\"line_bytes\": 4194304}}'"
         ) from None
     for key, value in values.items():
         if key not in SECTION.keys:
-            raise ConfigError(f"{VARIABLE}: {key} is not a limit; there are {', '.join(SECTION.keys)}")
+            raise ConfigError(f"{VARIABLE}: {key} is not a limit; the limits are {', '.join(SECTION.keys)}")
         if not SECTION[key].allows(value):
             raise ConfigError(f"{VARIABLE}: {key} is {value!r}, but must be {SECTION[key].allowed}")
     return Limits(**values)
@@ -102,7 +102,7 @@ class Unpacked(io.RawIOBase):
 
     Args:
         raw: gives the unpacked bytes.
-        file: the compressed file, of which they are read.
+        file: the compressed file that they are read from.
         path: for errors.
     """
 
@@ -116,5 +116,5 @@ class Unpacked(io.RawIOBase):
         count = int(self._raw.readinto(buffer))
         self._size += count
         if problem := self._limits.unpacked(self._size, self._file.tell()):
-            raise DataError(f"has {problem}; if it is no damage, raise that limit", self._path)
+            raise DataError(f"has {problem}; if undamaged, raise that limit", self._path)
         return count

@@ -19,13 +19,13 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
 LAST_CHARACTERS = 1 << 16  # of a log, searched for its last error
 BUG = "this is a bug in psp; please report it with this log"
-#: The errors of a disk that takes no more: full, over a quota or a size limit, or read-only.
+#: The errors of a disk that accepts no more data: full, over a quota or a size limit, or read-only.
 TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 OUT_OF_MEMORY = (
     "out of memory; on a cluster each new try of `--retries 2` asks for more, and `--set-resources RULE:mem_mb=N` sets "
     "a rule's; elsewhere end other programs or lower --cores"
 )
-#: What torch and others, which raise no MemoryError, say of it.
+#: Messages of torch and others, which raise no MemoryError.
 NO_MEMORY = re.compile(
     r"can't allocate memory|not enough memory|out of memory|cannot allocate memory|std::bad_alloc", re.I
 )

@@ -13,5 +13,5 @@ def add(classes: dict[str, Any], name: str, added: type) -> None:
     """
     known = classes.get(name, added)
     if (known.__module__, known.__qualname__) != (added.__module__, added.__qualname__):
-        raise ValueError(f"{name!r} is the name of {known.__module__}.{known.__qualname__} already")
+        raise ValueError(f"{name!r} is already the name of {known.__module__}.{known.__qualname__}")
     classes[name] = added

@@ -15,7 +15,7 @@ from psp.core.errors import PspError
 from psp.core.status import born
 
 VARIABLE = "PSP_RUN"
-#: In the folder of a run: the main process that has its lock, as the variable has it.
+#: In the folder of a run: the main process that has its lock, as in the variable.
 OWNER = Path(".snakemake/psp-run")
 
 
@@ -25,7 +25,7 @@ def of_this_process() -> str:
 
 
 def own(*, certainly: bool = True) -> None:
-    """Note that the folder belongs to this run; if not certain, only unless another active run has it."""
+    """Record that the folder belongs to this run; if that is not certain, only if no other active run has it."""
     if certainly or owner()[0] is None:
         with contextlib.suppress(OSError):  # Snakemake says what is wrong with the folder
             OWNER.parent.mkdir(exist_ok=True)
@@ -33,7 +33,7 @@ def own(*, certainly: bool = True) -> None:
 
 
 def owner() -> tuple[str | None, bool]:
-    """The run noted for this folder, in words, if it may be active; and whether that is certain."""
+    """The run recorded for this folder, in words, if it may be active; and whether that is certain."""
     try:
         host, pid, began = OWNER.read_text().split(" ")
     except (OSError, ValueError):

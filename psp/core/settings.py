@@ -49,8 +49,8 @@ class Setting:
         recipes: defaults of other recipes.
         unstated: those among them whose paper does not state the value; docs/settings.md marks it.
         tunable: for training settings: whether it changes what is learned, so that searches and variants may set it.
-        inert: whether it changes nothing of a model: another value makes nothing anew, and is no difference from a
-            recipe.
+        inert: whether it does not affect models: another value remakes nothing, and does not count as a difference
+            from the recipe.
         untracked: whether another value remakes nothing for another reason, such as a file that represents it.
     """
 
@@ -98,7 +98,7 @@ class Section:
         help: what it is about.
         keys: its settings and sections, by name.
         required: the keys that must be there.
-        inert: whether all of them are, as of a :class:`Setting`.
+        inert: whether all of them are, as for a :class:`Setting`.
     """
 
     help: str

@@ -62,9 +62,9 @@ def check_member(member: zipfile.ZipInfo, path: Path) -> None:
         DataError: it is encrypted, or larger unpacked than the limits.
     """
     if member.flag_bits & 1:
-        raise DataError(f"the member {member.filename} is encrypted; replace the archive by an unencrypted one", path)
+        raise DataError(f"the member {member.filename} is encrypted; replace the archive with an unencrypted one", path)
     if problem := limits().unpacked(member.file_size, member.compress_size):
-        raise DataError(f"the member {member.filename} has {problem}; if it is no damage, raise that limit", path)
+        raise DataError(f"the member {member.filename} has {problem}; if undamaged, raise that limit", path)
 
 
 def store_member(archive: zipfile.ZipFile, name: str, path: Path) -> None:
@@ -94,7 +94,7 @@ def only_text_member(archive: zipfile.ZipFile, path: Path, suffixes: tuple[str, 
         what = f"{len(members)} members" if members else "no member"
         raise DataError(
             f"{what} ending in {' or '.join(suffixes)}, where one is expected (the zip has: {listed(present)}); "
-            "replace it by an archive with one text file",
+            "replace it with an archive of one text file",
             path,
         )
     return members[0]

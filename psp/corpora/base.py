@@ -30,7 +30,7 @@ class CorpusKind(abc.ABC):
     help: ClassVar[str | None] = None
     #: The keys of an item of ``corpora`` of this kind; the first names its file.
     item: ClassVar[Mapping[str, Setting]] = {}
-    #: What to say of an item of this kind and another one, such as "a file of pairs, `path`".
+    #: What errors call an item of this kind, such as "a file of pairs, `path`".
     called: ClassVar[str] = ""
     #: Suffixes of its files, besides those of compression, which a corpus's own name leaves out.
     endings: ClassVar[tuple[str, ...]] = ()
@@ -40,7 +40,7 @@ class CorpusKind(abc.ABC):
     in_one_language: ClassVar[bool] = False
     #: Whether it holds sentences, each a pair with itself.
     is_text: ClassVar[bool] = False
-    #: What such corpora are called that never have scores; None if they may have them.
+    #: What errors call such corpora if they never have scores; None if they may have them.
     without_scores: ClassVar[str | None] = None
     #: The stage that makes its pairs from other corpora, if one does; an item of ``corpora`` has the first of the keys
     #: ``makes``, or another.
@@ -98,7 +98,7 @@ def register(kind: T) -> T:
     key = next(iter(kind.item), None)
     for other in _kinds.values():
         if key is not None and other.kind != kind.kind and next(iter(other.item), None) == key:
-            raise ValueError(f"{key!r} is the key of corpora of the kind {other.kind} already")
+            raise ValueError(f"{key!r} is already the key of corpora of the kind {other.kind}")
     named.add(_kinds, kind.kind, kind)
     return kind
 

@@ -179,7 +179,7 @@ def _kept(partial: Path, size: int) -> str:
 
 def _local(address: str) -> Path:
     if not address or "\0" in address or "%00" in address:
-        raise Failure("it is no path")
+        raise Failure("it is not a path")
     scheme, rest = address.split("://", 1) if "://" in address else ("", address)
     if scheme == "file":
         try:
@@ -232,7 +232,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
     """Pack ``folder`` reproducibly as a zip with one top-level folder, named after the zip.
 
     Members are sorted, dated 1980 and stored uncompressed, since deflate's output depends on the zlib version. Hidden
-    files, which editors and desktops leave behind, are left out. What links lead to outside of it is refused.
+    files, which editors and desktops leave behind, are left out. Links that lead out of the folder are refused.
     """
     if not name.endswith(".zip"):
         raise Failure(f"it is a folder, but {name} is not a zip")
@@ -243,7 +243,7 @@ def _pack(folder: Path, name: str, part: Partial) -> None:
     if outside := [member for member in members if not inside[member].resolve().is_relative_to(folder.resolve())]:
         raise Failure(f"{outside[0]} in it is a link to a file outside of it; copy the file there")
     if part.path.resolve().is_relative_to(folder.resolve()):
-        raise Failure("it is a folder that the download itself is in; name the one with the files")
+        raise Failure("the download itself is in this folder; name the folder with the files")
     part.clear()
     with zipfile.ZipFile(part.file, "w") as archive:
         for member in members:

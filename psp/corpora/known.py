@@ -8,24 +8,24 @@ from __future__ import annotations
 #: Corpora that are never suggested, by name in lower case, and why.
 SKIPPED: dict[str, str] = {
     "tatoeba": "the Tatoeba test is drawn from it (the paper never trains on it)",
-    "opus-100": "a sample of other OPUS corpora, Tatoeba among them",
+    "opus-100": "a sample of other OPUS corpora, including Tatoeba",
     "wmt-news": "WMT's news test sets",
     "tico-19": "a test set of translation",
     "flores": "a test set of translation",
     "ntrex": "a test set of translation",
-    "xlent": "names of entities, no sentences",
-    "linguatools-wikititles": "titles, no sentences",
-    "wikititles": "titles, no sentences",
-    "stanfordnlp-nmt": "tokenised copies of WMT's and IWSLT's data, test sets among them",
+    "xlent": "names of entities, not sentences",
+    "linguatools-wikititles": "titles, not sentences",
+    "wikititles": "titles, not sentences",
+    "stanfordnlp-nmt": "tokenised copies of WMT's and IWSLT's data, including test sets",
     "jw300": "withdrawn by OPUS: its source forbids it",
-    "multiparacrawl": "joined over English: sides that nobody translated from one another",
-    "multiccaligned": "joined over English: sides that nobody translated from one another",
-    "multihplt": "joined over English: sides that nobody translated from one another",
+    "multiparacrawl": "joined over English: neither side was translated from the other",
+    "multiccaligned": "joined over English: neither side was translated from the other",
+    "multihplt": "joined over English: neither side was translated from the other",
 }
 
 SYNTHETIC = "made by machine translation (a release whose name ends in 'syn')"
 
-_MINED = "mined from the web: many pairs are no translations"
+_MINED = "mined from the web: many pairs are not translations"
 
 #: Corpora that are suggested with a warning and not switched on, by name in lower case, and why.
 DOUBTFUL: dict[str, str] = {
@@ -41,8 +41,8 @@ DOUBTFUL: dict[str, str] = {
     "gourmet": _MINED,
     "giga-fren": _MINED,
     "samanantar": _MINED,
-    "wikimatrix": "mined from Wikipedia: many pairs are no translations",
-    "wikipedia": "mined from Wikipedia: many pairs are no translations",
+    "wikimatrix": "mined from Wikipedia: many pairs are not translations",
+    "wikipedia": "mined from Wikipedia: many pairs are not translations",
     "wikimedia": "partly machine translation, corrected by hand",
 }
 

@@ -17,13 +17,13 @@ from psp.corpora.rows import FIRST_ROWS, MAX_BAD_ROWS, SHOWN_CHARACTERS, BadRow,
 def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
     """Yield each line of a file as a pair of the sentence with itself, unmodified.
 
-    A pair of two equal sides goes through every stage as other pairs do; what compares the sides of pairs is not for
-    such a corpus (:attr:`psp.pairs.filters.base.Filter.compares`).
+    Such pairs go through every stage like any others; filters that compare the two sides do not apply
+    (:attr:`psp.pairs.filters.base.Filter.compares`).
 
     Args:
         path: the file; .gz, .zst or .zip (one member, .txt or .tsv), or else plain. A byte order mark is dropped.
         max_bad_rows: maximum share of lines with a tab among those so far, as in
-            :func:`psp.corpora.rows.parse_rows`: such a file has columns, and is no text.
+            :func:`psp.corpora.rows.parse_rows`: such a file has columns, so it is not text.
 
     Yields:
         (sentence, sentence), or a :class:`psp.corpora.rows.BadRow` for a line with a tab.

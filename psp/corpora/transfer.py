@@ -6,7 +6,7 @@ validators; If-Range makes the server send everything if the file has changed. W
 
 The process writing the partial file holds a lock on it (flock); a second process waits, and then finds the finished
 file. The lock ends with the process, even by ``kill -9``, so there are no stale locks. On file systems without locks
-there is no such protection but Snakemake's, which lets one run into a folder at a time.
+the only protection is Snakemake's, which lets one run into a folder at a time.
 
 Why no library: pooch 1.9 neither resumes a file nor has mirrors. urllib3's Retry repeats requests, not the rest of a
 body that broke off; with tenacity the loop in :func:`download` would be no shorter, since progress resets its count.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
-#: A number in a header: `²` is a digit for Python, but no number.
+#: A number in a header: `²` is a digit for Python, but not a number.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 #: What file systems without locks say, such as some network drives.
 NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -229,7 +229,7 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
     except requests.RequestException as error:
         raise Failure(_said(error)) from error
     except ValueError as error:  # from the address, or from one that it was redirected to
-        raise Failure(f"it leads to what is no address ({' '.join(str(error).split())[:200]})") from error
+        raise Failure(f"it leads to something that is not an address ({' '.join(str(error).split())[:200]})") from error
     if total is not None and part.size() != total:
         raise Again(f"cut off at {part.size():,} of {total:,} bytes")
 
@@ -238,7 +238,7 @@ def ask(address: str, timeout: float) -> None:
     """Check that an address serves something, with one request and reading only the head.
 
     Raises:
-        Failure: it does not, now.
+        Failure: it does not at the moment.
     """
     import requests
 
@@ -266,14 +266,14 @@ def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests
             return response
         response.close()
         if followed >= most:
-            raise Failure(f"it sends the download elsewhere more than {most} times (limits.redirects)")
+            raise Failure(f"it redirects the download more than {most} times (limits.redirects)")
         public = _is_public(address) if public is None else public
         address = urllib.parse.urljoin(address, there.encode("latin-1").decode())
         shown = re.sub(r"//[^/@]*@", "//", address)[:200]
         if not address.lower().startswith(("https://", "http://")):
-            raise Failure(f"it sends the download to {shown}, which is no address of the web")
+            raise Failure(f"it redirects the download to {shown}, which is not a web address")
         if public and not _is_public(address):
-            raise Failure(f"it sends the download to {shown}, in a network that it is not in; name that as a mirror")
+            raise Failure(f"it redirects the download to {shown}, in a private network; name that as a mirror")
     raise AssertionError
 
 
@@ -299,12 +299,12 @@ def _blocks(response: requests.Response) -> Iterator[bytes]:
         while block := response.raw.read1(BLOCK, decode_content=True):
             unpacked += len(block)
             if packed and (problem := own.unpacked(unpacked, response.raw.tell())):
-                raise Failure(f"it sends a compressed answer that has {problem}")
+                raise Failure(f"its compressed response has {problem}")
             yield block
             received += len(block)
             if (seconds := time.monotonic() - begun) >= own.rate_seconds:
                 if received < own.rate * seconds:
-                    raise Again(f"slower than {own.rate:g} bytes a second for {own.rate_seconds:g} s (limits.rate)")
+                    raise Again(f"slower than {own.rate:g} bytes per second for {own.rate_seconds:g} s (limits.rate)")
                 begun, received = time.monotonic(), 0
     # As requests says it where it reads itself.
     except urllib3.exceptions.ReadTimeoutError as error:

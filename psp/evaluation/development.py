@@ -150,7 +150,7 @@ class Development:
         """Evaluate a trained system, to compare settings: as :meth:`score`, but the held-out pairs are harder to find.
 
         Args:
-            scorer, heldout_scorer: as of :meth:`score`.
+            scorer, heldout_scorer: as for :meth:`score`.
             candidates: vectors of further sentences among which the held-out ones are looked for, in portions: of
                 sources and of targets, float32 (sentences, dim), of any length. None of them may be a translation of a
                 held-out one.
@@ -226,7 +226,7 @@ class DevelopmentFiles:
         sts, archive: as for :meth:`Development.load`.
         heldout: the pairs that were held out of the corpora, a mixed pair file; None without them.
         sets: of each further set its name, a file as of ``sts``, its metric and its weight.
-        weights: as of :class:`Development`.
+        weights: as for :class:`Development`.
     """
 
     sts: str | Path | None = None

@@ -131,7 +131,7 @@ def gather(
 
     Args:
         files: tasks/<name>.json of each task, by its name; the resamples lie beside.
-        out, name, info, resampled: as of :func:`evaluate_system`.
+        out, name, info, resampled: as for :func:`evaluate_system`.
         resamples, seed: of all of them.
         skipped: :func:`not_scored`.
 

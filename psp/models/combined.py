@@ -265,7 +265,7 @@ class CombinedModel(TextModel):
         """Return a combination of smaller parts, or itself if nothing changes.
 
         Args:
-            dtype: as of :meth:`StaticModel.quantized`, for each part.
+            dtype: as for :meth:`StaticModel.quantized`, for each part.
             dim: None, or the number of dimensions that the model has.
 
         Raises:

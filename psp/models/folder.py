@@ -112,7 +112,7 @@ def described(
     sums: dict[str, str],
     encoder: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The complete config.json of a model; arguments as of :func:`save_model`, and its tokenizer's files.
+    """The complete config.json of a model; arguments as for :func:`save_model`, and its tokenizer's files.
 
     Raises:
         ValueError: the config contradicts a key that is filled in here.

@@ -94,7 +94,7 @@ class StaticModel(TokenModel):
         Raises:
             DataError: a file is missing, damaged, of another version, or does not fit the others.
             PspError: the model needs a segmenter that is not installed.
-            ValueError: ``dtype`` or ``dim`` is not available; or as of the class.
+            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
         """
         folder = Path(folder)
         config, table, tokenizer, contextual = read_model(folder)

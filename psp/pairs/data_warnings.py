@@ -20,7 +20,7 @@ from psp.pairs.pair_file import read_dropped
 
 log = logging.getLogger(__name__)
 
-#: With fewer pairs trained models judged similarity worse than an untrained table with SIF weights:
+#: Models trained on fewer pairs scored lower on similarity than untrained embeddings with SIF weights:
 #: docs/measurements.md, "Few pairs".
 SHARE, PAIRS = WARN_SHARE.default, WARN_PAIRS.default
 SAMPLES = 3  # dropped pairs shown of a corpus
@@ -75,7 +75,7 @@ def dropped_much(
         by_filter: dict[str, Counter[str]] = {}
         for reason, count in report["dropped"].items():
             judge, _ = filter_of(reason, report["filters"])
-            if judge is not None and judge in report["filters"]:  # not `row`: such rows are no pairs
+            if judge is not None and judge in report["filters"]:  # not `row`: such rows are not pairs
                 by_filter.setdefault(judge, Counter())[reason] += count
         for judge, counts in by_filter.items():
             if counts.total() > shares.get(label, SHARE) * report["seen"]:
@@ -159,7 +159,7 @@ def sentence(entry: Mapping[str, Any], model: str) -> str:
     if more := len(corpora) - len(named):
         named.append(f"much of {more} more")
     almost_all = any(corpus["dropped"] > 0.9 * corpus["read"] for corpus in corpora)
-    doubt = "are source and target exchanged, or the codes wrong? Else, " * (
+    doubt = "are source and target swapped, or the codes wrong? If not, " * (
         entry["filter"] == "language" and almost_all
     )
     return (
@@ -181,8 +181,8 @@ def few(pairs: int, least: int) -> str | None:
     if pairs >= least:
         return None
     return (
-        f"{pairs:,} pairs are few to train on (mix.warn_pairs is {least:,}): such models judge similarity worse than "
-        "an untrained table with SIF weights; add corpora, or loosen what drops their pairs"
+        f"{pairs:,} pairs are few to train on (mix.warn_pairs is {least:,}): such models score lower on similarity "
+        "than untrained embeddings with SIF weights; add corpora, or loosen what drops their pairs"
     )
 
 

@@ -133,7 +133,7 @@ class Buckets:
         Args:
             scores: the file's rows have a score, which an index replaces.
             index: append this to each row.
-            translations: the rows have a translation score behind it, which is left out.
+            translations: the rows then have a translation score, which is left out.
         """
         seen = 0
         for number, block in blocks(path):

@@ -22,9 +22,9 @@ def shares(counts: npt.NDArray[np.int64], exponent: float) -> npt.NDArray[np.flo
 
 
 def quotas(counts: npt.NDArray[np.int64], exponent: float, total: int) -> npt.NDArray[np.int64]:
-    """How many distinct pairs of each language make up ``total``: by :func:`shares`, and at most all of its pairs.
+    """How many distinct pairs of each language make up ``total``: by :func:`shares`, at most all of its pairs.
 
-    What a language lacks goes to the others, by their shares.
+    What a language lacks goes to the others in proportion to their shares.
     """
     found = np.zeros_like(counts)
     while (left := min(total, int(counts.sum())) - int(found.sum())) > 0:

@@ -8,7 +8,7 @@ shingles have distinct numbers.
 
 The signatures are rensa's R-MinHash. Measured with 128 slots on 18,000 real pairs with typing errors put in: the
 estimate's mean is within 0.001 of the true Jaccard similarity, with a standard deviation of 0.026 at 0.8 (independent
-slots would have 0.035); 660,000 rows a second on one core, where datasketch 2.0 does 9,500. Only one byte of each slot
+slots would have 0.035); 660,000 rows per second on one core, where datasketch 2.0 does 9,500. Only one byte per slot
 is kept: unequal slots then agree once in 256 times, which adds 0.001 to an estimate of 0.8.
 """
 

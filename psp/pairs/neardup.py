@@ -12,8 +12,8 @@ Two rules apply, in the order of the file, whose rows are already shuffled:
 
 A row with a side without letters and digits stays, and nothing is compared with it.
 
-The disk holds the signatures (128 bytes a row), the hashes of the keys (24 bytes a row, removed after use) and, for one
-band at a time, the rows that may share it. They are split by hash into shards that are sorted in memory one by one.
+The disk holds the signatures (128 bytes per row), the hashes of the keys (24 bytes per row, removed after use) and, for
+one band at a time, the rows that may share it. They are split by hash into shards that are sorted in memory one by one.
 Equal keys and equal bands end up in the same shard, in the order of the file, so the number of shards does not change
 the result. Memory holds 6 bytes a row, and at most about 300 MB whatever the number of rows (8.6 million rows,
 a tenth of them near-duplicates: 308 MB, and 2.1 GB of disk with the output).
@@ -64,7 +64,7 @@ _BLOCK_ROWS = 1 << 16
 _HASHED_ROWS = 1000
 _ROW_BYTES = 32  # of a rather short row: how many rows a file has is not known before it is read
 _TABLE_BITS = 26
-_KEPT, _BY_KEY = 0, 255  # what Fate.equal says besides the number of equal slots
+_KEPT, _BY_KEY = 0, 255  # values of Fate.equal besides the number of equal slots
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 U64 = npt.NDArray[np.uint64]
@@ -98,7 +98,7 @@ def remove_near_duplicates(
         sample: the maximum number of pairs in the sample, half of them for either reason.
 
     Raises:
-        DataError: the input is missing, not UTF-8, or has a row without three columns or with an index that is none;
+        DataError: the input is missing, not UTF-8, or has a row without three columns or without a valid index;
             or the disk is full.
         PspError: rensa is not installed.
     """

@@ -68,8 +68,8 @@ class Layout(NamedTuple):
         columns: 2 to 4.
         named: which they are, for errors.
         scores: the columns after the second must hold finite numbers.
-        own: the file may be written by hand, so errors say what to do with a line; files of the workflow are to be
-            made again.
+        own: the file may be written by hand, so errors say what to do with a line; files of the workflow must be made
+            again.
     """
 
     columns: int

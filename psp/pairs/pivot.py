@@ -3,11 +3,11 @@ r"""Mine pairs from bitext: sentences of one language that share a translation (
 Rows of bitext are grouped by the letters and digits of their shared side (:func:`psp.text.keys.normalised_key`), across
 corpora. A group with several sentences on the other side gives paraphrases; a group that corpora of two other languages
 share gives bitext of these two. On disk, rows are split by the top bits of their key's hash into buckets that each fit
-in memory; within a bucket they are grouped by the key's text, so what the hash does decides nothing but the order.
+in memory; within a bucket they are grouped by the key's text, so the hash affects only the order.
 
 Nothing depends on the order of rows or corpora, or on the number of buckets: of sentences with the same letters and
-digits the spelling seen most often stands for all, then the first by code points; sentences of a group are in the order
-of a seeded hash, and so are groups.
+digits, the most frequent spelling stands for all, if tied the first by code points; sentences of a group are in the
+order of a seeded hash, and so are groups.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class _Buckets:
             sides: of each file, the side that its sentences are on.
             paraphrases: whether there is one side only.
             alike: drops sentences that are unlike their translation. Only rows of keys with something to pair are
-                looked at: the others give nothing, whatever their cosine.
+                compared: the others give nothing, whatever their cosine.
         """
         for path in self._paths:
             if not path.exists():
@@ -298,7 +298,7 @@ class _Buckets:
 
 
 class _Alike:
-    """Tells which sentences are like their translation, by the cosine of their vectors, in their own case."""
+    """Selects sentences that are similar to their translation, by the cosine of their vectors, in their own case."""
 
     def __init__(self, encoder: str, least: float, cache: Path | None) -> None:
         self._encoder: TextEncoder = cached(encoder, cache)

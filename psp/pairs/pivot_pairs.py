@@ -72,5 +72,5 @@ def _chosen(ordered: list[list[str]], paraphrases: bool, how: str) -> Iterator[t
 
 
 def _usual(spellings: Mapping[str, int]) -> str:
-    """The spelling seen most often; of several, the first by code points."""
+    """The most frequent spelling; if tied, the first by code points."""
     return min(spellings, key=lambda text: (-spellings[text], text))

@@ -18,7 +18,7 @@ STAGES = {
     "filter": (".tsv", ".dropped.tsv", ".json"),
     **dict.fromkeys(("rank", "dedupe", "pivot"), (".tsv", ".json")),
 }
-#: Keys that tell a stage's report.
+#: Keys that identify a stage's report.
 TELLING = {"filter": "filters", "rank": "tenths", "dedupe": "capped"}
 
 

@@ -6,14 +6,14 @@ sides, and copies of one pair in the order of their lines, so the result does no
 
 The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
 decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
-``translation`` the tenth, where the sides agree and where the translation system was sure. By ``overlap`` neither: the
-first holds pairs that have nothing in common, wrong ones among them, the last copies. By ``length`` neither: the first
-holds short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
+``translation`` the tenth, where the sides agree and where the translation system was confident. By ``overlap`` neither:
+the first has pairs with nothing in common, including wrong ones, the last has copies. By ``length`` neither: the first
+has short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
 
 Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. Of these, the
 bounds of the deciles are found by partitioning the values in memory, and the hashes of pairs with the value of a bound:
-40 to 60 bytes a pair. The second pass compares each pair with the bounds; of pairs with the very value and text of
-one, each distinct line is held.
+40 to 60 bytes a pair. The second pass compares each pair with the bounds; of pairs with exactly the value and
+text of a bound, each distinct line is kept in memory.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def rank_corpus(
     Args:
         in_path: a pair file, ``source \t target \n``, with or without score and translation score.
         out: the pairs kept, with their scores, without translation scores, in the order of the input; copies of a pair
-            at the very bound of a decile come last.
+            exactly at the bound of a decile come last.
         report: JSON with the numbers of pairs seen and kept, and the bounds of all deciles; also returned.
         corpus: the corpus's name, which seeds the hash together with ``seed``.
         by: one of :data:`BY`.
@@ -186,7 +186,7 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
     """The labels of the corpora whose first row has the scores that a ranking needs.
 
     Args:
-        corpora: label, kind and file of each; one whose file is not here is left out.
+        corpora: label, kind and file of each; those whose file is missing are left out.
     """
     labels = []
     for label, kind, path in corpora:
@@ -217,7 +217,7 @@ def _split(
         having = with_scores(others, by)
         raise ConfigError(
             f"rank.by: {by}, but {corpus} has no {CALLED[by]}; "
-            + (f"of the model's corpora, {' and '.join(having)} can be ranked so" if having else "nor has another one")
+            + (f"of the model's corpora, {' and '.join(having)} can be ranked so" if having else "nor has any other")
             + ": set `rank` for such a corpus alone, or rank by overlap or length"
         )
     value = _value(by, layout, overlap)

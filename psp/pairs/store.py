@@ -104,7 +104,7 @@ def write_store(
     """
     if corpus_languages is None:
         if len(languages) > 2:
-            raise ValueError("a model of more than two languages: say which each corpus has")
+            raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
     plain = isinstance(tokenizer, SentencepieceTokenizer)  # stores of the first kind have an earlier form
@@ -185,7 +185,7 @@ def _look_at(
 
 
 def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> None:
-    """Warn of languages that the vocabulary covers poorly, as easily happens beside larger languages."""
+    """Warn of languages that the vocabulary covers poorly, as easily happens to small ones in a large mixture."""
     if isinstance(tokenizer, PartsTokenizer):
         for part in tokenizer.parts:
             _warn_of_unknown(part, looked_at)

@@ -76,7 +76,7 @@ class Column:
     """A growing dataset, written in whole chunks: partial ones would be read back, checked and rewritten."""
 
     def __init__(self, file: h5py.File, name: str, dtype: Any) -> None:
-        # fletcher32 has no measurable cost, and makes a bit that flips on the disk an error on reading.
+        # fletcher32 has no measurable cost, and turns a bit flipped on disk into an error on reading.
         self._dataset = file.create_dataset(
             name, (0,), maxshape=(None,), chunks=(CHUNK,), dtype=dtype, fletcher32=True, track_times=False
         )

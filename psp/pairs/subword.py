@@ -96,7 +96,7 @@ SECTION = Section(
             at_least=0,
             at_most=1,
             help="in a model of several language pairs, each pair's share of the sample is proportional to its number "
-            "of pairs to this power, as far as it has that many: with 1 by number, with 0 equal",
+            "of pairs to this power, as far as it has that many: 1 keeps their proportions, 0 makes shares equal",
         ),
         "threads": integer(
             8,
@@ -252,7 +252,7 @@ def _run_trainer(settings: dict[str, Any], lines: Iterator[bytes], mixed: Path) 
         status = process.wait()
         listener.join()
     finally:
-        process.kill()  # does nothing to one that has ended
+        process.kill()  # does nothing if it has ended
         process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):
             with contextlib.suppress(BrokenPipeError):  # what was buffered for a process that has ended

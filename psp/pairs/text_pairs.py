@@ -66,7 +66,7 @@ class TextPairs:
     thousand pairs, so memory hardly grows with the corpus.
 
     Args:
-        path: a pair file or a mixed pair file; the first line tells which, and all others are like it.
+        path: a pair file or a mixed pair file; the first line tells which, and all others must match it.
         tokenizer: the tokenizer, or the path of a sentencepiece model.
         languages: the model's. With one, all pairs are paraphrases; with two, translations.
         corpus_languages: the languages of the source and the target of each corpus, by the index in the third column,
@@ -80,7 +80,7 @@ class TextPairs:
     Raises:
         DataError: no such file, no pairs, a line that is not UTF-8, has another number of columns, a side without text
             or an unknown corpus (file and line are named); or no sentencepiece model.
-        ConfigError: there are more than two languages, and nothing says which ones a corpus has.
+        ConfigError: there are more than two languages, and those of each corpus are not given.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The set of all corpora that have none of their own.
+#: The set of all corpora that have no set of their own.
 REST = "rest"
 #: The set that training is steered by; the others are for the report.
 DEVELOPMENT = "development"

@@ -77,11 +77,11 @@ def build_vocabulary(
     """Write the vocabulary of a mixed pair file, most frequent entries first and equally frequent ones by code points.
 
     Args:
-        mixed: the mixed pair file, whose text is lower-cased and segmented already, if it is to be.
+        mixed: the mixed pair file, whose text is already lower-cased and segmented where needed.
         out: the vocabulary file (:mod:`psp.text.vocabulary`). The same pairs give the same bytes, in any order.
         kind: a kind of tokenizer that has a list of entries, such as ``word`` or ``trigram``.
         size: the maximum number of entries.
-        min_count: leave out what occurs less often.
+        min_count: leave out tokens that occur less often.
         split: how text is split into words.
         report: the JSON's path: kind, split (of words), asked, min_count, entries, sentences, tokens, distinct,
             covered, sha256.

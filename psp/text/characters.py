@@ -75,7 +75,7 @@ CHARACTERS = (range(0x40000), range(0xE0000, 0xE1000))
 def of_all(value: Callable[[str], Any], dtype: npt.DTypeLike, none: Any) -> npt.NDArray[Any]:
     """A table with a value for each code point, (1,114,112,); ``none`` for code points without a character.
 
-    Every job that filters makes some: going through all points took it a second.
+    Every filter job makes some; going through all code points took a second.
     """
     table = np.full(sys.maxunicode + 1, none, dtype)
     for part in CHARACTERS:

@@ -22,16 +22,16 @@ import numpy.typing as npt
 from psp.core.errors import PspError
 from psp.text.scripts import letters_by_script, may_be
 
-#: More of one n-gram in a text than this count as this many.
+#: More occurrences of an n-gram in a text than this count as this many.
 _COUNTS = 1 << 16
-#: A difference of two rounded weights is wrong by a step at most, and a little for float32's own rounding.
+#: A difference of two rounded weights is off by one step at most, and by a little for float32's own rounding.
 _ERROR = 1.001
-#: More than float64 sums of such numbers lose.
+#: More than float64 sums of such numbers lose by rounding.
 _SLACK = 1e-6
 #: Rows of weights that are rounded at a time.
 _BLOCK = 4096
 
-#: Languages that look like a part of another: English is not Nigerian Pidgin for its having some of its words.
+#: Languages that look like a part of another: English is not Nigerian Pidgin because they share words.
 _INSIDE = {"en": ("pcm",)}
 
 
@@ -58,8 +58,8 @@ class _Found(NamedTuple):
 class Suspect(NamedTuple):
     """A text that is more probable in another language than in its own.
 
-    ``row`` is its index, ``gap`` the most probable language's log score minus its own's, ``partner`` the same of a
-    language that is to be told (minus infinity if the text's letters rule it out), ``letters`` its letters by script.
+    ``row`` is its index, ``gap`` the most probable language's log score minus its own's, ``partner`` the same for
+    the partner language (minus infinity if the text's letters rule it out), ``letters`` its letters by script.
     """
 
     row: int
@@ -72,7 +72,7 @@ class LanguageScores:
     """The log scores of texts in each language that py3langid knows.
 
     Attributes:
-        labels: its languages, ISO 639-1 or 639-3, and ``zxx``, which is no language.
+        labels: its languages, ISO 639-1 or 639-3, and ``zxx``, for no language.
 
     Raises:
         PspError: py3langid or numba is not installed.
@@ -131,10 +131,10 @@ class LanguageScores:
         """Yield the texts that another language explains better than their own.
 
         Args:
-            texts: of which ``own`` should be the language.
+            texts: supposed to be in the language ``own``.
             own: one of :attr:`labels`.
-            partner: a label whose own gap is told too, if it is known.
-            alike: labels that do not speak against it.
+            partner: a label whose gap is reported too, if it is known.
+            alike: labels that do not count against it.
             least: gaps up to this are not reported.
         """
         from psp.text.language_walk import settle

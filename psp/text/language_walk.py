@@ -14,8 +14,8 @@ FEW = 256  # n-grams whose int8 weights can be summed in int16
 def find(letters, starts, moves, rows, ngrams, found):  # type: ignore[no-untyped-def]
     """Write to ``found`` the number of the n-gram that ends at each letter, or -1.
 
-    A step needs the state that the one before it led to, and waits for memory: several stretches in turn are walked at
-    three times the rate of one.
+    Each step needs the state of the one before it, and waits for memory: walking several stretches in turn is three
+    times as fast as walking one.
 
     Args:
         letters: the bytes of all texts, one after another.
@@ -82,8 +82,8 @@ def add(found, offsets, texts, weights, priors, factors, scores):  # type: ignor
 def settle(found, offsets, rounded, step, error, priors, factors, own, others, least, settled):  # type: ignore[no-untyped-def]
     """Tell which texts are certainly not more probable by more than ``least`` in another language than in their own.
 
-    ``rounded`` has the weights as whole numbers of ``step``, each n-gram's shifted by as much in all columns, which
-    changes no difference of two columns; ``error`` is the most, in steps, by which such a difference is wrong. A
+    ``rounded`` has the weights as whole numbers of ``step``, each n-gram's shifted by the same amount in all columns,
+    which changes no difference of two columns; ``error`` is the largest error of such a difference, in steps. A
     quarter of the bytes, and sums of 16 bits for the n-grams that occur once, make this several times as fast as the
     scores themselves.
 

@@ -167,7 +167,7 @@ nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl
 tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
 
-#: What people write for a language and is no code of any: codes of countries, and codes that were withdrawn.
+#: What people write for a language though no language has this code: country codes, and withdrawn codes.
 _MISTAKEN = {
     "al": "sq", "cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "iw": "he", "ji": "yi", "jp": "ja", "kp": "ko",
     "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi",
@@ -257,13 +257,13 @@ def varieties(label: str) -> frozenset[str]:
 def is_known(code: str) -> bool:
     """Whether a code is ISO 639-1, or that of a Tatoeba test set as the config writes it, or a label of lid.176.
 
-    Of the thousands in ISO 639-3 the others are not known here, though one may train a model in them.
+    The thousands of other codes in ISO 639-3 are not known here, though models may be trained in them.
     """
     return code in _TWO_LETTERS.split() or code in NAMES or code in LID_LABELS
 
 
 def closest_code(code: str) -> str:
-    """A hint for a message at the code that was perhaps meant; empty if none is close."""
+    """A hint for a message: the code that was perhaps meant; empty if none is close."""
     meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
     meant = meant or next((known for known, three in ISO3.items() if three == code), None)
     name = f" ({NAMES[meant]})" if meant in NAMES else ""

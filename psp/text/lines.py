@@ -143,5 +143,5 @@ def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: boo
 
 def _too_long(most: int, path: Path | str, number: int) -> DataError:
     return DataError(
-        f"a line of more than {most:,} bytes (limits.line_bytes); if it is no damage, raise that limit", path, number
+        f"a line of more than {most:,} bytes (limits.line_bytes); if undamaged, raise that limit", path, number
     )

@@ -11,18 +11,18 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-#: Characters that change how the text around them looks and are not seen themselves: controls, marks of direction, line
-#: and paragraph separators, joiners of no width, tags, byte order marks; and halves of surrogate pairs.
+#: Invisible characters that change how the text around them looks: controls, direction marks, line and paragraph
+#: separators, zero-width joiners, tags, byte order marks; and halves of surrogate pairs.
 UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
     "\ufffe\uffff\U000e0000-\U000e007f]"
 )
-#: What Markdown (CommonMark, with GitHub's tables and strikethrough) may take for its own.
+#: What Markdown (CommonMark, with GitHub's tables and strikethrough) may interpret.
 _MARKS = re.compile(r"([\\`*\[\]|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
 
 
 def plain(text: str) -> str:
-    """A line of text in which every character is seen: unseen ones as their code, such as ``U+202E``; no ends of lines.
+    """A line of text in which every character is visible: others as their code, such as ``U+202E``; no line ends.
 
     White space of any kind is one space.
     """
@@ -44,7 +44,7 @@ def unmarked(cell: str) -> str:
 def yaml(value: Any, indent: str = "") -> str:
     r"""A mapping or a list as YAML in block style, ending in ``\n``; PyYAML's and any YAML 1.1 or 1.2 reader's.
 
-    Texts stand in quotation marks unless they are words of ASCII letters that mean nothing else in YAML. Halves of
+    Texts are quoted unless they are words of ASCII letters that mean nothing else in YAML. Halves of
     surrogate pairs, which no UTF-8 file can hold, are U+FFFD.
 
     Raises:
@@ -66,7 +66,7 @@ def yaml(value: Any, indent: str = "") -> str:
     return "".join(lines)
 
 
-#: Words that YAML 1.1 reads as something else than text.
+#: Words that YAML 1.1 reads as something other than text.
 _TAKEN = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 
 
@@ -83,5 +83,5 @@ def _scalar(value: Any) -> str:
 
 
 def rows(header: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table of Markdown, of cells that are Markdown already."""
+    """A Markdown table of cells that are already Markdown."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *body))

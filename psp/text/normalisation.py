@@ -19,8 +19,8 @@ _MARKS = (
     (0x610, 0x61A), (0x640, 0x640), (0x64B, 0x65F), (0x670, 0x670), (0x6D6, 0x6DC), (0x6DF, 0x6E4), (0x6E7, 0x6E8),
     (0x6EA, 0x6ED), (0x8D3, 0x8E1), (0x8E3, 0x8FF),
 )  # fmt: skip
-#: What Arabic's letter folding makes of characters: nothing of marks; one form each of alef, of the final ya and of the
-#: ta marbuta; ASCII's digits. Hamza that sentencepiece's rules join to its letter stays there.
+#: How letter folding replaces Arabic characters: it drops marks, keeps one form each of alef, of the final ya and of
+#: the ta marbuta, and writes ASCII digits. Hamza that sentencepiece's rules join to its letter stays there.
 ARABIC: Mapping[str, str] = {
     **{chr(point): "" for first, last in _MARKS for point in range(first, last + 1)},
     **dict.fromkeys("أإآٱ", "ا"),
@@ -45,7 +45,7 @@ def rules_of(name: str = "nmt_nfkc") -> dict[str, str]:
 
 
 def with_rules(rules: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
-    """Rules whose results are changed by further ones, each for a character, which hold for all other text as well."""
+    """Apply further rules, each for one character, to the results of rules and to all other text."""
     return {key: _changed(value, further) for key, value in {**{one: one for one in further}, **rules}.items()}
 
 

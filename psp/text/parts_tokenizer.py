@@ -22,7 +22,7 @@ class PartsTokenizer(Tokenizer):
 
     Args:
         parts: two tokenizers or more.
-        config: as of :class:`psp.text.tokenizer.Tokenizer`; all parts read text so.
+        config: as for :class:`psp.text.tokenizer.Tokenizer`; all parts read text so.
 
     Attributes:
         parts: the tokenizers.
@@ -59,7 +59,7 @@ class PartsTokenizer(Tokenizer):
         return self.join([part.kept(own) for part, own in zip(self.parts, self.divide(whole), strict=True)])
 
     def spellings(self) -> list[str] | None:
-        return None  # each part's say something among themselves alone
+        return None  # they can be compared within a part only
 
     def decode(self, encoded: Encoded) -> list[str]:
         return self.parts[0].decode(self.divide(encoded)[0])

@@ -1,7 +1,7 @@
 """Recognise the published test sets by a checksum of their sentences.
 
-A file in the place of a published set may hold other text: the demo's own sentences, a translation, a sample. Only if
-the checksum is known does a figure have the set's name, and is it shown beside published figures. published_sets.tsv
+A file in place of a published set may hold other text: the demo's own sentences, a translation, a sample. A score
+has the set's name, and is shown beside published ones, only if the checksum is known. published_sets.tsv
 has the checksums of SemEval 2012 to 2017 (as SentEval and the paper's authors distribute them), the STS Benchmark and
 the 112 Tatoeba sets of LASER's data/tatoeba/v1; a test makes them again from the files.
 """
@@ -52,7 +52,7 @@ def sets(body: Mapping[str, Any], figure: str) -> dict[str, str]:
 def own_name(body: Mapping[str, Any], figure: str) -> str | None:
     """What to call the sets of a figure if their sentences are not the published ones; None if they are.
 
-    Of files written before checksums were kept, None too.
+    None, too, for files written before checksums were kept.
     """
     if all(published().get(name) == digest for name, digest in sets(body, figure).items()):
         return None
@@ -87,11 +87,11 @@ def same_domain(evaluation: Mapping[str, Any]) -> str | None:
     if not corpora or not scored or own_name(evaluation, "tatoeba"):
         return None
     removed = evaluation.get("decontaminated", {}).get("enabled")
-    tested = "those of the test sets were removed" if removed else "those of the test sets were not removed"
+    tested = "the test sets' sentences were removed" if removed else "the test sets' sentences were not removed"
     model = evaluation.get("model", "the model")
     return (
-        f"Tatoeba: {model} was trained on {' and '.join(corpora)}, sentences of the same "
-        f"collection ({tested}), so expect more errors on other text."
+        f"Tatoeba: {model} was trained on {' and '.join(corpora)}, from the same collection "
+        f"as the test ({tested}), so expect more errors on other text."
     )
 
 

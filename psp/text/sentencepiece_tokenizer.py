@@ -37,11 +37,11 @@ class SentencepieceTokenizer(Tokenizer):
 
     Args:
         path: the model's file; it stays in place, and is read again when the tokenizer is saved.
-        config: as of :class:`psp.text.tokenizer.Tokenizer`.
+        config: as for :class:`psp.text.tokenizer.Tokenizer`.
 
     Raises:
-        DataError: no such file, or not a sentencepiece model; or as of the class.
-        PspError: as of the class.
+        DataError: no such file, or not a sentencepiece model; or as for the class.
+        PspError: as for the class.
     """
 
     kind = "subword"

@@ -97,7 +97,7 @@ class Tokenizer(abc.ABC):
 
     #: Its name in the registry and in a config's `encoder`.
     kind: ClassVar[str]
-    #: Its name in config.json and in stores, if that is another one.
+    #: Its name in config.json and in stores, if different.
     written_as: ClassVar[str | None] = None
     #: Its file in a model's folder, and what makes that: the config's block and the rule of this name.
     file: ClassVar[str]
@@ -157,7 +157,7 @@ class Tokenizer(abc.ABC):
         """Copy this tokenizer so that it reads text as ``config`` says, otherwise unchanged.
 
         Raises:
-            DataError, PspError: as of the class.
+            DataError, PspError: as for the class.
         """
         if not any(key in config for key in READING):
             return self
@@ -227,12 +227,12 @@ class Tokenizer(abc.ABC):
     def spellings(self) -> list[str] | None:
         """The spelling of each piece, by id; None if spelling does not show which pieces are similar.
 
-        What begins a word begins with U+2581, as sentencepiece's pieces do.
+        A piece at the beginning of a word starts with U+2581, as in sentencepiece.
         """
         return self.pieces()
 
     def example(self) -> Example | None:
-        """Python that makes its ids without psp, for the page of an exported graph; None if nobody has written it."""
+        """Python code that makes its ids without psp, for the README of an exported graph; None if there is none."""
         return None
 
     def decode(self, encoded: Encoded) -> list[str]:
@@ -302,7 +302,7 @@ class Tokenizer(abc.ABC):
             raise DataError(problem) from error
 
     def encode_prepared(self, texts: list[str], threads: int = 1) -> Encoded:
-        """:meth:`encode` of texts that are lower-cased and segmented already, as those that models are trained on."""
+        """:meth:`encode` of texts that are already lower-cased and segmented, like those that models are trained on."""
         return self.kept(self._encode(texts, threads))
 
     def encode_whole(self, texts: list[str], threads: int = 1) -> Encoded:
@@ -372,7 +372,7 @@ def register(tokenizer: type[T]) -> type[T]:
     """
     for other in _kinds.values():
         if other.kind != tokenizer.kind and other.name_on_disk() == tokenizer.name_on_disk():
-            raise ValueError(f"{tokenizer.name_on_disk()!r} is the name of {other.kind} on disk already")
+            raise ValueError(f"{tokenizer.name_on_disk()!r} is already the name of {other.kind} on disk")
     named.add(_kinds, tokenizer.kind, tokenizer)
     return tokenizer
 
@@ -413,7 +413,7 @@ def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
     distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
     if len(distinct) > 1:
         raise DataError(
-            f"config.json: two segmenters, {sorted(distinct)}, but a text does not say which is its own; keep one"
+            f"config.json: two segmenters, {sorted(distinct)}, but nothing tells which one a text needs; keep one"
         )
     for value in distinct.values():
         from psp.text.segment import Segmenter  # models that segment nothing load without it

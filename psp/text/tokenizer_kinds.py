@@ -61,10 +61,10 @@ def as_tokenizer(
     Args:
         given: a tokenizer; or the path of a vocabulary file (:mod:`psp.text.vocabulary`) or a sentencepiece model; or
             several such paths, for a tokenizer of parts.
-        config: as of :class:`psp.text.tokenizer.Tokenizer`.
+        config: as for :class:`psp.text.tokenizer.Tokenizer`.
 
     Raises:
-        DataError, PspError: as of the classes.
+        DataError, PspError: as for the classes.
     """
     if isinstance(given, Tokenizer):
         return given.with_preprocessing(config or {})

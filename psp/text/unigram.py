@@ -39,7 +39,7 @@ class Unigram(NamedTuple):
 
     The pieces are a trie in a double array: node i's child for byte b is ``base[i] + b`` where ``parent`` of that is i;
     ``piece`` is the piece that ends at a node, or -1. ``rules`` is the double array of the normalisation's rules
-    (darts-clone's layout), and ``replacements`` the texts that they put in, each with a zero byte behind it.
+    (darts-clone's layout), and ``replacements`` the texts that they put in, each followed by a zero byte.
     """
 
     base: npt.NDArray[np.int32]
@@ -54,7 +54,7 @@ class Unigram(NamedTuple):
 class SegmentedWords(NamedTuple):
     """Segmented words: word w has ``ids[firsts[w]:firsts[w + 1]]``, without those that are dropped.
 
-    ``costs`` are the sums of their scores, without the sign (0 for a word of nothing), ``reaches`` the largest cost of
+    ``costs`` are the sums of their scores, without the sign (0 for an empty word), ``reaches`` the largest cost of
     the sentence up to and with the word at which its pieces are certain (-1: never).
     """
 
@@ -132,7 +132,7 @@ def segment(
 
 @compiled(parallel=False)
 def _marks(letters, places, kinds):  # type: ignore[no-untyped-def]
-    """1 where a piece holds a space, or a mark behind its beginning; 2 where no piece is the mark alone; else 0."""
+    """1 where a piece holds a space, or a mark after its beginning; 2 where no piece is the mark alone; else 0."""
     alone = False
     for i in range(len(kinds)):
         if kinds[i] != _NORMAL:
@@ -262,7 +262,7 @@ def _length(lead):  # type: ignore[no-untyped-def]
 def _normalise(rules, replacements, letters, start, stop, text):  # type: ignore[no-untyped-def]
     """Write a word's normalised form; return its length (0 if empty), and whether it holds a mark that was not a space.
 
-    ``text`` is longer by three bytes than the longest that can come of it.
+    ``text`` is longer by three bytes than the longest possible result.
     """
     text[0], text[1], text[2] = _E2, _96, _81
     size = 3
@@ -313,7 +313,7 @@ def _normalise(rules, replacements, letters, start, stop, text):  # type: ignore
 @compiled(parallel=False)
 def _segment(base, parent, piece, scores, unknown_score, rules, replacements, letters, bounds, dropped):  # type: ignore[no-untyped-def]
     words = len(bounds) - 1
-    # The longest text that may come of a byte: the longest replacement, with three bytes for each of its spaces.
+    # The longest text that a byte may become: the longest replacement, with three bytes for each of its spaces.
     most, run = 4, 0
     for d in range(len(replacements)):
         run = run + (3 if replacements[d] == _SPACE else 1) if replacements[d] else 0

@@ -54,15 +54,15 @@ class VocabularyTokenizer(Tokenizer):
 
     Args:
         entries: distinct tokens, and how often each occurs in the training text (at least once).
-        config: as of :class:`psp.text.tokenizer.Tokenizer`.
+        config: as for :class:`psp.text.tokenizer.Tokenizer`.
 
     Raises:
-        DataError: there are no entries, or one is not a token of this kind or is listed twice; or as of the class.
-        PspError: as of the class.
+        DataError: there are no entries, or one is not a token of this kind or is listed twice; or as for the class.
+        PspError: as for the class.
     """
 
     file = FILE
-    #: The keys of the config's block `vocabulary` that it has beside the number of entries, arguments of the class too.
+    #: The keys of the config's block `vocabulary` besides the number of entries; also arguments of the class.
     block_keys: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, entries: Sequence[tuple[str, int]], config: Mapping[str, Any] | None = None) -> None:
@@ -70,12 +70,12 @@ class VocabularyTokenizer(Tokenizer):
         self._ids = {token: number for number, (token, _) in enumerate(self._entries, start=1)}
         self._lookup: Lookup | None = None
         if not self._entries:
-            raise DataError(f"a vocabulary of no {self.kind}s; it needs at least one")
+            raise DataError(f"no {self.kind}s; a vocabulary needs at least one")
         if len(self._ids) < len(self._entries):
-            raise DataError(f"a vocabulary with {len(self._entries) - len(self._ids)} entries listed twice; {_AGAIN}")
+            raise DataError(f"lists {len(self._entries) - len(self._ids)} entries twice; {_AGAIN}")
         for token, count in self._entries:
             if count < 1 or not self.possible(token):
-                raise DataError(f"the entry {token!r}, with count {count}, is no {self.kind} of a text; {_AGAIN}")
+                raise DataError(f"the entry {token!r}, with count {count}, cannot be a {self.kind}; {_AGAIN}")
         super().__init__(config)
 
     @classmethod
@@ -84,7 +84,7 @@ class VocabularyTokenizer(Tokenizer):
         """Make a tokenizer; ``settings`` come from the file's first line.
 
         Raises:
-            DataError: there are no such settings; or as of the class.
+            DataError: there are no such settings; or as for the class.
         """
 
     @abc.abstractmethod
@@ -121,7 +121,7 @@ class VocabularyTokenizer(Tokenizer):
         """Read a vocabulary file of this kind.
 
         Raises:
-            DataError: the file cannot be read, or is damaged (the line is named); or as of the class.
+            DataError: the file cannot be read, or is damaged (the line is named); or as for the class.
         """
         (kind, *settings), entries = _read(path)
         if kind != cls.kind:
@@ -215,9 +215,9 @@ def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
         raise DataError(f"not UTF-8 (byte {error.start}); {_AGAIN}", path) from None
     magic, *fields = lines[0].split("\t")
     if magic != MAGIC or not fields:
-        raise DataError(f"not a vocabulary of psp: the first line is not {MAGIC!r} and a kind; {_AGAIN}", path, 1)
+        raise DataError(f"not a psp vocabulary: the first line is not {MAGIC!r} and a kind; {_AGAIN}", path, 1)
     if lines.pop():
-        raise DataError(f"the last line has no end, so the file is incomplete; {_AGAIN}", path)
+        raise DataError(f"the last line has no line break, so the file is incomplete; {_AGAIN}", path)
     entries = []
     for number, line in enumerate(lines[1:], start=2):
         token, tab, count = line.partition("\t")

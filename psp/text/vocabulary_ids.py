@@ -3,7 +3,7 @@
 Texts are split and looked up in one pass, in hash tables with open addressing: words over their UTF-8, trigrams over
 their code points. Needs numba.
 
-A word of up to 15 bytes is compared as two numbers, which hold its bytes and their number, and so are the word itself.
+A word of up to 15 bytes is compared as two numbers, which hold its bytes and its length, and so identify it.
 On one core (EPYC), 20.8 words per sentence, 33,000 in the vocabulary, splitting and looking up take 0.4 us per
 sentence; with a hash of the characters, and calls that count references (see below), they took 1.3 us.
 """
@@ -25,7 +25,7 @@ _MIXERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 #: Bytes of a word that two numbers hold, one of whose bytes is the length.
 _SHORT = 15
 #: Classes of characters: within a word; a word by itself; white space; within a word if between two letters. And of
-#: bytes: of a character of several; after a text (no UTF-8 holds it).
+#: bytes: part of a longer character; the end of a text (never in UTF-8).
 _LETTER, _MARK, _SPACE, _APOSTROPHE, _SEVERAL, _END = range(6)
 _TEXT_END = b"\xff"
 _BLANK = np.uint32(0x20)
@@ -40,7 +40,7 @@ class WordLookup(Lookup):
     Args:
         words: the vocabulary.
         marks: each punctuation mark or symbol is a word; otherwise only white space separates words.
-        apostrophes: with ``marks``, the characters that do not separate words where they stand inside of one.
+        apostrophes: with ``marks``, the characters that do not separate words inside one.
     """
 
     def __init__(self, words: Sequence[str], *, marks: bool, apostrophes: str) -> None:
@@ -56,7 +56,7 @@ class WordLookup(Lookup):
         self._places = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, letters), np.int64, len(words)), out=self._places[1:])
         self._letters = _buffer([b"".join(letters)])
-        # Of each word its key, in the order of the words: the frequent ones, which come first, stay in the cache.
+        # The key of each word, in the order of the words: the frequent ones, which come first, stay in the cache.
         self._keys = np.zeros((len(words) + 1, 2), np.uint64)
         self._short, self._long = (np.zeros(_slots(len(words)), np.int32) for _ in range(2))
         _place_words(self._letters, self._letters.view(np.uint64), self._places, self._keys, self._short, self._long)
@@ -112,7 +112,7 @@ def _slots(entries: int) -> int:
 
 @compiled(parallel=False)
 def _eight(numbers, place):  # type: ignore[no-untyped-def]
-    """The eight bytes from ``place`` on, of a buffer that is viewed as numbers; the first is the lowest.
+    """The eight bytes from ``place`` on, in a buffer viewed as numbers; the first is the lowest.
 
     (All systems for which there is numba put a number's lowest byte first.)
     """
@@ -131,7 +131,7 @@ def _key(numbers, start, size):  # type: ignore[no-untyped-def]
 
 @compiled(parallel=False)
 def _first(one, two, slots):  # type: ignore[no-untyped-def]
-    """The slot from which on a key is looked for."""
+    """The slot where the search for a key starts."""
     # The highest bits of the product: the others depend on the first letters alone.
     hash = ((one ^ (two * _MIXERS[0])) * _MIXERS[1]) >> np.uint64(32)
     return np.int64((hash * np.uint64(slots)) >> np.uint64(32))
@@ -187,7 +187,7 @@ def _character(buffer, place):  # type: ignore[no-untyped-def]
     return ((first & 7) << 18) | (second << 12) | (third << 6) | (np.int64(buffer[place + 3]) & 0x3F), 4
 
 
-# What runs for each word or trigram calls no function that has arrays and a loop: numba (0.68) would count references
+# What runs for each word or trigram calls no function with arrays and a loop: numba (0.68) would count references
 # to the arrays at each call, which took two thirds of the time.
 
 

@@ -9,7 +9,7 @@ space as a character. The ids are therefore always sentencepiece's.
 Measured on one core (Xeon), 120,000 English and French sentences of 12 words in batches of 8,192, 100,000 words:
 450,000 sentences/s the first time, 920,000 the second; sentencepiece 188,000.
 
-For other sentencepiece models, :func:`psp.text.unigram.unsupported_reason` says what is in the way. Needs numba.
+For other sentencepiece models, :func:`psp.text.unigram.unsupported_reason` says what prevents it. Needs numba.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from psp.text.encoded import Encoded
 from psp.text.sentencepiece import encode_all
 
 MOST_WORDS = 1 << 19  # about 50 MB with all lists; then the cache starts anew
-LONGEST = 64  # bytes of a word that is kept; text without spaces hardly comes twice
+LONGEST = 64  # bytes of a word that is kept; text without spaces rarely recurs
 #: Candidates to separate texts: the first that none of them holds joins them.
 SEPARATORS = ("\n", "\x00", "\x01", "\x02")
 _SPACE = np.uint8(0x20)
@@ -45,7 +45,7 @@ class WordCache:
         processor: a sentencepiece model without an :func:`psp.text.unigram.unsupported_reason`.
         lower_case: lower-case words before they are encoded. str.lower looks at a letter's neighbours (the final
             sigma), but not across a space.
-        excluded_ids: ids to leave out, beside the unknown one; a text without other ids has the unknown one.
+        excluded_ids: ids to leave out besides the unknown one; a text without other ids has the unknown one.
 
     Raises:
         ValueError: the model has an unsupported_reason.

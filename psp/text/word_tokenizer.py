@@ -51,11 +51,11 @@ class WordTokenizer(VocabularyTokenizer):
     """The words of a vocabulary file.
 
     Args:
-        entries, config: as of :class:`psp.text.vocabulary.VocabularyTokenizer`.
+        entries, config: as for :class:`psp.text.vocabulary.VocabularyTokenizer`.
         split: how a text is split into words: one of :data:`SPLITS`.
 
     Raises:
-        DataError, PspError: as of the class.
+        DataError, PspError: as for the class.
         ValueError: there is no such way to split.
     """
 

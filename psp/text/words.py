@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 def clean(text: str) -> str:
-    r"""Strip a sentence and replace tabs and line feeds by spaces, as the pipeline stores it.
+    r"""Strip a sentence and replace tabs and line feeds with spaces, as the pipeline stores it.
 
     Tabs separate the columns of pair files. Nothing is lost: sentencepiece's normalisation collapses white space.
     """

@@ -84,7 +84,7 @@ def test_mined_corpora_are_in_the_catalogue_but_off(api, tmp_path):
     block = suggest(config(api.address), "sw")
     assert yaml.safe_load(block)["corpora"]["CCMatrix"]["cap"] == CAP
     (line,) = [line for line in block.splitlines() if "- CCMatrix" in line]
-    assert line == "      # - CCMatrix # 5,756,664 pairs; mined from the web: many pairs are no translations"
+    assert line == "      # - CCMatrix # 5,756,664 pairs; mined from the web: many pairs are not translations"
     switched_on = block.replace("# - CCMatrix", "- CCMatrix")
     assert "CCMatrix" in [part.corpus for part in pasted(switched_on, tmp_path).model("sw").parts]
 

@@ -44,7 +44,7 @@ def nothing_told(monkeypatch):
          "a.json: no rule makes this file"),
         ("LockException", "Error: Directory cannot be locked.\nPlease make sure", "snakemake --unlock"),
         ("IncompleteFilesException", "IncompleteFilesException:\nThe files below", "--rerun-incomplete"),
-        ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so that the clock has "),
+        ("WorkflowError", SKEW, "results/a.zip: dated in the future (2026-11-24 22:24), so the clock has been "),
         ("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: a: is odd"), "a: is odd"),
         ("ValueError", "Traceback (most recent call last):\n  File x\nValueError: no such thing\n", "ValueError: no"),
         ("FileNotFoundError", "Traceback\n  x\nFileNotFoundError: [Errno 2] No such file or directory: 'a.yaml'",

@@ -38,10 +38,10 @@ def test_defaults_and_the_configs_block(monkeypatch):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("{", "PSP_LIMITS is no JSON object"),
-        ("[1]", "PSP_LIMITS is no JSON object"),
-        ("[" * 100_000, "PSP_LIMITS is no JSON object"),
-        ('{"lines": 3}', "PSP_LIMITS: lines is not a limit; there are line_bytes"),
+        ("{", "PSP_LIMITS is not a JSON object"),
+        ("[1]", "PSP_LIMITS is not a JSON object"),
+        ("[" * 100_000, "PSP_LIMITS is not a JSON object"),
+        ('{"lines": 3}', "PSP_LIMITS: lines is not a limit; the limits are line_bytes"),
         ('{"line_bytes": 3}', "PSP_LIMITS: line_bytes is 3, but must be"),
         ('{"ratio": "x"}', "PSP_LIMITS: ratio is 'x', but must be"),
     ],

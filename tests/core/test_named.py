@@ -23,7 +23,7 @@ class Second:
 def test_a_name_is_one_classs():
     classes: dict[str, type] = {}
     named.add(classes, "a", First)
-    with pytest.raises(ValueError, match=re.escape(f"'a' is the name of {__name__}.First already")):
+    with pytest.raises(ValueError, match=re.escape(f"'a' is already the name of {__name__}.First")):
         named.add(classes, "a", Second)
     assert classes == {"a": First}
 
@@ -50,6 +50,6 @@ def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
 
 def test_no_objective_takes_the_name_of_another():
     before = OBJECTIVES["margin"]
-    with pytest.raises(ValueError, match="'margin' is the name of"):
+    with pytest.raises(ValueError, match="'margin' is already the name of"):
         register(type("Other", (Objective,), {"name": "margin"}))
     assert OBJECTIVES["margin"] is before

@@ -74,7 +74,7 @@ def test_unlocking_is_advised_only_where_no_run_lasts(main, monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     run.OWNER.parent.mkdir()
     run.OWNER.write_text(of(main))
-    assert f"process {main.pid}, is at work in this folder; wait" in failures.locked()
+    assert f"process {main.pid}, is running in this folder; wait" in failures.locked()
     assert "--unlock" not in failures.locked()
     run.own(certainly=False)  # does not take it from a run that lasts
     assert run.OWNER.read_text() == of(main)
@@ -84,4 +84,4 @@ def test_unlocking_is_advised_only_where_no_run_lasts(main, monkeypatch, tmp_pat
     run.own(certainly=False)
     assert run.OWNER.read_text() == run.of_this_process()
     run.OWNER.write_text("elsewhere 12 34")
-    assert "process 12 on elsewhere, may be at work in this folder. If not, it was killed: run" in failures.locked()
+    assert "process 12 on elsewhere, may be running in this folder. If not, it was killed: run" in failures.locked()

@@ -20,7 +20,7 @@ def check(bench: Bench) -> Iterator[Result]:
         unlocked = project.run("--unlock")
         if first.process.poll() is not None:  # nothing forbids another then
             break
-        told = [run.unclear("is at work in this folder; wait for it") for run in (second, unlocked)]
+        told = [run.unclear("is running in this folder; wait for it") for run in (second, unlocked)]
         problems += filter(None, told)
         times += 1
         time.sleep(seconds / 10)

@@ -232,7 +232,7 @@ def test_a_name_stands_for_one_class() -> None:
     class Other(Words):
         pass
 
-    with pytest.raises(ValueError, match=r"'words' is the name of .*Words already"):
+    with pytest.raises(ValueError, match=r"'words' is already the name of .*Words"):
         register(Other)
     assert set(kinds()) == {"subword", "trigram", "word", "words"}
 

@@ -154,7 +154,7 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
     said = fails("score", source, others)
     assert "C has no scores (a third column); of the model's corpora, S.en-en and T.en-en can be ranked so" in said
     assert "of the model's corpora, T.en-en can" in fails("translation", scored, others)
-    assert "nor has another one" in fails("translation", scored, others[:2])
+    assert "nor has any other" in fails("translation", scored, others[:2])
 
 
 def test_bad_deciles_and_broken_files_leave_nothing(tmp_path):

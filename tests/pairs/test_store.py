@@ -61,7 +61,7 @@ def test_the_kind_of_each_pair_is_told_by_its_corpus_languages(tmp_path, model):
     write(tmp_path, model, rows)
     with Store(tmp_path / "store.h5") as store:
         assert not store.read(0, 20).paraphrase.any()
-    with pytest.raises(ValueError, match="which each corpus has"):
+    with pytest.raises(ValueError, match="name those of each corpus"):
         write(tmp_path, model, rows, languages=["de", "en", "fr"])
 
 

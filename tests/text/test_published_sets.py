@@ -65,7 +65,7 @@ def test_a_model_trained_on_tatoebas_own_domain_says_so():
         return same_domain(as_published(body) | {"data": data} | other)
 
     assert "trained on TatoebaAnki, " in said("TatoebaAnki.en-fr") and "were not removed" in said("Tatoeba.en-fr")
-    assert "(those of the test sets were removed)" in said("Tatoeba.en-fr", decontaminated={"enabled": True})
+    assert "(the test sets' sentences were removed)" in said("Tatoeba.en-fr", decontaminated={"enabled": True})
     assert said("tatoeba-challenge.en-fr") is said("Europarl.en-fr") is said("Tatoeba.en-fr", kept=0) is None
     assert said("Tatoeba.en-fr", tasks={}) is said("Tatoeba.en-fr", sets={"tatoeba/fra": "0" * 16}) is None
     assert same_domain({"tatoeba": {}}) is None

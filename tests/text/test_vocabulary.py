@@ -195,16 +195,16 @@ def test_the_way_of_splitting_is_part_of_the_vocabulary() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("psp vocabulary 1\tword\tletters\nthe\t2\ncat", "the last line has no end"),
+        ("psp vocabulary 1\tword\tletters\nthe\t2\ncat", "the last line has no line break"),
         ("psp vocabulary 1\tword\tletters\nthe\t2\ncat\n", "line 3: 'cat' is not an entry, a tab and its count"),
         ("psp vocabulary 1\tword\tletters\nthe\t02\n", "line 2: 'the\\\\t02' is not an entry"),
-        ("psp vocabulary 1\tword\tletters\nthe\t0\n", "the entry 'the', with count 0, is no word of a text"),
-        ("psp vocabulary 1\tword\tletters\nthe cat\t2\n", "the entry 'the cat', with count 2, is no word"),
-        ("psp vocabulary 1\tword\tletters\nthe\t2\nthe\t1\n", "1 entries listed twice"),
-        ("psp vocabulary 1\tword\tletters\n", "a vocabulary of no words"),
+        ("psp vocabulary 1\tword\tletters\nthe\t0\n", "the entry 'the', with count 0, cannot be a word"),
+        ("psp vocabulary 1\tword\tletters\nthe cat\t2\n", "the entry 'the cat', with count 2, cannot be a word"),
+        ("psp vocabulary 1\tword\tletters\nthe\t2\nthe\t1\n", "lists 1 entries twice"),
+        ("psp vocabulary 1\tword\tletters\n", "no words; a vocabulary needs"),
         ("psp vocabulary 1\tword\tsyllables\nthe\t2\n", "split by syllables, which this psp does not know"),
-        ("psp vocabulary 1\ttrigram\nthe\t2\nfour\t1\n", "the entry 'four', with count 1, is no trigram"),
-        ("psp vocabulary 1\ttrigram\na  \t2\n", "the entry 'a  ', with count 2, is no trigram"),
+        ("psp vocabulary 1\ttrigram\nthe\t2\nfour\t1\n", "the entry 'four', with count 1, cannot be a trigram"),
+        ("psp vocabulary 1\ttrigram\na  \t2\n", "the entry 'a  ', with count 2, cannot be a trigram"),
         ("psp vocabulary 1\ttrigram\ta\nthe\t2\n", "trigrams with a, which this psp does not know"),
     ],
 )
@@ -227,7 +227,7 @@ def test_a_file_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not UTF-8"):
         as_tokenizer(path)
     path.write_bytes(b"the\t2\n")
-    with pytest.raises(DataError, match="line 1: not a vocabulary of psp"):
+    with pytest.raises(DataError, match="line 1: not a psp vocabulary"):
         TrigramTokenizer.read(path)
 
 

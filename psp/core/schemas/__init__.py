@@ -210,7 +210,7 @@ def _descriptions(hint: Any) -> Iterator[str]:
 
 
 def _with_null(node: Any) -> Any:
-    """Say ``type: [integer, "null"]`` for a choice of that and null, which makes a better message."""
+    """Write ``type: [integer, "null"]`` for a choice of that and null, which makes a better message."""
     if isinstance(node, list):
         return [_with_null(below) for below in node]
     if not isinstance(node, dict):

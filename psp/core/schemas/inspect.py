@@ -17,10 +17,10 @@ FindingKind = Literal[
 
 
 class InspectSettings(TypedDict):
-    """How it was looked at."""
+    """How the corpora were inspected."""
 
     pairs: Annotated[Positive, "the largest number of pairs in a corpus's sample"]
-    encoder: Annotated[str | None, "what tells the similarity of pairs"]
+    encoder: Annotated[str | None, "what computes the similarity of pairs"]
     encoded: Annotated[Positive | None, "pairs of a corpus that it embeds"]
     seed: Annotated[Count, "the seed of the samples"]
 
@@ -31,15 +31,15 @@ class InspectPair(TypedDict):
     target: Annotated[str, "at most its first 300 characters"]
     before: NotRequired[Annotated[str, "the target of the pair before"]]
     after: NotRequired[Annotated[str, "the target of the pair after"]]
-    reason: NotRequired[Annotated[Text, "why a filter would take it"]]
+    reason: NotRequired[Annotated[Text, "why a filter would drop it"]]
 
 
 class InspectFinding(TypedDict):
     kind: Annotated[FindingKind, "what was found"]
     corpus: Annotated[str | None, "where; null for the whole model"]
     value: Annotated[Amount | None, "the figure; null where nothing is counted"]
-    limit: Annotated[Amount | None, "the threshold that it passed"]
-    text: Annotated[Text, "a sentence for people"]
+    limit: Annotated[Amount | None, "the threshold that it exceeded"]
+    text: Annotated[Text, "the finding as a sentence"]
     samples: Annotated[list[InspectPair], "pairs to look at"]
 
 
@@ -60,7 +60,7 @@ class InspectShare(TypedDict):
 
 
 class InspectLabels(TypedDict):
-    """What lid.176 takes the longer texts for."""
+    """The languages that lid.176 finds in the longer texts."""
 
     label: Annotated[str | None, "lid.176's label of the language; null if it has none"]
     texts: Annotated[Count, "texts of the sample with 20 letters or more"]
@@ -116,7 +116,7 @@ class InspectBlocks(TypedDict):
 
 
 class InspectWords(TypedDict):
-    """Null where there are too few pairs to learn which words go together."""
+    """Null where there are too few pairs to learn which words match."""
 
     pairs: Annotated[Count, "pairs compared"]
     own: Annotated[Share, "share whose own target fits better than one of another pair"]
@@ -137,13 +137,13 @@ class InspectSimilarity(TypedDict):
 
 
 class InspectPairs(TypedDict):
-    """How the two sides go together; null for text."""
+    """How well the two sides match; null for text."""
 
     copies: Annotated[Share, "share of the sample with equal sides"]
     numbers: InspectNumbers
     ratios: InspectRatios
     blocks: InspectBlocks
-    words: Annotated[InspectWords | None, "null where there are too few pairs to learn which words go together"]
+    words: Annotated[InspectWords | None, "null where there are too few pairs to learn which words match"]
     similarity: Annotated[InspectSimilarity | None, "null without an encoder"]
 
 
@@ -152,16 +152,16 @@ class InspectTest(TypedDict):
     sentences: Annotated[Count, "its distinct sentences"]
     found: Annotated[Count, "those that are a side of a pair"]
     pairs: Annotated[Count, "the pairs with one"]
-    removed: Annotated[bool, "whether the filter decontaminate takes them"]
+    removed: Annotated[bool, "whether the filter decontaminate drops them"]
 
 
 class InspectFilter(TypedDict):
     name: Annotated[Text, "the filter"]
     on: Annotated[bool, "whether the config switches it on; others run to show what they would do"]
-    taken: Annotated[Share | None, "share; null if it was not run"]
+    taken: Annotated[Share | None, "share that it would drop; null if it was not run"]
     why: Annotated[str | None, "why it was not run"]
     reasons: Annotated[list[InspectShare], "by reason"]
-    samples: Annotated[list[InspectPair], "some of what it would take"]
+    samples: Annotated[list[InspectPair], "some of what it would drop"]
 
 
 class InspectCorpus(TypedDict):
@@ -169,7 +169,7 @@ class InspectCorpus(TypedDict):
     kind: Annotated[Text, "its format, one of psp.corpora.kinds"]
     languages: Annotated[list[Text], TWO, "of source and target"]
     rows: Annotated[Count, "lines of the file"]
-    bad_rows: Annotated[Count, "those that are no pairs"]
+    bad_rows: Annotated[Count, "those that are not pairs"]
     empty: Annotated[Count, "pairs with an empty side"]
     sampled: Annotated[Count, "pairs of the sample"]
     kept: Annotated[Share, "share of the sample that the filters that are on would keep"]
@@ -177,19 +177,19 @@ class InspectCorpus(TypedDict):
         Share, "share of the pairs that an earlier one equals, ignoring case; an estimate in large corpora"
     ]
     sides: Annotated[list[InspectSide], Meta(min_length=1, max_length=2), "source and target; of text one"]
-    pairs: Annotated[InspectPairs | None, "how the two sides go together; null for text"]
+    pairs: Annotated[InspectPairs | None, "how well the two sides match; null for text"]
     tests: Annotated[list[InspectTest], "what each test and development set shares with the corpus"]
-    warn_share: Annotated[Share, "filters that take more are a finding"]
-    filters: Annotated[list[InspectFilter], "what each filter would take of the sample, by itself"]
-    samples: Annotated[list[InspectPair], "pairs at random"]
+    warn_share: Annotated[Share, "filters that drop more are a finding"]
+    filters: Annotated[list[InspectFilter], "what each filter alone would drop of the sample"]
+    samples: Annotated[list[InspectPair], "random pairs"]
 
 
 class InspectReport(TypedDict):
-    """What the corpora of a model hold, and what a person should look at before training."""
+    """What a model's corpora contain, and what to look at before training."""
 
     format: Format
     model: ModelName
     settings: InspectSettings
     warn_pairs: Annotated[Count, "fewer pairs to train on are a finding (mix.warn_pairs)"]
     corpora: Annotated[list[InspectCorpus], "the corpora that are read from files"]
-    findings: Annotated[list[InspectFinding], "what to look at, what may cost most first"]
+    findings: Annotated[list[InspectFinding], "what to look at, the costliest first"]

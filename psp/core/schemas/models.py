@@ -16,7 +16,7 @@ class TokenizerConfig(TypedDict):
     files: Annotated[dict[str, Sha256], "SHA-256 of each of its files in the same folder, by name"]
 
 
-#: A part is a config.json itself, with its share in the cosine, in proportion to the other weights.
+#: Each part is a config.json of its own, with its share of the cosine, relative to the other weights.
 WEIGHTED = {
     "items": {
         "$ref": "#/$defs/ModelConfig",

@@ -139,7 +139,7 @@ class PivotSettings(TypedDict):
 
 
 class PivotTranslations(TypedDict):
-    """Distinct translations whose cosine was looked at, since others share them; null without min_cosine."""
+    """Distinct translations whose cosine was computed, since others share them; null without min_cosine."""
 
     compared: Annotated[Count, "how many"]
     kept: Annotated[Count, "those whose cosine was large enough"]
@@ -171,7 +171,7 @@ class MinedReport(PivotCounts):
     settings: PivotSettings
     translations: Annotated[
         PivotTranslations | None,
-        "distinct translations whose cosine was looked at, since others share them; null without min_cosine",
+        "distinct translations whose cosine was computed, since others share them; null without min_cosine",
     ]
     sample: Annotated[list[PivotPair], "some of the pairs, chosen by a seed"]
 
@@ -201,7 +201,7 @@ class TranslationSettings(TypedDict, total=False):
 
 
 class BacktranslateTranslator(TypedDict):
-    """What translated."""
+    """The translator."""
 
     name: Annotated[Text, "its name in the config"]
     kind: Annotated[Literal["command", "ctranslate2"], "how it is run"]
@@ -210,7 +210,7 @@ class BacktranslateTranslator(TypedDict):
 
 
 class BacktranslateEncoder(TypedDict):
-    """What gave each pair its score."""
+    """The encoder that scored the pairs."""
 
     name: Annotated[Text, "as in the config"]
     files: Annotated[dict[str, Sha256], "SHA-256 of each of its files; none of an encoder in a package"]
@@ -228,7 +228,7 @@ class BacktranslateCounts(TypedDict):
     empty: Annotated[Count, "lines without a translation, which are left out"]
     copies: Annotated[Count, "translations that are the line itself"]
     overlong: Annotated[
-        Count, "translations that did not end by themselves, or of more than three times as many words and ten"
+        Count, "translations that were cut off, or have more than three times the source's words plus ten"
     ]
     cut: Annotated[Count, "lines longer than the translator takes, which are cut"]
     kept: Annotated[Count, "pairs written"]

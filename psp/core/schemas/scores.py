@@ -114,7 +114,7 @@ class ScoredTask(TypedDict, total=False):
 
 
 class ScoredTasks(TypedDict, total=False):
-    """The scores; keys but tasks are of format 1."""
+    """The scores; all keys but tasks belong to format 1."""
 
     tasks: Annotated[
         dict[str, ScoredTask],

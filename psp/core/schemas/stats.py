@@ -116,12 +116,12 @@ class StatsMissing(TypedDict, total=False):
 class StatsCorpus(TypedDict):
     label: Annotated[Text, "corpus and languages, such as Europarl.en-fr, or a file"]
     languages: Annotated[
-        Annotated[list[Text], TWO] | None, "of source and target; null if nobody said, then both are in one"
+        Annotated[list[Text], TWO] | None, "of source and target; null if not given: both sides are in one language"
     ]
     rows: Annotated[Count, "lines of the file"]
-    bad_rows: Annotated[Count, "those that are no pairs"]
+    bad_rows: Annotated[Count, "those that are not pairs"]
     empty: Annotated[Count, "pairs with a side without text"]
-    sampled: Annotated[Positive, "distinct pairs in the sample, on which all means are"]
+    sampled: Annotated[Positive, "distinct pairs in the sample, over which all means are taken"]
     sides: Annotated[
         list[StatsSide],
         Meta(min_length=1, max_length=2),
@@ -137,7 +137,7 @@ class StatsCorpus(TypedDict):
 
 
 class StatsReport(TypedDict):
-    """Statistics of corpora of pairs, and what people say of their pairs."""
+    """Statistics of corpora of pairs, and people's judgements of the pairs."""
 
     format: Format
     model: Annotated[Text | None, "the model's name; null for files by themselves"]

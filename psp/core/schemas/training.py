@@ -46,7 +46,7 @@ Point = Annotated[dict[str, Any], SOME, "the value for each key of the grid"]
 
 
 class TeacherReport(TypedDict):
-    """What a teacher has embedded of a model's sentences."""
+    """Which of a model's sentences a teacher has embedded."""
 
     format: Format
     encoder: Annotated[str | None, "the teacher, as in the config"]
@@ -87,7 +87,7 @@ class InitialisedFrom(TypedDict):
 
 
 class JudgedSetScore(TypedDict):
-    """What a set of scored pairs says of the weights that were kept."""
+    """The score of the kept weights on a set of scored pairs."""
 
     metric: Annotated[Text, "the main metric of its kind of task"]
     value: Annotated[Hundred | None, "the metric, times 100; null if undefined, counting as 0"]
@@ -97,7 +97,7 @@ class JudgedSetScore(TypedDict):
 
 
 class HeldoutRetrieval(TypedDict):
-    """How often a held-out sentence is taken for another, held out or of the training pairs."""
+    """How often a held-out sentence retrieves a wrong one, held out or from the training pairs."""
 
     error: Annotated[float, Meta(ge=0, le=100), "in %, mean of both directions"]
     standard_error: Annotated[Amount, "of the error over other pairs of the kind, by the bootstrap"]
@@ -107,7 +107,7 @@ class HeldoutRetrieval(TypedDict):
 
 
 class FinalValidation(TypedDict):
-    """The score of the weights that were kept; by it settings are compared."""
+    """The score of the kept weights, by which settings are compared."""
 
     score: Score
     standard_error: Annotated[Amount, "of the score over other items of the kind, by the bootstrap"]
@@ -160,7 +160,7 @@ add_keywords(
 
 
 class TrainLanguage(TypedDict):
-    """A language pair of a training that draws languages in proportions of its own."""
+    """A language pair, if languages are drawn in other proportions than their numbers of pairs."""
 
     pairs: Annotated[Count, "in the store"]
     drawn: Annotated[Count, "in an epoch"]
@@ -240,7 +240,7 @@ class TransformerTeacher(TypedDict):
     precision: Annotated[Text, "what it computed in"]
     dim: TeacherDim
     sentences: Annotated[Several, "distinct sentences that it has embedded"]
-    untaught: Annotated[Count, "pairs left out, of which it has no vector of either side"]
+    untaught: Annotated[Count, "pairs left out because it has a vector of neither side"]
     sha256: Annotated[Sha256, "SHA-256 of the file of its vectors"]
 
 

@@ -50,10 +50,10 @@ class TranslatorData(TypedDict):
     """The training pairs."""
 
     pairs: Annotated[Positive, "pairs"]
-    cut: Annotated[Count, "sentences, of both sides, that had more than max_tokens subwords and lost the rest"]
+    cut: Annotated[Count, "sentences of both sides that had more than max_tokens subwords and were truncated"]
     source_tokens: Annotated[Count, "subwords of all sources"]
     target_tokens: Annotated[Count, "subwords of all targets"]
-    unknown: Annotated[Count, "of both, characters that have no subword"]
+    unknown: Annotated[Count, "characters of both that have no subword"]
     batches: Annotated[Positive, "batches of a pass"]
     padding: Annotated[Share, "share of padding in all batches"]
 
@@ -87,7 +87,7 @@ class TranslatorScored(TypedDict):
 class TranslatorJudged(TranslatorScored):
     copies: Annotated[Count, "translations that are their source"]
     empty: Annotated[Count, "translations without text"]
-    overlong: Annotated[Count, "translations that did not end by themselves, but at twice the source's subwords and 10"]
+    overlong: Annotated[Count, "translations cut off at twice the source's subwords plus 10"]
 
 
 class TranslatorCorpus(TypedDict):

@@ -39,10 +39,10 @@ Dtype = Literal["float32", "float16", "int8"]
 RankedBy = Annotated[Literal["score", "translation", "overlap", "length"], "what ranks, as in the config's block rank"]
 Settings = Annotated[dict[str, Any], "settings, as in the config (docs/settings.md)"]
 
-#: Keywords of JSON Schema that a type cannot say, by the type's name.
+#: Keywords of JSON Schema that a type cannot express, by the type's name.
 KEYWORDS: dict[str, dict[str, Any]] = {}
 
 
 def add_keywords(kind: type, **keywords: Any) -> None:
-    """Have the schema of a type say more, such as which keys come together; ``if_`` and ``else_`` are for the words."""
+    """Add to the schema of a type, such as which keys belong together; ``if_`` and ``else_`` stand for the keywords."""
     KEYWORDS[kind.__name__] = {word.rstrip("_"): value for word, value in keywords.items()}

@@ -22,7 +22,7 @@ the rule ``filter`` and its script must pass it. :mod:`psp.pairs.filters.symbols
             least = self.settings["min"]
             return ["shouting" if len(text) > least and text.isupper() else None for text in batch.source]
 
-``boolean`` and ``integer`` are of :mod:`psp.core.settings`, :class:`Filter` and :class:`Batch` of
+``boolean`` and ``integer`` come from :mod:`psp.core.settings`, :class:`Filter` and :class:`Batch` of
 :mod:`psp.pairs.filters.base`. The declarations give the config's schema, its checks and its help. ``make settings``
 writes docs/settings.md from them.
 """

@@ -107,7 +107,7 @@ class Filter(ABC):
     """The filter's settings. Either the first is the flag ``enabled``; or the only one is a list, which is then written
     in place of the block and enables the filter if it is not empty."""
     compares: ClassVar[bool] = False
-    """Whether it compares the two sides of a pair, or reads what only pairs have; such a filter is not for text."""
+    """Whether it compares the two sides of a pair, or reads what only pairs have; not used for text."""
     of_text: ClassVar[Mapping[str, Any]] = {"sides": "source"}
     """Settings, of those that it declares, that a text corpus always has, where both sides are the same sentence."""
     classes: ClassVar[dict[str, type[Filter]]] = {}

@@ -83,7 +83,7 @@ class CustomFilter(Filter):
                 try:
                     verdict = keep(source, target)
                 except Exception as error:
-                    message = f"filters.custom: {spec} raised {type(error).__name__}: {error}; mend it or leave it out"
+                    message = f"filters.custom: {spec} raised {type(error).__name__}: {error}; fix it or leave it out"
                     raise RowError(" ".join(message.split()), row) from error
                 if verdict is not True and (reason := self._reason(spec, verdict, row)) is not None:
                     reasons[row] = reason
@@ -125,7 +125,7 @@ def load(spec: str) -> Function:
             target: Any = importlib.import_module(module_name)
         except Exception as error:  # the user's module may do anything on import
             raise ConfigError(
-                f"filters.custom: {spec}: importing {module_name} raised {type(error).__name__}: {error}; mend it"
+                f"filters.custom: {spec}: importing {module_name} raised {type(error).__name__}: {error}; fix it"
             ) from error
     for part in path.split("."):
         if not hasattr(target, part):
@@ -158,7 +158,7 @@ def fingerprint(specs: list[str]) -> list[str]:
                 code = ast.dump(ast.parse(code)).encode()
             except SyntaxError as error:
                 raise ConfigError(
-                    f"filters.custom: {spec}: {origin}, line {error.lineno}: {error.msg}; mend it"
+                    f"filters.custom: {spec}: {origin}, line {error.lineno}: {error.msg}; fix it"
                 ) from None
         hashes.append(hashlib.sha256(code).hexdigest()[:16])
     return hashes

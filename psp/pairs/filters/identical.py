@@ -60,7 +60,7 @@ class IdenticalFilter(Filter):
 def same(source: str, target: str) -> bool:
     """Whether two texts have the same normalised key."""
     one, other = source[:1], target[:1]
-    # Nine pairs of ten end here, so that keys (4 us a text) are seldom made: a letter or digit at the start is the
+    # Nine pairs of ten end here, so keys (4 us per text) are seldom made: a letter or digit at the start is the
     # start of the key, and case folding goes character by character.
     if one.isalnum() and other.isalnum() and one.casefold()[0] != other.casefold()[0]:
         return False
@@ -70,7 +70,7 @@ def same(source: str, target: str) -> bool:
 def shared_words(source: str, target: str) -> float:
     """The words that two texts share, over those of the text with more: 0 to 1.
 
-    Words are case-folded and punctuation is left out; a word that stands twice on both sides is shared twice.
+    Words are case-folded and punctuation is left out; a word that occurs twice on both sides is shared twice.
     """
     one, other = [Counter(words(text.casefold(), marks=False)) for text in (source, target)]
     return (one & other).total() / max(one.total(), other.total(), 1)

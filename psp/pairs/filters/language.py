@@ -30,8 +30,8 @@ class _Needed(NamedTuple):
     """The threshold of a gap between log scores (:class:`psp.text.language_scores.Suspect`), by the text's length.
 
     ``size`` is where the next row begins, in letters (:func:`_size`); ``asked``: lid.176 is asked, and its evidence
-    counts as without py3langid (of the other side's language, the least of these is enough); ``agreed``: that its own
-    language is improbable to lid.176 is enough.
+    counts as without py3langid (for the other side's language, the lowest threshold is enough); ``agreed``: it is
+    enough that lid.176 finds its own language improbable.
     """
 
     size: float
@@ -41,7 +41,7 @@ class _Needed(NamedTuple):
 
 #: About one or two words, three to five, and more. Chosen on one half of the sample's corpora (docs/language.md).
 _NEEDED = (_Needed(12, 6, 10), _Needed(24, 4, 6), _Needed(float("inf"), 2, 3))
-#: Letters that a character of these scripts is worth: a word of Chinese has two.
+#: Letters that a character of these scripts counts for: a Chinese word has two characters.
 _WORTH = {"CJK": 3, "HIRAGANA": 2, "KATAKANA": 2, "HANGUL": 2}
 
 
@@ -109,10 +109,10 @@ class LanguageFilter(Filter):
     ``method: evidence`` drops a side only on evidence against it. That of py3langid is a gap: by how much the log score
     of another language exceeds that of the side's own. With ``identifier: both``, most sides have none, and are kept
     without asking lid.176; a gap above ``gap`` is enough by itself; between, the side is dropped if lid.176 finds its
-    language improbable too, or speaks against it as it would alone. Where py3langid lacks the side's language, lid.176
+    language improbable too, or counts against it as it would alone. Where py3langid lacks the side's language, lid.176
     decides alone, as with ``identifier: lid176``; with ``identifier: py3langid``, ``gap`` does.
 
-    lid.176 speaks against a side thus: its own language has a probability below ``own``, and the other side's language
+    lid.176 counts against a side if its own language has a probability below ``own``, and the other side's language
     one above ``partner``, or any other language one above ``other``. A language without a label has no probability: its
     side is dropped only if the other side's language is above ``other``. Texts are passed to it through
     :func:`as_identified`.
@@ -126,7 +126,7 @@ class LanguageFilter(Filter):
     at least this probability. Text keeps its case. Most of the lines it drops are correct: benchmarks/language.py
     measures both methods.
 
-    Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read when it is first asked;
+    Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at its first use;
     not with ``identifier: py3langid``, whose model is in its wheel.
 
     Raises:

@@ -20,7 +20,7 @@ class NumbersFilter(Filter):
     name = "numbers"
     order = 16
     compares = True
-    help = "numbers that one side has and the other has not"
+    help = "numbers that only one side has"
     declared: ClassVar[Mapping[str, Setting]] = {
         "enabled": boolean(
             False,

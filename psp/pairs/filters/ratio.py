@@ -24,7 +24,7 @@ class RatioFilter(Filter):
     sentence has about a quarter as many as its English translation.
 
     The default was chosen by reading the sample's corpora of five language pairs: ``words: 4`` drops 0.08% of
-    English-Turkish pairs, nearly all of them verses beside the wrong number of verses, and under 0.05% of the others.
+    English-Turkish pairs, nearly all of them verses paired with too few or many, and under 0.05% of the others.
     """
 
     name = "ratio"

@@ -77,7 +77,7 @@ def filter_corpus(
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
         processes: workers; one means this process. The files are the same for any number and any ``batch``.
-        shard: filter only these rows, from the first, counted from 0, to before the second, None being the end. The
+        shard: filter only the rows from the first number (from 0) up to the second, exclusive; None is the end. The
             files are then for :func:`gather`; the sample has up to ``sample`` pairs of each reason.
 
     Raises:
@@ -136,7 +136,7 @@ def gather(
 
     Args:
         shards: ``out``, ``report`` and ``dropped`` of each, in order.
-        out, report, dropped, sample, seed: as of :func:`filter_corpus`.
+        out, report, dropped, sample, seed: as for :func:`filter_corpus`.
 
     Raises:
         DataError: a file cannot be read, or the disk is full. No file is changed then.
@@ -180,7 +180,7 @@ class _Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """Processing of a batch; depends only on the batch, so that any process can do it."""
+    """Processes a batch; depends only on the batch, so any process can do it."""
 
     corpus: str
     languages: tuple[str, str]
@@ -205,7 +205,7 @@ class _Job:
             for language, column in zip(self.languages, (batch.source, batch.target), strict=True)
         )
         batch = Batch(batch.source, batch.target, source, target, batch.score, batch.translation)
-        kept: list[list[int]] = []  # for each filter that dropped something, the rows kept of those it got
+        kept: list[list[int]] = []  # for each filter that dropped something, the rows that it kept
         for judge in self.filters:
             try:
                 reasons = judge(batch)
@@ -218,7 +218,7 @@ class _Job:
                 kept.append(_drop(batch, reasons, dropped))
                 batch = batch.select(kept[-1])
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
-        # repr is the shortest text that reads as the same number.
+        # repr is the shortest text that reads back as the same number.
         if batch.score is None:
             text = "".join(join_pairs(zip(*sides, strict=True)))
         elif batch.translation is None or not self.prepared:
@@ -299,7 +299,7 @@ class _Samples:
         self._by_reason[reason].add(row)
 
     def lines(self, *, shared: bool = True) -> Iterator[str]:
-        """``reason \t row \n`` of each; shared: of all reasons together no more than of one."""
+        """``reason \t row \n`` of each; shared: no more of all reasons together than of one."""
         sizes = {reason: len(sample) for reason, sample in self._by_reason.items()}
         for reason, share in sorted((_shares(sizes, self._size) if shared else sizes).items()):
             for row in self._by_reason[reason].first(share):

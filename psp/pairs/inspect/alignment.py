@@ -1,9 +1,9 @@
 """Decide from words alone whether the sides of a corpus are translations: no encoder, no dictionary, any languages.
 
 Words that translate one another occur in the same pairs. Their counts come from the samples of all corpora of two
-languages; then each pair is compared with its source beside another target of the same length. In correct pairs, the
-own target has more words that go with the source's: in the sample's corpora of five languages, in 95 to 100 of 100
-pairs. In wrong pairs, in 50.
+languages; then each pair is compared with its source and another target of the same length. In correct pairs, the own
+target has more words that match the source's: in 95 to 100% of pairs in the sample's corpora of five languages. In
+wrong pairs, in 50%.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from psp.text.words import words
 if TYPE_CHECKING:
     from scipy import sparse
 
-#: Fewer pairs of two languages, in all corpora together, say too little about which words go together.
+#: Fewer pairs of two languages, in all corpora together, say too little about which words match.
 LEAST_PAIRS = 1000
 #: Pairs of a corpus that are compared with exchanged ones.
 COMPARED = 1000
-#: Words of a side that are looked at, and characters of a word: the beginning says as much as the whole, and
+#: Words of a side that are compared, and characters of a word: the beginning says as much as the whole, and
 #: inflected forms count together.
 MOST_WORDS, PREFIX = 60, 5
 #: In text written without spaces, two characters in a row are a word.
@@ -128,7 +128,7 @@ class AlignedWords:
         self._in_source = np.bincount(one.words, minlength=len(self._source)).astype(np.float64)
         self._in_target = np.bincount(other.words, minlength=len(self._target)).astype(np.float64)
         both = (one.matrix(len(self._source)).T @ other.matrix(len(self._target))).tocoo()
-        # What was seen together once proves nothing, and is nine tenths of all.
+        # A single co-occurrence proves nothing; nine tenths occur once.
         often = both.data > 1
         keys = both.row[often].astype(np.int64) * len(self._target) + both.col[often]
         order = np.argsort(keys)
@@ -145,7 +145,7 @@ class AlignedWords:
         some = [pairs[index] for index in chosen]
         source = _Column.of([pair.source for pair in some], self._source, grow=False)
         own = _Column.of([pair.target for pair in some], self._target, grow=False)
-        # Each target goes to a pair whose target is about as long: the length must not tell.
+        # Each target goes to a pair whose target is about as long: the length must not give it away.
         order = np.argsort([len(pair.target) for pair in some], kind="stable")
         exchanged = np.empty(len(some), np.int64)
         exchanged[order] = np.roll(order, min(7, len(some) // 2))
@@ -161,7 +161,7 @@ class AlignedWords:
         return Fit(len(some), wins, before, after, scores, [chosen[index] for index in worst])
 
     def _score(self, source: _Column, target: _Column, *, own: bool) -> Array:
-        """For each pair, the mean over the target's words, rare ones more, of the best association with a source word.
+        """For each pair, the mean over the target's words (rare ones weigh more) of the best association with one.
 
         The association of two words is the cosine of their occurrences, less what chance gives.
         """

@@ -23,11 +23,11 @@ from psp.text.segment import Segmenter
 
 #: Shorter texts, in letters, are left out where languages are counted: lid.176 guesses at them.
 TELLING_LETTERS = 20
-#: Labels and scripts that are shown, and the least share of one.
+#: Labels and scripts that are shown, and the minimum share of one.
 MOST_SHOWN, LEAST_SHOWN = 5, 0.005
 #: Vowel marks for each letter in a text that is written with them; the Quran's verses have 0.5 to 1.2.
 VOWELLED = 0.25
-#: Filters that need more than a text, and say nothing where the config does not ask for them.
+#: Filters that need more than text; they report nothing unless the config asks for them.
 _NOT_OFF = frozenset({"custom", "score", "similarity"})
 #: Pairs shown of those that a filter would drop, and of those whose words fit worst.
 SHOWN = 5

@@ -21,8 +21,8 @@ class Limit(NamedTuple):
 
 
 #: The thresholds by finding. In brackets the values measured on 63 archives of en with ar, de, fr, pl, tr and zh (5,000
-#: pairs of each): the largest among the sound ones, and that of Quran en-tr, in which several verses stand beside each
-#: of their parts.
+#: pairs of each): the largest among the sound ones, and that of Quran en-tr, in which several verses are paired with
+#: each of their parts.
 LIMITS = {
     # Pairs with a length ratio beyond 3 times the median (0.004; 0.079).
     "ratio": Limit(0.02, 100),
@@ -42,7 +42,7 @@ LIMITS = {
     "duplicates": Limit(0.3, 100),
     "empty": Limit(0.02, 100),
     "bad_rows": Limit(0.001, 100),
-    # Sentences of a test set that are in training: any, for they are scored on.
+    # Sentences of a test set in training: any, since they are scored.
     "tests": Limit(0.0, 1),
     # Pairs with a cosine below that of the most similar twentieth of exchanged pairs.
     "similarity": Limit(0.3, 100),
@@ -52,7 +52,7 @@ MOST_SETS, MOST_SAMPLES = 3, 3  # in a finding
 
 
 def find(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The findings of a report, those that may cost most first.
+    """The findings of a report, the costliest first.
 
     Returns:
         For each ``kind`` (a key of :data:`LIMITS`, ``filter``, ``label`` or ``pairs``), ``corpus`` (None for the whole
@@ -105,13 +105,13 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
     yield from _languages(corpus)
     for judge in corpus["filters"]:
         if judge["name"] == "language" and _exchanged(corpus):
-            continue  # said above, with what to do
+            continue  # reported above, with what to do
         if judge["on"] and judge["taken"] is not None and judge["taken"] > corpus["warn_share"]:
             first = max(judge["reasons"], key=lambda reason: reason["share"])["name"]
             yield _finding(
                 "filter", label, judge["taken"], corpus["warn_share"],
-                f"the {judge['name']} filter would take {_percent(judge['taken'])} of the pairs, most as `{first}`; "
-                "look at what it takes before you let it",
+                f"the {judge['name']} filter would drop {_percent(judge['taken'])} of the pairs, most as `{first}`; "
+                "look at them before you let it",
                 judge["samples"],
             )  # fmt: skip
     yield from _tests(corpus)
@@ -125,9 +125,9 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
             rest = f", in the other corpora {_percent(max(others))} at most" if others else ""
             yield _finding(
                 "vowels", label, one["vowelled"], LIMITS["vowels"].most,
-                f"{_percent(one['vowelled'])} of the {name} texts are written with vowel marks{rest}: their words are "
-                "other words to a tokenizer than those of usual text, and encoders that score pairs misjudge them "
-                "(such pairs may be correct all the same)",
+                f"{_percent(one['vowelled'])} of the {name} texts are written with vowel marks{rest}: to a "
+                "tokenizer, their words differ from those of ordinary text, and encoders that score pairs misjudge "
+                "them (such pairs may be correct all the same)",
                 corpus["samples"],
             )  # fmt: skip
 
@@ -138,9 +138,8 @@ def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if words is not None and _passes("words", words["doubtful"], words["pairs"]):
         yield _finding(
             "words", label, words["doubtful"], LIMITS["words"].most,
-            f"in {_percent(words['doubtful'])} of the pairs, the words of the two sides fit no better than those of "
-            "pairs put together at random: they are hardly translations of one another; leave the corpus out, or align "
-            "it again",
+            f"in {_percent(words['doubtful'])} of the pairs, the words of the two sides match no better than those of "
+            "random pairs: they are probably not translations; leave the corpus out, or align it again",
             words["worst"],
         )  # fmt: skip
     place = "before" if words is not None and words["before"] > words["after"] else "after"
@@ -148,7 +147,7 @@ def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _finding(
             "beside", label, words[place], LIMITS["beside"].most,
             f"in {_percent(words[place])} of the pairs, the words of the source fit the target of the line {place} far "
-            "better than their own: one side seems to be shifted by a line, from some place on",
+            "better than their own: one side seems to be shifted by a line, from some point on",
             words["worst"],
         )  # fmt: skip
     ratio = pairs["ratios"]
@@ -179,7 +178,7 @@ def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield _finding(
             "numbers", label, 1 - numbers["same"], LIMITS["numbers"].most,
             f"of the pairs with numbers on both sides, {_percent(1 - numbers['same'])} have different ones; in "
-            "translations most are the same",
+            "translations, most are the same",
         )  # fmt: skip
     if _passes("copies", pairs["copies"], corpus["sampled"]):
         yield _finding(
@@ -190,9 +189,8 @@ def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if similar is not None and _passes("similarity", similar["alike"], similar["pairs"]):
         yield _finding(
             "similarity", label, similar["alike"], LIMITS["similarity"].most,
-            f"{similar['encoder']} finds {_percent(similar['alike'])} of the pairs no more similar than pairs put "
-            f"together at random (median cosine {similar['own'][2]:.2f}): they are no translations, or it cannot read "
-            "this text",
+            f"{similar['encoder']} finds {_percent(similar['alike'])} of the pairs no more similar than random "
+            f"ones (median cosine {similar['own'][2]:.2f}): they are not translations, or it cannot read this text",
         )  # fmt: skip
 
 
@@ -215,7 +213,7 @@ def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         source, target = (one["language"] for one in corpus["sides"])
         yield _finding(
             "language", corpus["label"], min(shares), 0.5,
-            f"source and target look exchanged: lid.176 takes {_percent(shares[0])} of the source texts for "
+            f"source and target look swapped: lid.176 takes {_percent(shares[0])} of the source texts for "
             f"{_named(target)}, and {_percent(shares[1])} of the target texts for {_named(source)}; write "
             f"`languages: [{target}, {source}]` in the corpus's entry",
             corpus["samples"],
@@ -250,12 +248,12 @@ def _labels(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             f"neither lid.176 nor py3langid knows {_named(language)}: the language filter can only drop lines that are "
             f"clearly in the other side's language"
             + (f". lid.176 takes them for {_found(longest)}" if longest["found"] else "")
-            + "; with `language: {method: top}` it would throw all of them away",
+            + "; with `language: {method: top}` it would drop all of them",
         )  # fmt: skip
 
 
 def _tests(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Test sets that stay in training, since no filter takes their sentences."""
+    """Test sets that stay in training, since no filter drops their sentences."""
     left = [
         one for one in corpus["tests"]
         if not one["removed"] and one["found"] > LIMITS["tests"].most * one["sentences"]
@@ -266,8 +264,8 @@ def _tests(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         more = f" and some of {len(left) - MOST_SETS} more sets" if len(left) > MOST_SETS else ""
         yield _finding(
             "tests", corpus["label"], left[0]["found"] / left[0]["sentences"], LIMITS["tests"].most,
-            f"sentences of test sets are among the pairs, and no filter takes them: {named}{more}; scores on them "
-            "will be too good. Write `filters: {decontaminate: {enabled: true}}`, with the set among its `sets`",
+            f"sentences of test sets are among the pairs, and no filter drops them: {named}{more}; scores on them "
+            "will be too high. Write `filters: {decontaminate: {enabled: true}}`, with the set among its `sets`",
         )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ LONGEST = 10_000
 #: Upper limits of the histogram of lengths, in characters.
 LENGTHS = (0, 10, 20, 40, 80, 160, 320, 640)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-#: Shorter texts say little by their lengths, in characters.
+#: The lengths of shorter texts say little, in characters.
 TELLING = 20
 _BIN, _BINS = 0.02, 1000  # of the histogram of logarithms of length ratios, from -10 to 10
 _MIDDLES = (np.arange(_BINS) - _BINS / 2 + 0.5) * _BIN
@@ -84,7 +84,7 @@ class RowSample:
             self._limit = self._held[-1][0]
 
     def pairs(self) -> list[Sampled]:
-        """The sample, in an order that is random, too."""
+        """The sample, in random order."""
         self._cut()
         return [pair for _, pair in self._held]
 
@@ -124,7 +124,7 @@ class LengthBlocks:
     sorted by length.
 
     Attributes:
-        blocks: those that say something.
+        blocks: those that are informative.
         off: those of them in which a move fits better.
         moves: for each move, in how many blocks it fits best.
         run: the longest run of such blocks: (first line, lines), lines counted from 1.
@@ -187,7 +187,7 @@ class TestSentences:
         tests: the name of the set, and the two sentences of each of its pairs (empty for none).
     """
 
-    __test__ = False  # it is none of pytest's
+    __test__ = False  # not a test class of pytest
 
     def __init__(self, tests: Sequence[tuple[str, str, str]]) -> None:
         self._sets: dict[str, set[str]] = {}
@@ -240,7 +240,7 @@ class ReadCounts:
     """Statistics that need all pairs of a corpus.
 
     Attributes:
-        rows, bad_rows, empty: rows; those that are no pairs; pairs with an empty side.
+        rows, bad_rows, empty: rows; those that are not pairs; pairs with an empty side.
         repeated: for each side, pairs in which it is that of the pair before, while the other side is another.
         sizes: for each side, the number of texts by length in characters.
         ratios: a histogram of the logarithms of target's over source's lengths.

@@ -26,7 +26,7 @@ BEYOND = 3
 
 @dataclass(frozen=True)
 class InspectedCorpus:
-    """One corpus to look at; the attributes are those of :class:`psp.config.corpus_entries.CorpusSpec`."""
+    """One corpus to inspect; the attributes are those of :class:`psp.config.corpus_entries.CorpusSpec`."""
 
     label: str
     opus: str
@@ -51,7 +51,7 @@ def inspect(
     encoder: str | None = None,
     encoded: int = 0,
 ) -> InspectReport:
-    """Look at a model's corpora.
+    """Inspect a model's corpora.
 
     Args:
         model: its name.
@@ -64,7 +64,7 @@ def inspect(
         segmenters: by language.
         seed: of the sample.
         warn_pairs: fewer pairs to train on are too few.
-        encoder: tells how similar the sides of pairs are; None for none.
+        encoder: computes how similar the sides of pairs are; None for none.
         encoded: pairs of each corpus that it embeds.
 
     Returns:
@@ -83,7 +83,7 @@ def inspect(
             corpus.kind, corpus.file, corpus.opus, corpus.names, max_bad_rows=corpus.filters["max_bad_rows"]
         )
         counts, sample = read(rows, size=pairs, seed=seed, what=corpus.label, tests=counter)
-        # An empty side is counted, and no text.
+        # An empty side is counted, but is not a text.
         sample = [pair for pair in sample if pair.source and pair.target]
         looked_at.append(_LookedAt(corpus, counts, sample, counter.result()))
     described = []

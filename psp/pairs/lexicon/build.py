@@ -33,11 +33,11 @@ from psp.pairs.vocabulary import MOST_IN_MEMORY
 
 log = logging.getLogger(__name__)
 
-#: Decimal places of a PMI; entries are sorted by the rounded value, so that the last bits decide nothing.
+#: Decimal places of a PMI; entries are sorted by the rounded value, so the last bits do not matter.
 DIGITS = 4
 #: Entries that are sorted and written at a time.
 MOST_SORTED = 1 << 21
-#: What a PMI can be, in steps of 10 ** -DIGITS: counts are below 2 ** 63, so its size is below 50.
+#: The range of a PMI, in steps of 10 ** -DIGITS: counts are below 2 ** 63, so its absolute value is below 50.
 _RANGE = 50 * 10**DIGITS
 
 _ENTRY = np.dtype([("value", "<i4"), ("cross", "<i4"), ("count", "<u4"), ("u", "<u4"), ("v", "<u4")])
@@ -48,10 +48,10 @@ class PairCounts:
     """The counts of the requested pairs of words.
 
     Attributes:
-        joint: their counts, in the order of the question; all 0 for unknown words.
+        joint: their counts, in the order requested; all 0 for unknown words.
         known: bool (n,): both words are in the vocabulary.
         frequency: of each side, int64 (words,): the sentences that hold a word.
-        pairs: of sentences.
+        pairs: the number of pairs of sentences.
     """
 
     joint: JointCounts
@@ -99,7 +99,7 @@ def make_lexicon(
 
     Returns:
         ``corpora`` (:class:`psp.pairs.lexicon.sentences.Sentences`), ``pairs``, ``words`` (the vocabulary's, of each
-        side), ``entries``; and what was asked for.
+        side), ``entries``; and the counts requested.
 
     Raises:
         ConfigError: no word, or no pair of words, is seen ``min_count`` times.
@@ -132,7 +132,7 @@ def make_lexicon(
         *_, answer = _passed_on(counter, entries)
         if not entries.total:
             raise ConfigError(
-                f"lexicon.min_count is {settings['min_count']}, but no two words are seen together so often in the "
+                f"lexicon.min_count is {settings['min_count']}, but no two words occur together that often in the "
                 f"{sentences.pairs:,} pairs within the limits; write a lower one"
             )
         entries.write(out)

@@ -2,14 +2,14 @@
 
 With n pairs of paraphrases there are 2n ordered pairs of a sentence and its paraphrase. c(u, v) counts those with u in
 the sentence and v in the paraphrase, so c is symmetric; f(u) counts the sentences that hold u, of both sides, 2n in
-all. Chance would give e = f(u) f(v) / 2n. Bitext has one order, and c, f and e are over its n pairs.
+all. By chance, e = f(u) f(v) / 2n are expected. Bitext has one order, and c, f and e are over its n pairs.
 
-Within sentences, references and translations are counted apart: w(u, v) sentences hold both words, chance would give
-f(u) f(v) / n. The two figures are averaged.
+Within sentences, references and translations are counted apart: w(u, v) sentences hold both words, where chance
+would give f(u) f(v) / n. The two figures are averaged.
 
-A PMI is log((c + a) / (e + a)). The paper has no a; with it two words have a PMI even if they are never seen together,
-and one of words seen once is not infinite. The adjusted PMI is that across minus that within: words of one topic share
-sentences as often as pairs, paraphrases hardly ever share a sentence.
+A PMI is log((c + a) / (e + a)). The paper has no a; with it, two words have a PMI even if they never occur
+together, and it stays finite. The adjusted PMI is that across minus that within: words of one topic share sentences as
+often as pairs, while paraphrases hardly ever share a sentence.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def across(joint: JointCounts, frequency: list[Counts], pairs: int, smoothing: f
 def within(joint: JointCounts, frequency: list[Counts], pairs: int, smoothing: float) -> Floats:
     """PMI within sentences, of paraphrases, float64 (n,).
 
-    Without smoothing, 0 for words that share no sentence: what is not seen corrects nothing.
+    Without smoothing, 0 for words that share no sentence: without counts there is no correction.
     """
     assert joint.within is not None
     sides = []

@@ -51,7 +51,7 @@ class LexiconLimits(NamedTuple):
 
 
 class LexiconWords(NamedTuple):
-    """The words of one vocabulary, the most frequent first, and what finds them; id 0 is the first."""
+    """The words of one vocabulary, the most frequent first, and their lookup; id 0 is the first."""
 
     words: list[str]
     tokenizer: WordTokenizer
@@ -252,7 +252,7 @@ class Sentences:
         return [made, made if second is first else make(second)]
 
     def encoded(self) -> None:
-        """Forget the tokenizers: all corpora are added."""
+        """Drop the tokenizers: all corpora have been added."""
         self._tokenizers = []
 
 

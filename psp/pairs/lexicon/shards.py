@@ -5,10 +5,10 @@ The rows, the first words of pairs, are divided into ranges of numbers. For each
 First, each pair of words adds one to a counter that its hash chooses, one byte that stops at 255. Several pairs may
 share a counter, so it is never lower than the count of one of them: a pair whose counter stays below ``least`` is seen
 less often than that. Then the other pairs are counted, in a hash table with their words. Most pairs of words are seen
-once or twice, so the table holds few. A range has as many rows as the counters bear (:data:`LOAD`).
+once or twice, so the table holds few. A range has as many rows as the counters can take (:data:`LOAD`).
 
 Should the table still get half full, the upper rows that hold half of its entries are dropped and counted in a later
-range. So the sizes decide nothing but the time. Of paraphrases, a pair belongs to the row of the rarer word (words are
+range. So the sizes affect only the time. Of paraphrases, a pair belongs to the row of the rarer word (words are
 numbered from the most frequent on), so that no row is much longer than others. Sentences that hold both words are
 counted afterwards, for the pairs that are seen often enough alone. Needs numba.
 """
@@ -209,7 +209,7 @@ def _across(keys: Keys, sentences: Sentences, symmetric: bool, block_pairs: int)
     return asked.of_all()[0]
 
 
-# What runs for each pair of words is written out where it is needed: numba (0.68) counts references to the arrays of a
+# Code that runs for each pair of words is inlined by hand: numba (0.68) counts references to the arrays of a
 # call with a loop. A side's ids ascend, and in the second order, a word that both sides hold is not counted again.
 
 

@@ -2,7 +2,7 @@ r"""Forms on which people judge pairs, and statistics of their labels.
 
 A form (the sheet of `psp stats --sheet`) is a file of tab-separated columns ``id reference translation paraphrase
 fluency``, UTF-8, with quotes where a cell needs them (RFC 4180), which spreadsheet programs read. It shows neither the
-score nor its range, since annotators should not see what they check. Rows are in the order of their ids, which are
+score nor its range, which annotators should not see, since they check it. Rows are in the order of their ids, which are
 hashes, so ranges are mixed.
 """
 
@@ -48,7 +48,7 @@ def write_form(path: Path | str, pairs: Iterable[Pair]) -> int:
 
 
 def _cell(text: str) -> str:
-    """A text as a cell of one line that no program takes for a formula: both would be lost on saving.
+    """A text as a cell of one line that no program takes for a formula: saving would lose both.
 
     The comparison in :func:`check_rows` is of letters and digits only.
     """
@@ -115,7 +115,7 @@ def read_form(path: Path | str) -> AnnotationForm:
                 raise DataError(f"a row without an id; {_AS_WRITTEN}", path, here)
             if number in rows:
                 raise DataError(
-                    f"the id {number} is in line {rows[number].line} too; leave one of the two out", path, here
+                    f"the id {number} is also in line {rows[number].line}; leave one of the two out", path, here
                 )
             one, other = (_label(row.get(judged, ""), judged, path, here) for judged in JUDGED)
             rows[number] = Row(here, (row.get("reference", ""), row.get("translation", "")), (one, other))
@@ -159,7 +159,7 @@ def check_rows(form: AnnotationForm, pairs: Mapping[str, Pair]) -> None:
     for number, row in form.rows.items():
         if (pair := pairs.get(number)) is None:
             raise DataError(
-                f"the id {number} is that of no pair of these corpora; name the corpus and the filters that the sheet "
+                f"no pair of these corpora has the id {number}; name the corpus and the filters that the sheet "
                 "was drawn from",
                 form.path,
                 row.line,
@@ -178,7 +178,7 @@ def kappa(first: Sequence[int], second: Sequence[int]) -> float | None:
     """Cohen's kappa of two annotators' labels of the same pairs: (agreement - chance) / (1 - chance).
 
     Returns:
-        None without pairs, and where both give all pairs the same label: then chance alone agrees wholly.
+        None without pairs, and where both give all pairs the same label: then chance agreement is 1.
     """
     if not first:
         return None

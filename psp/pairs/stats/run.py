@@ -39,9 +39,9 @@ class DescribedCorpus:
 
     Attributes:
         label: its name.
-        languages: of its sides, equal for paraphrases; None if nobody says, then it holds paraphrases.
+        languages: of its sides, equal for paraphrases; None if not given: it then holds paraphrases.
         file: a pair file.
-        own: it is a user's own, as :func:`psp.pairs.stats.sample.pairs_of` says.
+        own: it is a user's own, as in :func:`psp.pairs.stats.sample.pairs_of`.
         text: it holds sentences, each paired with itself.
         parses: a file with a tree for the reference of each line.
     """
@@ -90,7 +90,7 @@ def describe(
 
     Args:
         corpora: at least one.
-        model: whose they are; None for files by themselves.
+        model: the model that they belong to; None for files by themselves.
         pairs: distinct pairs of each corpus in the sample.
         ranges: the ends of the ranges of scores, ascending.
         samples: pairs of each range in the report.
@@ -155,7 +155,7 @@ class _Measured:
     """A corpus after reading, without the texts and words of its sample: 100 MB for each 100,000 pairs.
 
     Attributes:
-        sides: of each what :func:`psp.pairs.stats.measures.side` says, and its sentences.
+        sides: for each, the result of :func:`psp.pairs.stats.measures.side`, and its sentences.
         shared: the overlap of each pair; None where that makes no sense.
         scores: of each pair.
         tops: the tops of trees, counted.

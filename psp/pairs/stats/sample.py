@@ -92,7 +92,7 @@ class Reading:
     """The result of reading a corpus once.
 
     Attributes:
-        rows, bad_rows, empty: lines; those that are no pairs; pairs with a side without text.
+        rows, bad_rows, empty: lines; those that are not pairs; pairs with a side without text.
         scored: whether the pairs have scores.
         sample: distinct pairs.
         counts: pairs by range of scores, copies included; before them those below the first, after them those above
@@ -165,7 +165,7 @@ def read(
         sought: ids of pairs to look for.
 
     Raises:
-        DataError: a file cannot be read; the corpus has no pairs; trees are not as many as lines, or are none.
+        DataError: a file cannot be read; the corpus has no pairs; trees are invalid, or not as many as lines.
     """
     reading = Reading(scored=False, sample=[], drawn=[], counts=[])
     sample, key = SampleDraw(size), str(seed).encode()

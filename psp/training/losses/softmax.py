@@ -31,7 +31,7 @@ def softmaxes(
 
     Args:
         cosines: float32 (n, n), of sources (rows) and targets; overwritten by the slope.
-        masked: bool (n, n), as of :func:`psp.training.losses.infonce.infonce_objective`.
+        masked: bool (n, n), as for :func:`psp.training.losses.infonce.infonce_objective`.
         margin, scale: as there; ``scale * (2 + margin)`` must be at most :data:`LARGEST`.
 
     Returns:

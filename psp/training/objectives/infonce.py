@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class InfoNCE(Objective):
     """The negatives are the other pairs of the mini-batch and, if any, mined ones.
 
-    ``margin`` and ``scale`` are as of :func:`psp.training.losses.infonce.infonce_objective`; with ``mask_equal`` pairs
+    ``margin`` and ``scale`` are as for :func:`psp.training.losses.infonce.infonce_objective`; with ``mask_equal`` pairs
     that share a text are never each other's negatives.
     """
 

@@ -81,7 +81,7 @@ def build(folder: Path, settings: TransformerSettings, device: str, base: str) -
     """Make the model that is trained: the base, float32, with its pooling; seed torch before.
 
     Args:
-        folder: as of :func:`find_base`.
+        folder: as for :func:`find_base`.
         settings: pooling, dim, max_length.
         device: cpu or cuda.
         base: the base as requested, for errors.

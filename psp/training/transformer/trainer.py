@@ -219,7 +219,7 @@ def run(
     """Train a model in place, going on from the last whole checkpoint.
 
     Args:
-        model: as of :func:`psp.training.transformer.base.build`.
+        model: as for :func:`psp.training.transformer.base.build`.
         dataset: pairs; with a column of a teacher's vectors these are learnt instead of the ranking of pairs.
         settings: how.
         checkpoints: ready for this run.

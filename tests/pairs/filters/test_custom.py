@@ -145,7 +145,7 @@ def test_the_error_names_the_pairs_line_in_the_corpus(module, tmp_path, processe
     with pytest.raises(DataError) as caught:
         filter_corpus(rows, *out, corpus="News", languages=("en", "fr"), filters=filters, batch=9, processes=processes)
     assert str(caught.value) == (
-        "News, line 31: filters.custom: own_filters:keep raised AssertionError: cannot judge; mend it or leave it out"
+        "News, line 31: filters.custom: own_filters:keep raised AssertionError: cannot judge; fix it or leave it out"
     )
     assert not any(path.exists() for path in out)
 

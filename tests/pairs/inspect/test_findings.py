@@ -151,5 +151,5 @@ def test_exchanged_columns_are_called_so():
     }
     sides = [side("en", labels=labels("en", "ar")), side("ar", vowelled=0.0, labels=labels("ar", "en"))]
     (found,) = find(changed(("sides", sides), ("filters", [judge])))
-    assert found["kind"] == "language" and found["text"].startswith("source and target look exchanged: ")
+    assert found["kind"] == "language" and found["text"].startswith("source and target look swapped: ")
     assert "`languages: [ar, en]`" in found["text"]

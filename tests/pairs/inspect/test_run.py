@@ -96,7 +96,7 @@ def test_a_filter_that_throws_a_language_away_is_named_with_what_it_takes(tmp_pa
     exchanged = [(source, french) for source, _ in made(300)]
     report = look(tmp_path, classifier, languages=("fr", "en"), filters=filters, Own=exchanged)
     assert kinds(report, "Own")[0] == "language" and "filter" not in kinds(report, "Own")
-    assert "source and target look exchanged" in report["findings"][0]["text"]
+    assert "source and target look swapped" in report["findings"][0]["text"]
 
 
 def test_copies_duplicates_empty_sides_and_few_pairs_are_told(tmp_path, classifier):

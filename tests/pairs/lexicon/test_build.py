@@ -151,7 +151,7 @@ def test_what_cannot_be_is_said_in_a_line(tmp_path):
     assert "no word beyond the 30 most frequent occurs so often" in said
     apart = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
     said = refused(ConfigError, tmp_path, apart, min_count=2)
-    assert "min_count is 2, but no two words are seen together so often in the 4 pairs within the limits" in said
+    assert "min_count is 2, but no two words occur together that often in the 4 pairs within the limits" in said
     assert "has no scores" in refused(DataError, tmp_path, ROWS, min_score=0.35)
     said = refused(DataError, tmp_path, scored, min_score=0.5, within_length=1, min_count=1)
     assert (

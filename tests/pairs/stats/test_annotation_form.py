@@ -104,7 +104,7 @@ def write(path, *rows, header="id\treference\ttranslation\tparaphrase\tfluency")
             ["p1\ta\tb\t1\t3", "", '"p2"\t"of\ntwo lines"\td\t1\t1', "p3\ta\tb\t9\t"],
             r"s.tsv, line 6: paraphrase is '9'",
         ),
-        (["p1\ta\tb\t1\t3", "p1\ta\tb\t1\t3"], r"s.tsv, line 3: the id p1 is in line 2 too"),
+        (["p1\ta\tb\t1\t3", "p1\ta\tb\t1\t3"], r"s.tsv, line 3: the id p1 is also in line 2"),
         (["\ta\tb\t1\t3"], r"s.tsv, line 2: a row without an id"),
         (["p1\ta\tb\t\t", ""], r"s.tsv: no row has a label"),
         ([], r"s.tsv: no row has a label"),
@@ -138,7 +138,7 @@ def test_rows_of_another_corpus_and_columns_sorted_apart(tmp_path):
     right = f"{one}\t{PAIRS[0].source.replace(chr(34), '')}\t{PAIRS[0].target}\t1\t1"
     check_rows(read_form(write(tmp_path / "s.tsv", right)), corpus)
     check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t\t\t1\t1")), corpus)  # lost, but the id is enough
-    with pytest.raises(DataError, match=r"s.tsv, line 3: the id p0 is that of no pair of these corpora"):
+    with pytest.raises(DataError, match=r"s.tsv, line 3: no pair of these corpora has the id p0"):
         check_rows(read_form(write(tmp_path / "s.tsv", right, "p0\ta\tb\t1\t1")), corpus)
     with pytest.raises(DataError, match=r"s.tsv, line 2: the reference is '- a dash', but that of the id"):
         check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t- a dash\thello\t1\t1")), corpus)
