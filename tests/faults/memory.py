@@ -122,7 +122,7 @@ def confine(pid: int, place: Path, most: int, cgroup: Path) -> None:
 
 
 def moments(run: Run) -> Iterator[list[int]]:
-    """The job's processes, once a millisecond until the run ends: looking for new ones alone takes ten times as long."""
+    """The job's processes, once a millisecond until the run ends; to look for new ones takes ten times as long."""
     while run.process.poll() is None:
         pids = own(run)
         for _ in range(20):
