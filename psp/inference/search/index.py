@@ -28,7 +28,6 @@ from psp.models.combined import CombinedModel, parts_of
 from psp.models.text_model import TextModel
 from psp.models.transformer import TransformerModel
 from psp.text.lines import LineFile
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES, GRAPH = "index.json", "vectors.bin", "lines.npy", "graph.faiss"
@@ -97,7 +96,7 @@ def identity(model: TextModel) -> str:
         return hashlib.sha256(json.dumps(["parts", parts, *unscaled]).encode()).hexdigest()
     digest = hashlib.sha256()
     reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
-    if not isinstance(model.tokenizer, SentencepieceTokenizer):  # of it, its file's checksum is above
+    if model.tokenizer.first_format_key is None:  # of the others, their file's checksum is above
         reads["tokenizer"] = [model.tokenizer.name_on_disk(), model.tokenizer.sha256()]
     if model.contextual is not None:
         reads["sequence"] = [model.contextual.keys(), model.contextual.sha256()]

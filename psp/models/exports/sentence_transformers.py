@@ -22,7 +22,6 @@ from psp.models.folder import OURS, save_model
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 from psp.models.trust import PSP_MODEL, SUBWORD_MEAN
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 CODE = """
 from sentence_transformers import SentenceTransformer
@@ -67,7 +66,7 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
 def is_subword_mean(model: TextModel) -> bool:
     """Whether a model is a mean of sentencepiece's pieces."""
     is_mean = not isinstance(model, CombinedModel) and model.contextual is None
-    return is_mean and isinstance(model.tokenizer, SentencepieceTokenizer)
+    return is_mean and model.tokenizer.first_format_key is not None
 
 
 def save(model: TextModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
