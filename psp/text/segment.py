@@ -49,12 +49,12 @@ class Segmenter:
 
         Raises:
             DataError: the entry names two segmenters, or is malformed.
-            ConfigError, PspError: as of the class.
+            ConfigError, PspError: as for the class.
         """
         distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
         if len(distinct) > 1:
             raise DataError(
-                f"config.json: two segmenters, {sorted(distinct)}, but a text does not say which is its own; keep one"
+                f"config.json: two segmenters, {sorted(distinct)}, but nothing tells which one a text needs; keep one"
             )
         for value in distinct.values():
             if not isinstance(value, dict) or "name" not in value:
