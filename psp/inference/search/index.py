@@ -90,7 +90,7 @@ def _known(model: TextModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray
 
 
 def identity(model: TextModel) -> str:
-    """Return a SHA-256 of all that determines a model's vectors: its embedding matrix, pieces and text processing."""
+    """Return the SHA-256 of all that determines a model's vectors: its embedding matrix, pieces and text processing."""
     if isinstance(model, CombinedModel):
         parts = [[weight, identity(part)] for weight, part in zip(model.weights, model.parts, strict=True)]
         unscaled = [] if model.scaled else [model.joined_by]

@@ -26,7 +26,7 @@ def test_a_file_of_another_run_is_refused(case: Case, tmp_path: Path) -> None:
             targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, among=7)))
     lines = case.pairs.read_text().splitlines(keepends=True)
     for name, rows, said in (
-        ("fewer", lines[:-1], "of 610 pairs, but .* has 609"),
+        ("fewer", lines[:-1], "for 610 pairs, but .* has 609"),
         ("others", [*lines[1:], lines[0]], "pair 1 differs in"),
     ):
         (tmp_path / f"{name}.tsv").write_text("".join(rows))
