@@ -96,7 +96,7 @@ def _evaluate(model: TextModel, resampled: dict[str, Floats], tests: Mapping[str
 
 
 def _described(model: TextModel, body: Mapping[str, Any]) -> dict[str, Any]:
-    # Of a combination each table has its own.
+    # In a combination, each table has its own.
     table = None if isinstance(model, CombinedModel) else model.table
     return {
         "dtype": model.dtype,
