@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EvaluatedPart(NamedTuple):
-    """One of the models that are joined: its name, its weight, its eval.json, and its scores in each resample."""
+    """One of the joined models: its name, its weight, its eval.json, and its scores in each resample."""
 
     name: str
     weight: float
@@ -36,7 +36,7 @@ def evaluate_combined(
     resampled: Path | str,
     **scored: Any,
 ) -> Evaluation:
-    """Put together the scores of a combination, and write eval.json.
+    """Combine the scores of a combination and its parts, and write eval.json.
 
     Args:
         out: path of eval.json; written atomically.

@@ -1,4 +1,4 @@
-"""compare.json: a trained model beside other systems, with the differences between them.
+"""compare.json: a trained model and other systems, with the differences between them.
 
 A job of its own evaluates each system (:mod:`psp.evaluation.system`) on the same sets and resamples as the model, and
 on each task (:mod:`psp.evaluation.task`); this module gathers the results.
@@ -42,8 +42,8 @@ def compare(
         systems: the same two files of each system, by name.
         out: path of compare.json; written atomically.
         name: the model's name in the config.
-        tasks: those on which they are compared too, by name; ``tasks/<task>.json`` and its resamples lie beside each
-            eval.json.
+        tasks: further tasks on which they are compared, by name; ``tasks/<task>.json`` and its resamples lie beside
+            each eval.json.
 
     Returns:
         What was written: ``format``, ``model``; ``systems``, a body as in eval.json for each name, the model's own
@@ -103,8 +103,8 @@ Differences = dict[str, dict[str, dict[str, Any]]]
 def task_differences(own: Path | str, other: Path | str) -> Differences:
     """Subtract one system's figures on a task from another's, with intervals by the paired bootstrap over the items.
 
-    Of a task that trains, a figure is the mean over its seeds, and so is its difference: the items are drawn, not the
-    seeds.
+    For a task that trains, a figure is the mean over its seeds, and so is its difference: items are resampled, seeds
+    are not.
 
     Args:
         own: the task's JSON of the system that is subtracted.
@@ -119,7 +119,7 @@ def task_differences(own: Path | str, other: Path | str) -> Differences:
     """
     (mine, drawn), (theirs, others) = scored_task(own), scored_task(other)
     if why := _apart(mine, theirs):
-        raise DataError(f"{why} than {own}, so there is no difference of the two; score both on the same", other)
+        raise DataError(f"{why} than {own}, so the two cannot be compared; score both on the same", other)
     return {
         part: {
             figure: difference(

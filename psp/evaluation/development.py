@@ -1,9 +1,9 @@
 """The validation score, by which training selects a model without touching any test set.
 
 It is Pearson x 100 on SemEval-2017's English track (as in the paper; or on the user's own file) minus the retrieval
-error in % on the held-out slice of the training corpora. For a model without English it is the latter alone, unless the
+error in % on the held-out slice of the training corpora. For a model without English it is only the latter, unless the
 user has STS pairs in its languages (the other tracks of SemEval-2017, in Arabic, Spanish and Turkish, are test sets).
-The STS part alone, 250 pairs, is a weak criterion, so that a config can name further sets
+The STS part alone, 250 pairs, is a weak criterion, so a config can name further sets
 (:mod:`psp.evaluation.judged`), and settings are compared by pairs that are harder to find (:meth:`Development.final`).
 The STS Benchmark's dev set is part of STS 2012 to 2016, so selecting on it would leak those tests.
 """
@@ -50,7 +50,7 @@ class JudgedSet:
         return 100 * OF_PAIRS[self.metric](similarity, self.data.gold)
 
     def standard_error(self, similarity: Floats) -> float:
-        """The standard error of :meth:`value` for other pairs of the kind; 0 if it is undefined."""
+        """The standard error of :meth:`value` for other pairs of this kind; 0 if it is undefined."""
         if no_correlation(similarity, self.data.gold) is not None:
             return 0.0
         return 100 * standard_error(OF_PAIRS[self.metric], similarity, self.data.gold)
@@ -63,7 +63,7 @@ class Development:
         sts: the STS set of the paper, or the user's own; None without.
         heldout: both sides of the held-out pairs; None without.
         sets: further sets of scored pairs.
-        weights: ``sts``, that set's in the mean over all sets, and ``heldout``, that of the retrieval error.
+        weights: ``sts``, the weight of that set in the mean over all sets, and ``heldout``, of the retrieval error.
 
     Raises:
         ConfigError: neither scored nor held-out pairs are given.
@@ -114,7 +114,7 @@ class Development:
         return DevelopmentFiles(sts, None if heldout is None else Path(heldout), archive).read()
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> dict[str, Any]:
-        """Evaluate a system, to compare the steps of one training.
+        """Evaluate a system, to compare the steps of one training run.
 
         Returns ``score`` (the weighted mean over the sets of scored pairs, minus the weighted ``error``, of the parts
         available; higher is better), ``pearson`` (on ``sts``, times 100; None without it or if undefined, counting as
@@ -151,7 +151,7 @@ class Development:
 
         Args:
             scorer, heldout_scorer: as for :meth:`score`.
-            candidates: vectors of further sentences among which the held-out ones are looked for, in portions: of
+            candidates: vectors of further sentences among which the held-out ones are searched for, in portions: of
                 sources and of targets, float32 (sentences, dim), of any length. None of them may be a translation of a
                 held-out one.
 
@@ -181,7 +181,7 @@ class Development:
             right = np.einsum("ij,ij->i", *queries)
             for portions in candidates:
                 among += len(portions[0])
-                # A source is looked for among targets, and the other way round.
+                # A source is searched for among targets, and vice versa.
                 for direction, (query, portion) in enumerate(zip(queries, reversed(portions), strict=True)):
                     best = (query @ _unit(portion).T).max(axis=1, initial=-1.0)
                     wrong[direction] |= best > right + _ROUNDING
@@ -237,7 +237,7 @@ class DevelopmentFiles:
 
     @classmethod
     def configured(cls, inputs: Any, block: Mapping[str, Any]) -> DevelopmentFiles:
-        """Those of a rule's inputs ``sts``, ``heldout``, ``archive`` and ``sets``; the block says what they are."""
+        """The files of a rule's inputs ``sts``, ``heldout``, ``archive`` and ``sets``, as the block describes them."""
         heldout = inputs.get("heldout")
         files = map(Path, inputs.get("sets", ()))
         return cls(
@@ -266,7 +266,7 @@ class DevelopmentFiles:
         return self.read() if self.sts or self.heldout or self.sets else None
 
     def read(self) -> Development:
-        """As :meth:`load`, where there must be some."""
+        """As :meth:`load`, but there must be some."""
         return Development(
             None if self.sts is None else read_development(self.sts, self.archive),
             None if self.heldout is None else read_pairs(self.heldout),

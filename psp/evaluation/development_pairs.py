@@ -46,7 +46,7 @@ def clear(
             :func:`psp.evaluation.testsets.scored_pairs`.
         out: the pairs that are left, in their order, lines ``score \t sentence \t sentence``; written atomically.
         report: JSON with the counts; written atomically.
-        source: the file that an error names.
+        source: the file, for errors.
 
     Returns:
         What was written to ``report``: ``format``, ``pairs``, ``kept`` and ``dropped`` (the first set that has a

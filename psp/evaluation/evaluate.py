@@ -25,7 +25,7 @@ from psp.models.scores import name_of
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
 FORMAT: Final = 2
-#: What eval.json has of a task's file.
+#: The keys of a task's file that eval.json takes over.
 _KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 
 
@@ -40,7 +40,7 @@ def evaluate(
     seed: int = 0,
     resampled: dict[str, Floats] | None = None,
 ) -> dict[str, Any]:
-    r"""Score a system on the tasks of every model, as far as the model's languages go.
+    r"""Score a system on the standard tasks, as far as the model's languages allow.
 
     Args:
         scorer: the system.
@@ -89,7 +89,7 @@ def gathered(
     skipped: Sequence[Mapping[str, str]],
     resampled: dict[str, Floats],
 ) -> dict[str, Any]:
-    """Put together what :func:`psp.evaluation.task.evaluate_task` found on each task.
+    """Combine the results of :func:`psp.evaluation.task.evaluate_task` on each task.
 
     Args:
         results: by the task's name.
@@ -136,7 +136,7 @@ def gather(
         skipped: :func:`not_scored`.
 
     Raises:
-        DataError: a file is missing or damaged, or of other resamples.
+        DataError: a file is missing or damaged, or has other resamples.
     """
     body, drawn = gathered_files(files, resamples=resamples, seed=seed, skipped=skipped)
     return _write({"format": FORMAT, "model": name, **(info or {}), **body}, drawn, out, resampled)
@@ -193,7 +193,7 @@ def evaluate_system(
     resampled: Path | str | None = None,
     **tests: Any,
 ) -> dict[str, Any]:
-    """Evaluate any system as :func:`evaluate_model` does a model.
+    """Evaluate any system as :func:`evaluate_model` evaluates a model.
 
     Raises:
         DataError: as :func:`evaluate`.

@@ -1,7 +1,7 @@
 """Examples of what a model gets right and wrong, for people to read (examples.json); no score comes from here.
 
-From the STS sets, the pairs on which the model's ranking differs most from people's; from Tatoeba, translations that it
-found and sentences that it mistook for them or, without Tatoeba sets, nearest neighbours among the STS sentences.
+From the STS sets, the pairs on which the model's ranking differs most from the human one; from Tatoeba, translations that
+it found and sentences that it mistook for them or, without Tatoeba sets, nearest neighbours among the STS sentences.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _sets(
 
 def _rated(scorer: Scorer, sets: Sequence[tuple[str, testsets.StsSet]]) -> tuple[list[ExamplePair], dict[str, None]]:
     """The pairs of all sets with people's and the model's ranks, each pair once, and the distinct sentences."""
-    pairs: dict[tuple[str, str], ExamplePair] = {}  # the STS Benchmark holds pairs of the years before
+    pairs: dict[tuple[str, str], ExamplePair] = {}  # the STS Benchmark holds pairs of earlier years
     sentences: dict[str, None] = {}
     for name, data in sets:
         if len(data) < 2:
@@ -184,7 +184,7 @@ def _neighbours(scorer: Scorer, sentences: Mapping[str, None], count: int) -> li
 
 
 def _drawn(text: str) -> str:
-    """A sort key that puts texts in an order that is random, and the same for any order of input."""
+    """A sort key that gives texts a random order, the same for any order of the input."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

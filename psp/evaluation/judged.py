@@ -1,4 +1,4 @@
-"""Sets of scored pairs that choose models, beside SemEval-2017: the entries of ``development.sets``.
+"""Sets of scored pairs that choose models, besides SemEval-2017: the entries of ``development.sets``.
 
 An entry has the settings of a task with scored pairs (:attr:`psp.evaluation.tasks.Task.chosen_by`), the language of
 its sentences and a weight; ``path`` may be a list, such as a training and a trial part, which then form one set.

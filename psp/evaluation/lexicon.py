@@ -28,11 +28,11 @@ FORMAT: Final = 1
 
 
 class PairScorer:
-    """A system that knows the similarity of certain pairs of words alone.
+    """A system that knows only the similarity of certain pairs of words.
 
     Args:
         similarity: that of each pair, in either order of its words.
-        seen: the pairs that it covers; of the others it has no more than a guess.
+        seen: the pairs that it covers; for the others it only has a guess.
     """
 
     def __init__(self, similarity: Mapping[tuple[str, str], float], seen: set[tuple[str, str]]) -> None:
@@ -72,11 +72,11 @@ def write_lexicon(
         report: JSON with settings, counts and scores; None for none. The same is returned.
         languages: of the two sides; the same twice for paraphrases.
         settings: the block ``lexicon``.
-        tasks: entries as under ``evaluate.tasks``; those with ``task: word_similarity`` are scored, of paraphrases
-            alone: word sets compare words of one language.
+        tasks: entries as under ``evaluate.tasks``; those with ``task: word_similarity`` are scored, only
+            for paraphrases: word sets compare words of one language.
         resamples, seed: of the bootstrap.
         model: the model's name.
-        left_out: its corpora that are not used, since they hold another kind of pairs.
+        left_out: its corpora that are not used, since they hold the other kind of pairs.
 
     Raises:
         ConfigError, DataError, PspError: as :func:`psp.pairs.lexicon.build.make_lexicon`; or a task's entry or file is
@@ -88,7 +88,7 @@ def write_lexicon(
         task = make(entry, f"evaluate.tasks.{name}")
         if isinstance(task, WordSimilarity):
             sets[name] = task
-    # The files are read before hours of counting.
+    # The files are read before counting, which may take hours.
     asked = sorted({pair for task in sets.values() for pair in task.pairs})
     summary, counts = make_lexicon(sources, out, paraphrases=paraphrases, settings=settings, asked=asked)
     scorers = _scorers(asked, counts, settings["smoothing"]) if sets else {}

@@ -16,7 +16,7 @@ def no_correlation(similarity: Floats, gold: Floats) -> str | None:
         return "fewer than two pairs"
     if np.ptp(gold) == 0:
         return "all gold scores are equal"
-    # A model that gives every pair the same vectors leaves rounding differences, which mean nothing.
+    # For a model that gives every pair the same vectors, only meaningless rounding differences are left.
     if np.ptp(similarity) <= 1e-12 * max(1.0, float(np.abs(similarity).max())):
         return "the system finds every pair equally similar"
     return None
@@ -42,26 +42,26 @@ def average_precision(x: Floats, gold: Floats | npt.NDArray[np.bool_]) -> float:
         return float((gains * right[ends] / (ends + 1)).sum())
 
 
-#: What a system's similarities of scored pairs are measured by, at most 1.
+#: The metrics of a system's similarities of scored pairs, at most 1.
 OF_PAIRS: Mapping[str, Callable[[Floats, Floats], float]] = {
     "pearson": pearson, "average_precision": average_precision,
 }  # fmt: skip
 
 
 def standard_error(metric: Callable[[Floats, Floats], float], x: Floats, gold: Floats, resamples: int = 300) -> float:
-    """The standard error of a metric over other pairs of the kind, by the bootstrap with a fixed seed."""
+    """The standard error of a metric over other pairs of this kind, by the bootstrap with a fixed seed."""
     rng = np.random.default_rng(1)
     drawn = (rng.integers(0, len(x), len(x)) for _ in range(resamples))
     return float(np.nanstd([metric(x[rows], gold[rows]) for rows in drawn]))
 
 
 def wrong(similarity: Floats) -> npt.NDArray[np.bool_]:
-    """Tell which queries retrieve the wrong candidate, bool (queries,); ties go to the first candidate."""
+    """Return which queries retrieve the wrong candidate, bool (queries,); ties go to the first candidate."""
     return np.argmax(similarity, axis=1) != np.arange(len(similarity))
 
 
 def count_errors(similarity: Floats, texts: list[str]) -> tuple[int, int, int]:
-    """Count the errors of nearest-neighbour search, the errors that found the right text elsewhere, and the queries.
+    """Count the errors of nearest-neighbour search, those that found the right text at another index, and the queries.
 
     ``similarity[i, j]`` is that of query i and candidate ``texts[j]``; candidate i is right. Ties go to the first
     candidate.

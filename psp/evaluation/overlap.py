@@ -1,7 +1,7 @@
 """How many sentences of a test set are among a model's training pairs, counted in its store.
 
 Sentences match as in the filter ``decontaminate``: the same letters and digits, ignoring case. The store holds piece
-ids, so both sides are compared as the tokenizer decodes them, without what it does not know.
+ids, so both sides are compared as the tokenizer decodes them, without unknown pieces.
 """
 
 from __future__ import annotations

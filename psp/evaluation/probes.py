@@ -42,7 +42,7 @@ class Schedule(NamedTuple):
     Attributes:
         batch: items in a mini-batch.
         epochs: epochs between two checks.
-        last: no further round of ``epochs`` begins after so many. SentEval begins one at this very number, so that a
+        last: no further round of ``epochs`` begins after this many. SentEval begins one at exactly this number, so a
             probe may see ``last + epochs``.
     """
 
@@ -173,7 +173,7 @@ class _Stop:
         self.best, self.epochs, self.failures = -np.inf, 0, 0
 
     def better(self, value: float, epochs: int) -> bool:
-        # A value that is not a number is no gain, but some state must be kept.
+        # NaN is not a gain, but some state must be kept.
         if value > self.best or not self.epochs:
             self.best, self.epochs = (-np.inf if np.isnan(value) else value), epochs
             return True
@@ -306,7 +306,7 @@ def _pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
 
 
 def _run(torch: Any, job: Callable[[int], Any], seeds: Sequence[int]) -> list[Any]:
-    """One seed a thread; torch's number of threads is as before afterwards."""
+    """One thread per seed; torch's number of threads is restored afterwards."""
     threads = torch.get_num_threads()
     _choose_kernels(torch)
     try:
@@ -337,5 +337,5 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise PspError("torch is not installed, which trains the probe; pip install 'paraphrastic[train]'") from None
+        raise PspError("the probe needs torch: pip install 'paraphrastic[train]'") from None
     return torch

@@ -97,7 +97,7 @@ def _evaluate(model: TextModel, resampled: dict[str, Floats], tests: Mapping[str
 
 
 def _described(model: TextModel, body: Mapping[str, Any]) -> dict[str, Any]:
-    # Of a combination each table has its own.
+    # In a combination, each table has its own.
     first, *others = parts_of(model)
     table = None if others else first.table
     return {

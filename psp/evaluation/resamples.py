@@ -36,7 +36,7 @@ def read(path: Path | str, conditions: Mapping[str, Any]) -> dict[str, Floats]:
     """Read what :func:`write` wrote.
 
     Raises:
-        DataError: the file is missing, damaged, or of another bootstrap than ``conditions``.
+        DataError: the file is missing, damaged, or from another bootstrap than ``conditions``.
     """
     try:
         with safe_open(path, "numpy") as file:
@@ -45,7 +45,7 @@ def read(path: Path | str, conditions: Mapping[str, Any]) -> dict[str, Floats]:
     except (OSError, SafetensorError, json.JSONDecodeError) as error:
         raise DataError(f"cannot be read ({error}); delete it and make it again", path) from None
     if drawn != dict(conditions):
-        raise DataError(f"of another bootstrap ({drawn}) than {dict(conditions)}; delete it and make it again", path)
+        raise DataError(f"from another bootstrap ({drawn}) than {dict(conditions)}; delete it and make it again", path)
     return draws
 
 

@@ -72,7 +72,7 @@ class EmbeddingScorer:
     def known(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Return which texts have a vector of their own, bool (texts,): not zero, and not of unknown tokens only.
 
-        Tokens are those of psp's models; of other encoders the vectors tell all.
+        Tokens are those of psp's models; for other encoders, only the vectors count.
         """
         each, rows = distinct(texts)
         known: npt.NDArray[np.bool_] = np.any(self._embed(each) != 0, axis=1)

@@ -1,4 +1,4 @@
-"""Systems beside a model: untrained baselines and other people's encoders, scored by the same evaluation.
+"""Systems compared with a model: untrained baselines and other people's encoders, scored by the same evaluation.
 
 A system is a name and an encoder: one of the baselines (:mod:`psp.evaluation.baselines`), which use the model's own
 subwords, or any that :func:`psp.models.registry.load_encoder` loads.
@@ -36,7 +36,7 @@ def scorer_of(
         encoder: a baseline, what :func:`psp.models.registry.load_encoder` takes, or ``hf://user/name``.
         languages: those of the text: Chinese is segmented for encoders that need words.
         cache: the folder that keeps other libraries' vectors; None: they are not kept.
-        model_dir, store: for the baselines with subwords: the model whose they are, and its training store.
+        model_dir, store: for the baselines with subwords: the model that has them, and its training store.
         seed: seed of their random embeddings.
 
     Raises:
@@ -54,7 +54,7 @@ def scorer_of(
             table *= sif_weights(piece_counts(store, model.tokenizer))[:, None]
         return untrained(model, table)
     if encoder.startswith(HUB):
-        from psp.models.hub import fetch  # the registry, which filters use, knows nothing of the hub
+        from psp.models.hub import fetch  # not in the registry, which filters use
         from psp.models.kinds import load
 
         return EmbeddingScorer(load(fetch(encoder)))
@@ -77,9 +77,9 @@ class _Texts:
         texts = sentences if self._segmenter is None else [self._segmenter.segment(text) for text in sentences]
         try:
             vectors = np.asarray(self._encoder.embed(texts), np.float64)
-        except (ValueError, TypeError) as error:  # rows of several lengths are no array
+        except (ValueError, TypeError) as error:  # rows of different lengths are not an array
             raise DataError(
-                f"gave no matrix of vectors ({error}); every text needs one of the same length", self._name
+                f"did not return a matrix of vectors ({error}); every text needs one of the same length", self._name
             ) from None
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise DataError(f"gave vectors of shape {vectors.shape} for {len(texts)} texts", self._name)

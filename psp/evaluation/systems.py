@@ -93,7 +93,7 @@ def check(compare: Mapping[str, Any], tasks: Collection[str], where: str) -> Non
 
 
 def without_untrained(compare: Mapping[str, Any], written: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The block ``compare`` of a model that is not one table of subwords, without the untrained baselines, which are.
+    """The block ``compare`` of a model that is not one table of subwords: without the untrained baselines, which are.
 
     Args:
         compare: the resolved block.

@@ -327,7 +327,7 @@ def read_development(sts: str | Path, archive: Path | str | None = None) -> StsS
 
 
 def has_sts(languages: Sequence[str]) -> bool:
-    """Tell whether these languages cover any published STS set."""
+    """Return whether these languages cover any published STS set."""
     return "en" in languages or any(set(needed) <= set(languages) for needed in TRACKS.values())
 
 

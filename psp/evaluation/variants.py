@@ -29,7 +29,7 @@ FORMAT: Final = 2
 #: The scores in each resample, beside eval.json.
 RESAMPLES = "eval.safetensors"
 
-#: Distributions that training speed depends on.
+#: Packages that training speed depends on.
 _PACKAGES = ("numpy", "torch", "numba")
 #: Settings not reported as differences: they vary by run, or do not affect what is learned.
 _NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
@@ -51,7 +51,7 @@ def gather(
         What was written: ``format``, ``model``, ``machine``, ``variants`` (a list: ``name``, ``recipe``, ``settings``,
         ``seeds``, ``threads``, ``figures``, ``differences``) and ``systems`` (``figures`` and ``differences`` by name).
         Differences are the mean over the seeds minus that of the model's own settings, with the paired bootstrap's 95%
-        interval: the seeds' own spread is not in it.
+        interval: it does not include the spread between seeds.
 
     Raises:
         DataError: a file is missing or damaged, has another seed, or was scored on other resamples.
@@ -129,7 +129,7 @@ def _evaluation(folder: Path, seed: int) -> Evaluation:
     body: Evaluation = read_json(path)
     schemas.check(body, "eval", path)
     if "train" not in body:
-        raise DataError("does not say how the model was trained; make it by the workflow", path)
+        raise DataError("does not say how the model was trained; make it with the workflow", path)
     if (used := body["train"]["settings"]["seed"]) != seed:
         raise DataError(f"was trained with seed {used}, not {seed}; delete it and make it again", path)
     return body

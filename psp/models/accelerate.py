@@ -4,8 +4,8 @@ Compiled code gives the same ids and vectors, so only time matters. Importing nu
 sentences can be embedded without it. So compiled code is loaded once that many were requested, or earlier if numba is
 already imported. The very first use compiles the code, which takes ten seconds.
 
-NumPy computes an LSTM unless torch is requested: torch's float32 is little faster, and its import takes a second.
-Torch's bfloat16 takes half the time, and gives different vectors.
+NumPy computes an LSTM unless torch is requested: torch's float32 is only slightly faster, and its import takes a
+second. Torch's bfloat16 takes half the time on processors with bfloat16 multiplication, and gives different vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 #: Sentences before numba is imported, and before compiled code is loaded where it is imported.
 WORTH_IMPORT, WORTH_LOADING = 50_000, 20_000
-#: What ``accelerate`` may be beside True, False and None, for LSTMs; and the precision that it means.
+#: What ``accelerate`` may be for LSTMs besides True, False and None; and the precision that it means.
 LSTMS = {"torch": "float32", "bfloat16": "bfloat16"}
 
 
@@ -52,7 +52,7 @@ class Accelerator:
         self.pooling: ModuleType | None = None
         """:mod:`psp.models.pooling`, once it is in use."""
         self.words: Fast | None = None
-        """What encodes text, once it is in use, of a model whose tokenizer has it compiled."""
+        """The compiled encoder of text, once it is in use, if the tokenizer has one."""
         if wanted and self._never:
             raise PspError("accelerate=True needs numba: pip install 'paraphrastic[fast]'")
         if wanted:
@@ -79,10 +79,10 @@ class Accelerator:
 
 
 def accelerated(contextual: Lstm | None, accelerate: bool | str | None) -> Lstm | None:
-    """A model's LSTM as ``accelerate`` wants it computed.
+    """A model's LSTM, computed as ``accelerate`` requests.
 
     Raises:
-        ValueError: there is no such way, or the model has no LSTM.
+        ValueError: the value is unknown, or the model has no LSTM.
         PspError: torch is needed, and is not installed.
     """
     if not isinstance(accelerate, str):
@@ -91,12 +91,12 @@ def accelerated(contextual: Lstm | None, accelerate: bool | str | None) -> Lstm 
         raise ValueError(f"accelerate is {accelerate!r}; it is True, False, None, {' or '.join(map(repr, LSTMS))}")
     if contextual is None:
         raise ValueError(
-            f"accelerate={accelerate!r} is for LSTMs, and this model is none; write accelerate=True for compiled code"
+            f"accelerate={accelerate!r} is for LSTMs; this model is not one; write accelerate=True for compiled code"
         )
     if importlib.util.find_spec("torch") is None:
         raise PspError(f"accelerate={accelerate!r} needs torch: pip install torch")
     if accelerate == "bfloat16" and multiplies_bfloat16() is False:
-        log.warning("this processor does not multiply bfloat16: accelerate='bfloat16' is slower than None here")
+        log.warning("this processor has no bfloat16 multiplication: accelerate='bfloat16' is slower than None")
     from psp.models.lstm_torch import TorchLstm
 
     return TorchLstm(contextual, LSTMS[accelerate])

@@ -43,11 +43,11 @@ class Release(NamedTuple):
     """What a card says about its destination."""
 
     files: Mapping[str, str]
-    """The files beside the card that are no model's, and what they hold, in Markdown."""
+    """The files besides the card that are not the model's, and their contents, in Markdown."""
     repo: str | None = None
     """The place on the Hub, ``user/name``, if it is known."""
     base_model: str | None = None
-    """Of a smaller form: the place of the model that it was made of."""
+    """For a smaller form: the place of the model that it was made from."""
     licence_file: str | None = None
     """The file with the licences of the data."""
 
@@ -66,11 +66,11 @@ def card(
         config: the model's config.json.
         licence: of the model, an SPDX id; the config's ``licence`` where it is None. Without either, that of its data
             (:mod:`psp.models.licence`), and not mentioned without data.
-        evaluation: eval.json; its figures become a table, and the hub's ``model-index``. Those of a combination stand
-            beside its parts'.
+        evaluation: eval.json; its figures become a table, and the hub's ``model-index``. Those of a combination are
+            shown beside its parts'.
         data: data.json; its corpora become a table of sources and licences. Of a combination of models trained apart,
             that of each part.
-        release: for a folder that goes to others with more than the model.
+        release: for a folder that is published with more than the model.
 
     Raises:
         PspError: there is ``data`` but no ``licence``, and license-expression is missing.
@@ -208,7 +208,7 @@ def _what(config: Mapping[str, Any], release: Release | None, jointly: bool, par
         pooling, longest = (config["encoder"].get(key, "unknown") for key in ("pooling", "max_length"))
         how = (
             f"A sentence's vector is made of the states of a transformer, by {pooling} pooling: {config['dim']:,} "
-            f"dimensions. A text is read up to {longest} tokens."
+            f"dimensions. Texts are truncated to {longest} tokens."
         )
     else:
         rows, dim, parts = config["vocab_size"], vector_dim(config), _parts(config)
@@ -229,7 +229,7 @@ def _made_smaller(config: Mapping[str, Any], release: Release | None) -> str:
         return ""
     base = base_model(config, release)
     place = f"[{markup.markdown(base)}](https://huggingface.co/{base})" if base else "a larger model"
-    return f"\n\nIt was made of {place}, with {made_of['dim']:,} dimensions, numbers in {made_of['dtype']}."
+    return f"\n\nIt was made from {place}, with {made_of['dim']:,} dimensions, numbers in {made_of['dtype']}."
 
 
 def _made_of(config: Mapping[str, Any]) -> str:
@@ -275,12 +275,12 @@ def _parts(config: Mapping[str, Any]) -> str:
 def _loading(config: Mapping[str, Any], release: Release | None) -> str:
     place = f"hf://{release.repo}" if release is not None and release.repo else None
     load = f'"{place}"' if place else '"this/folder"'
-    takes = "This takes psp (the package `paraphrastic`), NumPy, sentencepiece and safetensors."
+    takes = "This needs psp (the package `paraphrastic`), NumPy, sentencepiece and safetensors."
     if is_transformer(config):
         ours = config["encoder"].get("pooling") in ("lstm", "bilstm")
         argument = ", trust_remote_code=True" if ours else ""
         takes = (
-            "This takes `pip install 'paraphrastic[transformer]'`. sentence-transformers, version 6 or later, loads "
+            "This needs `pip install 'paraphrastic[transformer]'`. sentence-transformers, version 6 or later, loads "
             f"the folder too{', with psp installed for its pooling' * ours}: "
             f'`SentenceTransformer("this/folder"{argument})`.'
         )
@@ -360,7 +360,7 @@ def _making(config: Mapping[str, Any], release: Release | None, jointly: bool) -
 def _figures(evaluation: Mapping[str, Any]) -> str:
     scores = list(shown(evaluation))
     if not scores:
-        return "## Scores\n\nIt was evaluated on no test set."
+        return "## Scores\n\nIt was not evaluated on any test set."
     body = [
         (
             markup.markdown(score.test),
@@ -396,8 +396,8 @@ def _metrics_of_parts(evaluation: Mapping[str, Any], scores: Sequence[Score]) ->
     names = (markup.markdown(part["model"]) for part in parts)
     head = ("test", "figure", markup.markdown(evaluation["model"]), *names)
     return (
-        "\n\nBeside the models that it was made of, each with its difference and the 95% interval of that, by the "
-        f"paired bootstrap; an interval that holds 0 separates nothing:\n\n{markup.rows(head, body)}"
+        "\n\nCompared with the models that it was made from: the difference of each and its 95% interval, by the "
+        f"paired bootstrap. If an interval contains 0, the two are not told apart:\n\n{markup.rows(head, body)}"
     )
 
 

@@ -76,7 +76,7 @@ def _table_of_corpora(data: Mapping[str, Any]) -> str:
 def public_address(address: str) -> str | None:
     """A corpus's address as others can use it, safe in Markdown; None for one that is not on the web.
 
-    The path of a file of one's own says nothing to others, and too much about oneself; so do a name and a password.
+    A path on one's own machine is useless to others and reveals too much; so do a user name and a password.
     """
     if not address.startswith(("https://", "http://")):
         return None

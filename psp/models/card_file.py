@@ -26,7 +26,7 @@ def sealed(text: str) -> str:
 
 def is_generated(text: str) -> bool:
     """Whether psp wrote this card and nobody has edited it since."""
-    text = text.replace("\r\n", "\n")  # an editor or git may turn the ends of lines; that is no edit
+    text = text.replace("\r\n", "\n")  # an editor or git may change line endings; that is not an edit
     seal = _SEAL.search(text)
     return seal is not None and seal[1] == _checksum(text[: seal.start()])
 
@@ -56,7 +56,7 @@ def write(folder: Path, text: str) -> bool:
     """
     path = folder / NAME
     if edited(folder) is not None:
-        log.warning("%s was edited by hand and is kept; remove it to have a new one", path)
+        log.warning("%s was edited by hand and is kept; remove it to get a new one", path)
         return False
     with atomic_text(path) as file:
         file.write(text)

@@ -32,7 +32,7 @@ def check(folder: Path) -> list[str]:
     """The files that a folder's checksums name, after checking each.
 
     Raises:
-        DataError: a file is missing, was changed, or lies outside the folder; or a line is no checksum.
+        DataError: a file is missing, was changed, or lies outside the folder; or a line is not a checksum.
     """
     path = folder / NAME
     try:

@@ -8,13 +8,13 @@ On disk a combination is a model's folder (:mod:`psp.models.folder`):
 
 - ``config.json``: format (2), kind ("psp"), dim (of the whole), languages, recipe, psp_version; ``encoder``, with kind
   "concat" and ``parts``, each the config.json of that model with its ``weight``; ``tokenizer``, with kind "parts" and
-  ``files``: the SHA-256 of all parts' files by the names that they have here
+  ``files``: the SHA-256 of all parts' files by their names in this folder
 - ``model.safetensors``: the tensors of part 0 as ``parts.0.embedding.weight`` and so on
 - the tokenizers' files: ``0.sentencepiece.model``, ``1.vocabulary.txt`` and so on
 
-Parts that were trained together may be joined otherwise: concatenated as they are (``encoder`` then has ``scaled``,
-false), or added (its kind is "add"). Vectors of models trained apart share no space, so that their sum means nothing,
-and the longer ones among them would decide.
+Parts that were trained together may be joined in other ways: concatenated as they are (``encoder`` then has ``scaled``,
+false), or added (its kind is "add"). Vectors of models trained apart are not in the same space, so their sum is
+meaningless, and the longer ones would dominate.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from psp.models.token_model import TokenModel
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
 #: vectors of 300 dimensions a second on one core, instead of 1.5 million.
 CACHE_BYTES = 512 << 10
-#: What a combination takes over from its parts' configs if they all say the same.
+#: Keys that a combination takes from its parts' configs if they all agree.
 _SHARED = ("recipe", "licence", "prompts")
 
 
@@ -88,14 +88,14 @@ class _Renamed:
 class CombinedModel(TextModel):
     """Several models as one, whose vectors are joined.
 
-    There is nothing that needs one vocabulary or one embedding matrix (``ids``, ``pool``, ``weight``, ``tokenizer``,
+    It lacks all that needs one vocabulary or one embedding matrix (``ids``, ``pool``, ``weight``, ``tokenizer``,
     token embeddings); the models in :attr:`parts` have it.
 
     Args:
         parts: two models or more, not copied; a combination among them is replaced by its own parts.
         weights: a positive number for each (default: 1). A combination's weight is divided among its parts in
-            proportion to theirs, so that it counts as any other model of this weight.
-        config: what config.json shall say besides, such as ``prompts`` (default: ``recipe``, ``licence`` and
+            proportion to theirs, so that it counts like any other model of this weight.
+        config: further keys of config.json, such as ``prompts`` (default: ``recipe``, ``licence`` and
             ``prompts`` if all parts have the same, and the ``languages`` of all).
         join: ``concat`` or ``add``; to add them, the parts must have been trained together.
         scaled: whether parts are scaled to length 1 and weighted before they are concatenated; never if they are added.
@@ -106,7 +106,7 @@ class CombinedModel(TextModel):
         DataError: a part is of a kind that cannot be saved as one, or the prompts are not text.
     """
 
-    #: The class of the parts of a combination that is loaded.
+    #: The class of a loaded combination's parts.
     _part_class: type[StaticModel] = StaticModel
 
     def __init__(
@@ -150,7 +150,7 @@ class CombinedModel(TextModel):
         """Load a combination's folder; arguments and errors as for :meth:`StaticModel.load`.
 
         ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
-        cut away. Of ``accelerate``, what is for LSTMs is for those among the parts.
+        cut away. Values of ``accelerate`` for LSTMs apply to the parts that are LSTMs.
         """
         folder = Path(folder)
         config = read_config(folder)
@@ -405,7 +405,7 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
     for name, tensor in tensors.items():
         prefix, number, own = [*name.split(".", 2), "", ""][:3]
         if prefix != "parts" or number not in map(str, range(parts)):
-            raise DataError(f"holds {name}, which is of none of the {parts} parts; copy the model's folder again", path)
+            raise DataError(f"holds {name}, which is in none of the {parts} parts; copy the model's folder again", path)
         by_part[int(number)][own] = tensor
     return by_part
 

@@ -93,7 +93,7 @@ class CachedEncoder:
         if len(sizes) > 1:
             raise DataError(
                 f"{self.name} has given vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; if its package "
-                "was exchanged, delete this folder",
+                "was replaced, delete this folder",
                 self.folder,
             )
         embedded = np.empty((len(keys), sizes.pop()), files[used[0]].dtype)
@@ -102,7 +102,7 @@ class CachedEncoder:
             embedded[rows] = files[number][places[rows, 1]]
         if not np.isfinite(embedded).all():
             raise DataError(
-                "holds vectors with what is no number; delete this folder, and its texts are embedded again",
+                "holds vectors with values that are not numbers; delete this folder, and its texts are embedded again",
                 self.folder,
             )
         return embedded

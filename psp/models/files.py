@@ -56,7 +56,7 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
     for name, digest in digests.items():
         # The config is not ours to trust: a name with a slash would be read, or written, outside the folder.
         if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name) or name in (CONFIG, WEIGHTS, "README.md"):
-            raise DataError(f"{name!r} is no name of a tokenizer's file; get the model again", path)
+            raise DataError(f"{name!r} is not a name of a tokenizer's file; get the model again", path)
         if not isinstance(digest, str):
             raise DataError(f"has no checksum of {name}; copy the model's folder again", path)
     return dict(digests)
@@ -92,7 +92,7 @@ def transformer_files(config: Mapping[str, Any], path: Path | str | None = None)
         # As above: nothing outside the folder; and no code, which a folder of psp never holds.
         whole = isinstance(name, str) and re.fullmatch(r"(\w[\w-]*/)?\w[\w.-]*\.(json|txt|safetensors|model|bpe)", name)
         if not whole or name in (CONFIG, "README.md") or not isinstance(digest, str):
-            raise DataError(f"{name!r} is no name of a transformer's file; get the model again", path)
+            raise DataError(f"{name!r} is not a name of a transformer's file; get the model again", path)
     return dict(digests)
 
 

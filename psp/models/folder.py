@@ -12,7 +12,7 @@
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
   further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
   (:func:`psp.models.lstm.vector_dim`)
-- of several models joined: format 2, and another layout (:mod:`psp.models.combined`); so of a transformer
+- of several models joined: format 2, and another layout (:mod:`psp.models.combined`); likewise for a transformer
   (:mod:`psp.models.transformer`)
 """
 
@@ -136,7 +136,7 @@ def described(
     if table.dtype != "float32":
         full["dtype"] = table.dtype
     if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
-        raise ValueError(f"config: {', '.join(clash)} is filled in by save_model and says something else")
+        raise ValueError(f"config: {', '.join(clash)} is filled in by save_model, with another value")
     return full | tokenizer.to_config(config)
 
 

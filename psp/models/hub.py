@@ -2,7 +2,7 @@
 
 Transfers use huggingface_hub with its cache, login and variables (HF_HOME, HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE).
 This module selects the files, verifies that they are a psp model, and turns errors into one line each. Models have the
-two methods of the hub's ModelHubMixin, but do not inherit from it: importing it takes .25 s, longer than loading a
+two methods of the hub's ModelHubMixin, but do not inherit from it: importing it takes 0.25 s, longer than loading a
 model, and it writes a card of its own.
 """
 
@@ -88,7 +88,7 @@ def push(
     """Upload a model, or a release of one, in one commit; create the repository if needed.
 
     A release (:mod:`psp.report.release`) is a folder with SHA256SUMS, and all files named there are uploaded with its
-    card. Of any other folder the model's own files are, and what else is in it stays here.
+    card. From any other folder, only the model's own files are uploaded.
 
     The folder's model card is uploaded too (the workflow's rule ``card`` writes it with scores and data), or one
     without scores if there is none or the weights are newer. A generated card never replaces an edited card on the hub;
@@ -178,7 +178,7 @@ def _release(folder: Path, own: list[str]) -> tuple[list[str], str]:
 
 
 def _edited(hub: ModuleType, api: Any, repo_id: str, revision: str | None) -> bool:
-    """Tell whether the hub has a card written or edited by a person."""
+    """Return whether the hub has a card written or edited by a person."""
     try:
         path = api.hf_hub_download(repo_id, card_file.NAME, revision=revision)
     except hub.errors.EntryNotFoundError:

@@ -1,6 +1,6 @@
 """The test sets of eval.json that have a page on the Hugging Face Hub, as mteb (2.26) has them.
 
-A test holds the table against the installed mteb: addresses, revisions, splits, subsets, numbers of pairs, and that its
+A test compares the table with the installed mteb: addresses, revisions, splits, subsets, numbers of pairs, and that its
 main score is Spearman's correlation of cosines, over all pairs of the split together. That is our Spearman of a year's
 data sets joined, of a SemEval-2017 track and of the STS Benchmark. For each set, mteb's statistics have our number of
 pairs and, to six digits, our mean gold score; the texts differ by 3% of their characters at most (2012 to 2015 and the

@@ -52,7 +52,7 @@ def loader(folder: Path | str, classes: dict[Any, Any] | None = None) -> Callabl
         classes: a class to load instead of each of psp's own.
 
     Raises:
-        DataError: it is no model's, or of a kind that nobody has registered.
+        DataError: it is not a model's folder, or is of a kind that is not registered.
     """
     kind = encoder_kind(read_config(Path(folder)))
     if kind in CLASSES:

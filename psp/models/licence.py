@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from psp.core.errors import PspError
 
-#: Said of a corpus that declares no licence.
+#: Shown for a corpus that declares no licence.
 NONE = "not declared"
 #: The Hugging Face Hub's ids of licences (its page "Licenses") that are SPDX's in lower case.
 _ON_THE_HUB = """

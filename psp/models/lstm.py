@@ -52,8 +52,8 @@ class Lstm:
 
     Args:
         directions: the matrices of the forward direction, or of the forward and the backward one.
-        combine: ``average`` or ``concat``: what becomes of the two states of a position; with one direction, no matter.
-        pooling: ``mean`` or ``max``: what becomes of the states of a sentence.
+        combine: ``average`` or ``concat``: how the two states of a position are joined; ignored with one direction.
+        pooling: ``mean`` or ``max``: how the states of a sentence are pooled.
 
     Raises:
         ValueError: the shapes do not match, or a word is not one of those above.
@@ -130,7 +130,7 @@ class Lstm:
         try:
             made = cls(directions, keys.get("combine", AVERAGE), keys["pooling"])
         except (ValueError, KeyError, IndexError) as error:
-            raise DataError(f"no LSTM that this psp knows ({error}); install the psp that wrote it", path) from None
+            raise DataError(f"not an LSTM that this psp knows ({error}); install the psp that wrote it", path) from None
         if (made.width, made.input_dim) != (keys.get("width"), dim):
             raise DataError(
                 f"an LSTM from {made.input_dim} to {made.width} dimensions, but config.json says from {dim} to "
@@ -247,8 +247,8 @@ def _blocks(order: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64], most: i
 def _prepared(direction: Direction) -> Direction:
     """The matrices transposed, with the gates' rows halved.
 
-    The logistic function of x is (1 + tanh(x / 2)) / 2: with halved rows, one call of tanh does for all four gates, and
-    NumPy's is vectorised where its exp and a division are not both.
+    The logistic function of x is (1 + tanh(x / 2)) / 2: with halved rows, one call of tanh serves all four gates, and
+    NumPy's is vectorised, while exp and a division are not both.
     """
     width = direction.hidden.shape[1]
     half = np.full(4 * width, 0.5, np.float32)

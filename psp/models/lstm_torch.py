@@ -23,11 +23,11 @@ class TorchLstm(Lstm):
     """The same LSTM, computed by torch on the CPU.
 
     Args:
-        lstm: the LSTM; its matrices are not copied, but in bfloat16.
+        lstm: the LSTM; its matrices are not copied, except in bfloat16.
         precision: ``float32`` or ``bfloat16``.
     """
 
-    # Blocks of 512 sentences, which NumPy reads, take torch's float32 15% more time: they are padded more.
+    # With NumPy's blocks of 512 sentences, torch's float32 takes 15% more time: they have more padding.
     _together = 128
 
     def __init__(self, lstm: Lstm, precision: str) -> None:

@@ -96,17 +96,17 @@ def load_model(
 ) -> Model | tuple[Model, None]:
     """Load a model from its folder, or from the web.
 
-    Of the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; of a .zip that a release was packed
-    into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once.
+    For the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; for a .zip that a release was
+    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once.
 
     The other arguments are those of :meth:`Model.load`.
 
-    Or, by the names that the published code has for them, one of its checkpoints and the sentencepiece model of that:
+    Or load a checkpoint of the published code and its sentencepiece model, by the argument names of that code:
     ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.models.published`; this needs
     torch.
 
     Raises:
-        TypeError: arguments of the one way are mixed with those of the other.
+        TypeError: arguments of both ways are mixed.
         DataError, PspError, ValueError: as :meth:`Model.load`, :func:`psp.models.hub.fetch`,
             :func:`psp.models.zipped.fetch` and :func:`psp.models.published.read_checkpoint`.
     """

@@ -193,7 +193,7 @@ def missing_encoder(name: str | None) -> str | None:
 def known_languages(name: str) -> tuple[str, ...] | None:
     """The languages that an encoder knows; None if nothing says which.
 
-    They are known of :data:`USE`, :data:`E5`, :data:`MINILM`, and psp models, whose config.json tells.
+    They are known for :data:`USE`, :data:`E5`, :data:`MINILM`, and psp models, whose config.json tells.
 
     Raises:
         DataError: a psp model's config.json is damaged.
@@ -267,7 +267,7 @@ def _model2vec(name: str) -> TextEncoder:
         raise PspError(f"the encoder {MODEL2VEC}{name} needs a package: pip install model2vec") from None
     try:
         model = StaticModel.from_pretrained(name)
-    except Exception as error:  # it raises the errors of all that it tries: the hub's, safetensors', tokenizers'
+    except Exception as error:  # of any library that it tries: the hub's, safetensors, tokenizers
         raise PspError(
             f"model2vec cannot load {name}: {' '.join(str(error).split())[:300]}; name a folder that holds the model, "
             "or run once with network access"

@@ -43,16 +43,16 @@ class StaticModel(TokenModel):
         threads: threads of the tokenizer and of compiled pooling.
         accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. Default: if it is
             installed and there is enough text for it to pay. For LSTMs also "torch", which has the same vectors within
-            1e-5, or "bfloat16", with cosines to them above 0.999 in half the time on processors that multiply it
-            (:mod:`psp.models.lstm_torch`).
+            1e-5, or "bfloat16", with cosines to them above 0.999 in half the time on processors with bfloat16
+            multiplication (:mod:`psp.models.lstm_torch`).
         contextual: what reads the embeddings in the order of the text; None: their mean is taken.
 
     Raises:
         DataError: the embedding matrix and the tokenizer do not match, or the config names two segmenters, leaves out
             ids that do not exist, or has prompts that are not text.
-        PspError: the config names a segmenter that is not installed; or ``accelerate`` is true, and numba is not
-            installed, or a word, and torch is not.
-        ValueError: ``accelerate`` is a word of LSTMs, and the model has none, or is another word.
+        PspError: the config names a segmenter that is not installed; or ``accelerate`` is true and numba is not
+            installed, or a value for LSTMs and torch is not.
+        ValueError: ``accelerate`` is a value for LSTMs and the model has none, or is unknown.
     """
 
     def __init__(

@@ -133,7 +133,7 @@ def _seed(evaluation: Mapping[str, Any]) -> int | None:
 
 
 def _scored(folder: Path, model: str, system: str | None, variant: str | None, seed: int | None) -> Iterator[Record]:
-    """The scores of a folder with eval.json, tasks/ or both; what eval.json has gathered comes from there."""
+    """The scores of a folder with eval.json, tasks/ or both; tasks that eval.json contains come from there."""
     tasks: dict[str, Mapping[str, Any]] = {}
     if (folder / "eval.json").is_file():
         tasks = dict(tasks_of(read_json(folder / "eval.json")))

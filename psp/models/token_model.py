@@ -26,8 +26,8 @@ class TokenModel(TextModel):
 
     Attributes:
         tokenizer, table: both.
-        contextual: what makes a sentence's vector of its rows, with ``pool`` and ``states`` as
-            :class:`psp.models.lstm.Lstm` has them; None for their mean.
+        contextual: makes a sentence's vector from its rows, with methods ``pool`` and ``states`` like those of
+            :class:`psp.models.lstm.Lstm`; None for their mean.
     """
 
     tokenizer: Tokenizer
@@ -84,7 +84,7 @@ class TokenModel(TextModel):
         return encoded.ids, encoded.offsets
 
     def pool(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Make vectors of ids, as of texts: float32 (n, dim), zeros for a sentence without ids.
+        """Make vectors from ids, as from texts: float32 (n, dim), zeros for a sentence without ids.
 
         Raises:
             ValueError: ids are out of range, or offsets do not fit them.
@@ -188,6 +188,6 @@ class TokenModel(TextModel):
 def unknown_alone(config: Mapping[str, Any]) -> bool:
     """Whether a text of only unknown pieces has the unknown piece's vector.
 
-    Checkpoints that were imported before config.json said so have it, too.
+    Checkpoints imported before config.json had this key have it, too.
     """
     return bool(config.get("unknown_alone", "imported_from" in config))

@@ -10,7 +10,7 @@ installed if the pooling is psp's, :mod:`psp.models.lstm_pooling`):
   "transformer" and no files; ``encoder``, with kind "transformer", what was chosen in training (base, pooling,
   max_length...), and ``files``: the SHA-256 of all other files by their paths
 
-Nothing is ever looked for on a network, and no code runs but psp's and that of the libraries. Libraries are imported
+Nothing is ever fetched from a network, and only psp's code and that of the libraries runs. Libraries are imported
 when a model is loaded.
 """
 
@@ -55,7 +55,7 @@ _TOKENIZING = threading.Lock()
 
 
 class TransformerTokenizer(Tokenizer):
-    """A transformer's tokenizer: ids with those that mark a sentence's begin and end, cut to the transformer's length.
+    """A transformer's tokenizer: ids including the begin and end markers, cut to the transformer's length.
 
     Args:
         module: sentence-transformers' ``Transformer``.
@@ -142,7 +142,7 @@ class ContextualEncoder:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all parameters but the table of token embeddings."""
+        """Bytes of all parameters except the table of token embeddings."""
         table = self.model[0].model.get_input_embeddings().weight
         return sum(one.nbytes for one in self.model.parameters()) - int(table.nbytes)
 
@@ -181,7 +181,7 @@ class ContextualEncoder:
 
     def states(self, table: EmbeddingMatrix, encoded: Encoded) -> NoReturn:
         raise ValueError(
-            "a transformer has no vectors of tokens of which a sentence's is the mean; for its last layer, load the "
+            "a transformer has no token vectors whose mean is the sentence's vector; for its last layer, load the "
             'folder in SentenceTransformer and write output_value="token_embeddings" there'
         )
 
@@ -194,17 +194,17 @@ class ContextualEncoder:
 class TransformerModel(TokenModel):
     """A transformer; vectors equal those of ``SentenceTransformer`` on the CPU, up to rounding.
 
-    Texts longer than :attr:`max_seq_length` tokens are cut. A text of white space is the markers of its begin and end
-    alone and has a vector, not zeros.
+    Texts longer than :attr:`max_seq_length` tokens are cut. A text of white space has only the begin and end markers,
+    and has a vector, not zeros.
 
     Args:
         model: a ``SentenceTransformer`` whose first module is a ``Transformer``.
         config: that of the folder.
         threads: torch's.
-        accelerate: "bfloat16": half the time on processors that multiply it, other vectors (cosines above 0.999).
+        accelerate: "bfloat16": half the time with hardware bfloat16, other vectors (cosines above 0.999).
 
     Raises:
-        ValueError: ``accelerate`` is another word.
+        ValueError: ``accelerate`` is another value.
         DataError: the prompts are not text.
     """
 
@@ -257,7 +257,7 @@ class TransformerModel(TokenModel):
 
     @property
     def max_seq_length(self) -> float:
-        """Tokens of a text that are read, markers of begin and end included; the rest is cut."""
+        """Tokens of a text that are read, including the begin and end markers; the rest is cut."""
         return int(self.contextual.model.max_seq_length)
 
     @max_seq_length.setter
@@ -273,8 +273,8 @@ class TransformerModel(TokenModel):
         """
         if dtype not in (None, self.dtype) or dim not in (None, self.dim):
             raise ValueError(
-                f"dtype={dtype}, dim={dim}: a transformer is not quantized or cut; accelerate='bfloat16' takes half "
-                "the time, encode(texts, truncate_dim=...) cuts its vectors"
+                f"dtype={dtype}, dim={dim}: a transformer is not quantized or cut; on processors with bfloat16 "
+                "multiplication accelerate='bfloat16' takes half the time; encode(texts, truncate_dim=...) cuts vectors"
             )
         return self
 
@@ -315,9 +315,9 @@ def load_library_model(folder: Path | str) -> Any:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without the bars that transformers draws for each file, and its notices about weights that pooling does not need.
+    """Silence transformers' progress bars for each file, and its notices about weights that pooling does not need.
 
-    How it was is restored.
+    The former state is restored afterwards.
     """
     from transformers.utils import logging as said
 
@@ -354,7 +354,7 @@ def save_transformer(
         folder: the folder.
         model: a ``SentenceTransformer`` of a ``Transformer`` and modules after it.
         config: languages, recipe and anything else to record; the keys that say how text is read are the tokenizer's.
-        encoder: what config.json says of the encoder beside its kind and files.
+        encoder: config.json's entries about the encoder besides its kind and files.
 
     Returns:
         The complete config.
@@ -367,7 +367,7 @@ def save_transformer(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONFIG).unlink(missing_ok=True)
-        # An older one's; Snakemake has removed some of its files, but knows nothing of the others.
+        # Files of an older model; Snakemake has removed some of them, but does not know the others.
         if any((folder / name).is_file() for name in ("modules.json", "config_sentence_transformers.json")):
             for old in folder.glob("[0-9]_*"):
                 shutil.rmtree(old)
@@ -403,7 +403,7 @@ def save_transformer(
 
 
 def _plain(tokenizer: Any) -> Any:
-    """A fast tokenizer's inner one, which remembers how its last texts were cut and padded, without that; or None."""
+    """A fast tokenizer's inner one, with its remembered settings for cutting and padding removed; or None."""
     inner = getattr(tokenizer, "backend_tokenizer", None)
     if inner is not None:
         inner.no_truncation()

@@ -13,7 +13,7 @@ _OURS = (
     SUBWORD_MEAN,
     PSP_MODEL,
     "paraphrastic.exports.LstmPooling",  # pools a transformer's token vectors (psp.models.lstm_pooling)
-    # Their names in folders of before.
+    # Their names in older folders.
     "psp.exports.module.SubwordMean",
     "psp.exports.module.PspModel",
     "psp.exports.pooling.LstmPooling",

@@ -2,7 +2,7 @@
 
 Reads word2vec's text and binary formats, GloVe's and PARAGRAM's text without a header, and fastText's ``.vec``, each
 optionally gzipped. Memory holds one float32 matrix, of the wanted words only, whatever the file's size. gensim 4.4
-takes 3 times as long (100,000 words of 300 numbers as text: 27 to 37 s, here 10 to 11 s).
+takes 3 times as long (100,000 words of 300 numbers as text: 27 to 37 s, this code 10 to 11 s).
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ def read_vectors(
         path: the file; decompressed if its name ends in ``.gz``.
         limit: read only the first ``limit`` words; files list frequent words first.
         vocabulary: keep only these words.
-        strict: duplicate words, and such that are not UTF-8, are errors. All words of the file are then held in memory.
+        strict: duplicate words and words that are not UTF-8 are errors. All words of the file are then held in memory.
 
     Raises:
-        DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths, or
-            what ``strict`` says; the line (in a binary file, the word) is named.
+        DataError: the file is missing, empty or truncated, or has an invalid number or rows of different lengths, or an
+            error by ``strict``; the line (in a binary file, the word) is named.
     """
     path = Path(path)
     with contextlib.ExitStack() as stack:
@@ -285,7 +285,7 @@ def _read_binary(stream: IO[bytes], path: Path, count: int, limit: int | None, t
 
 
 def _is_binary(sample: bytes, dim: int) -> bool:
-    """Tell whether the numbers after the first word of ``sample`` are binary."""
+    """Return whether the numbers after the first word of ``sample`` are binary."""
     _, space, numbers = sample.partition(b" ")
     row, end, _ = numbers[: 4 * dim].partition(b"\n") if space else (b"", b"", b"")
     # A line feed is also the first byte of many floats, such as 0.005; in text, all numbers precede it.

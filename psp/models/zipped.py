@@ -44,7 +44,7 @@ def fetch(address: str) -> Path:
     if folder.is_dir():
         return folder
     try:
-        import requests  # noqa: F401  # what downloads
+        import requests  # noqa: F401  # needed for downloads
     except ModuleNotFoundError:
         raise PspError(f"{address}: downloads need requests: pip install 'paraphrastic[data]'") from None
     from psp.corpora.download import Remote

@@ -1,4 +1,4 @@
-"""Training sentences as further candidates in the retrieval of held-out pairs, so that the error tells models apart."""
+"""Training sentences as additional candidates in the retrieval of held-out pairs, so that errors tell models apart."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def check_learnt(
     Args:
         before: the loss of the first weights.
         after: the loss of the last.
-        of_equal_vectors: the loss where all vectors are equal.
+        of_equal_vectors: the loss if all vectors are equal.
         learning_rate: that of the settings, for the message.
         step: steps of training.
         kept_step: the step whose weights are the result.
@@ -52,7 +52,7 @@ def check_learnt(
         return
     what = f"the first mini-batch's loss is {after:.4g} after training and was {before:.4g} before"
     if after <= DIVERGED * untrained:
-        how = "next to nothing was learnt; try another learning_rate than"
+        how = "almost nothing was learnt; try a learning_rate other than"
         log.warning("%s: %s %g, or more epochs", what, how, learning_rate)
         return
     message = f"training diverged: {what}; {ADVICE}"

@@ -18,7 +18,7 @@ AVERAGE = frozenset({"average_part"})
 
 
 def unused(train: Mapping[str, Any]) -> frozenset[str]:
-    """The keys of ``train`` that a training with these settings never looks at.
+    """The keys of ``train`` that a training run with these settings never reads.
 
     Raises:
         ConfigError: there is no such objective.

@@ -81,7 +81,7 @@ def initial_table(
         raise DataError("shares no piece with the new vocabulary; leave init_from out", init_from)
     mine, theirs = (torch.tensor(rows) for rows in zip(*shared, strict=True))
     table[mine] = torch.from_numpy(other.weight[theirs.numpy()])
-    log.info("took over the rows of %d of %d pieces from %s", len(shared), len(pieces), init_from)
+    log.info("copied the rows of %d of %d pieces from %s", len(shared), len(pieces), init_from)
     return table, {"pieces": len(pieces), "taken_over": len(shared)}
 
 
@@ -96,7 +96,7 @@ def _take_vectors(table: Tensor, pieces: list[str], path: Path) -> dict[str, Any
         )
     rows = torch.tensor([places[word] for word in vectors.index])
     table[rows] = torch.from_numpy(vectors.vectors)
-    log.info("took over the vectors of %d of %d words from %s", len(rows), len(pieces), path)
+    log.info("copied the vectors of %d of %d words from %s", len(rows), len(pieces), path)
     return {"pieces": len(pieces), "taken_over": len(rows)}
 
 

@@ -23,9 +23,9 @@ from typing import Any, Protocol, cast
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import read_json
 
-LOOK_EVERY = 0.2  # seconds, at whether somebody has asked to stop
+LOOK_EVERY = 0.2  # seconds between checks for a request to stop
 JOB = "job.pickle"  # for the processes, which have the same code: the training and its log
-LAST_WORDS = 2000  # characters of torchrun's, where no process has said anything
+LAST_WORDS = 2000  # characters of torchrun's output, if no process reported anything
 
 
 def count(train: Mapping[str, Any]) -> int:
@@ -122,16 +122,16 @@ def command(processes: int, *program: str) -> list[str]:
 
 
 def environment(threads: int, gpus: int) -> dict[str, str]:
-    """The variables for torchrun and the processes: this library, that many threads, a way to talk."""
+    """The variables for torchrun and the processes: this library, the number of threads, a network interface."""
     variables = dict(os.environ)
     library = str(Path(__file__).parents[2])
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, [library, variables.get("PYTHONPATH")]))
-    variables["PYTHONSAFEPATH"] = "1"  # a `psp` in the present folder may be another one
+    variables["PYTHONSAFEPATH"] = "1"  # a `psp` in the current folder may be another one
     variables["OMP_NUM_THREADS"] = str(threads)  # torchrun would set 1, and say so
     if not gpus:
         variables["CUDA_VISIBLE_DEVICES"] = ""  # `device: auto` is the CPU then
         if sys.platform == "linux":
-            # By the host's name gloo may find an address that a firewall guards.
+            # By the host's name, gloo may find an address behind a firewall.
             variables.setdefault("GLOO_SOCKET_IFNAME", "lo")
     return variables
 
@@ -146,7 +146,7 @@ def _look_for_gpus(wanted: int) -> None:
 
 
 def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
-    """Run torchrun to its end, with its files in ``folder``; raises what ended the training, if that was not its end.
+    """Run torchrun to its end, with its files in ``folder``; raise the error or signal that ended training early.
 
     Torchrun has a session of its own: Ctrl-C at a terminal reaches this process alone, which tells process 0, which
     decides for all.
@@ -183,12 +183,12 @@ def _states(folder: Path, processes: int) -> list[dict[str, Any]]:
 
 
 def _report(folder: Path, processes: int, asked_by: int | None) -> None:
-    """Raise what ended the training, if that was not its end; ``asked_by`` is the signal that asked for it."""
+    """Raise the error or signal that ended training early, if any; ``asked_by`` is the signal that asked for it."""
     from psp.training.saving.checkpoint import Stopped
 
     states = _states(folder, processes)
     ends = [state["end"] for state in states]
-    again = "start the same training again: it goes on from its last checkpoint, if there is one"
+    again = "start the same training again: it resumes from its last checkpoint, if there is one"
     if all(end == "done" for end in ends):
         return
     if "error" in ends:
@@ -208,4 +208,4 @@ def _report(folder: Path, processes: int, asked_by: int | None) -> None:
         raise Stopped(states[ends.index("stopped")]["message"], asked_by or signal.SIGTERM)
     words = (folder / "torchrun.txt").read_text(encoding="utf-8", errors="replace")
     lost = [state["message"] for state in states if state["end"] == "lost"]
-    raise RuntimeError("\n".join(["the processes did not get to know each other", *lost, words[-LAST_WORDS:]]))
+    raise RuntimeError("\n".join(["the processes did not connect to each other", *lost, words[-LAST_WORDS:]]))

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 class DevelopmentSet(Protocol):
     """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class.
 
-    If it has an attribute ``sha256``, a checkpoint of a training with another one is not gone on from.
+    If it has an attribute ``sha256``, training does not resume from a checkpoint with another value.
     """
 
     def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
@@ -61,13 +61,13 @@ class DevelopmentSet(Protocol):
 
 @dataclass(frozen=True)
 class Training:
-    """One training of a model: a value that goes whole from a rule or a command to the process that trains.
+    """One training run of a model: a value passed whole from a rule or a command to the process that trains.
 
     Attributes:
         store: the pairs, encoded with ``tokenizer``; or text, one pair per line (:mod:`psp.pairs.text_pairs`).
         tokenizer: becomes part of the model folder; or the path of a sentencepiece model or vocabulary, or the paths
             of several, for encoders that are trained together.
-        out_dir: the model folder: weights, the tokenizer's files and config.json; None = only the scores are wanted.
+        out_dir: the model folder: weights, the tokenizer's files and config.json; None = only scores.
         train_dir: metrics.csv and dev.csv (written during training), timing.csv, tensorboard/, and at the end
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
@@ -88,8 +88,8 @@ class Training:
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
             those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
-        teacher: what a teacher has to say of the store's sentences (:mod:`psp.training.teaching.targets`); None = there
-            is no teacher. For one process, and for encoders that are not trained together.
+        teacher: a teacher's vectors of the store's sentences (:mod:`psp.training.teaching.targets`); None = there is
+            no teacher. Only for one process, and not for encoders that are trained together.
         teaching: how the model learns from it, the block ``teacher``.
         processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
     """
@@ -126,8 +126,8 @@ class Training:
             The content of train.json.
 
         Raises:
-            DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is of
-                another run; development data cannot be read; or a finished model or training run must not be replaced.
+            DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is
+                from another run; development data cannot be read; or something finished must not be replaced.
             ConfigError: a setting is not allowed, or requests a device that is not available.
             PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
             Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
@@ -215,14 +215,14 @@ def _run(job: Training) -> TrainReport:
             if settings.init_spelling and spellings is None:
                 raise ConfigError(
                     f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
-                    f"{tokenizer.name_on_disk()}, the spelling of whose pieces says nothing. Write `init_spelling: 0`"
+                    f"{tokenizer.name_on_disk()}, whose pieces' spelling is not informative. Write `init_spelling: 0`"
                 )
             pieces = tokenizer.pieces()
             starts = (init_vectors, job.piece_vectors)
             table, taken_over = initial_table(pieces, settings, init_from, read, spellings, *starts)
         elif init_from is not None or init_vectors is not None or job.piece_vectors is not None:
             raise ConfigError(
-                "init_from, init_vectors and init_encoder: encoders that are trained together start from none of them"
+                "init_from, init_vectors and init_encoder: not available for encoders that are trained together"
             )
         distilled = None
         if job.teacher is not None:
@@ -335,7 +335,7 @@ def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> Developmen
 
 
 class _Distilled(NamedTuple):
-    """Pairs with their teacher's rows, the loss, and what train.json says of the teacher."""
+    """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
 
     pairs: DistilledPairs
     loss: Loss
@@ -397,7 +397,7 @@ def _scorers(
     encoder: Encoder, tokenizer: Tokenizer, config: Mapping[str, Any]
 ) -> tuple[EmbeddingScorer, EmbeddingScorer]:
     """Scorers of raw text, and of text that was already prepared for training: it must not be segmented again."""
-    # A sentence of unknown pieces alone keeps the vector that it is trained with.
+    # A sentence with only unknown pieces keeps the vector that it has in training.
     config = {**config, "unknown_alone": True}
     raw, prepared = (encoder.embedder(tokenizer, keys) for keys in (config, {**config, "segment": {}}))
     return EmbeddingScorer(raw), EmbeddingScorer(prepared)

@@ -55,7 +55,7 @@ def embed_pieces(tokenizer: Tokenizer, encoder: TextEncoder, name: str, out: Pat
     """
     spellings = tokenizer.spellings()
     if spellings is None:
-        raise DataError(f"{tokenizer.name_on_disk()}: its pieces are no text that an encoder could embed")
+        raise DataError(f"{tokenizer.name_on_disk()}: its pieces are not text that an encoder could embed")
     texts = [_text(piece) for piece in spellings]
     rows = np.array([row for row, text in enumerate(texts) if text], np.int32)
     distinct = list(dict.fromkeys(text for text in texts if text))

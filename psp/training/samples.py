@@ -78,7 +78,7 @@ def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]
     Each is a summary over the seeds (:func:`psp.evaluation.seeds.summary`).
 
     Raises:
-        DataError: a report is missing, without a score, or of another training.
+        DataError: a report is missing, has no score, or belongs to another training run.
     """
     return {sample: _scores(encoders, pairs, epochs) for sample, encoders in points.items()}
 

@@ -17,10 +17,10 @@ from psp.pairs.language_shares import language_pairs, shares
 
 
 class LanguageSampling:
-    """The pairs that an epoch has of each language pair: ``n ** exponent`` of each, times what keeps their total.
+    """The number of pairs of each language pair in an epoch: ``n ** exponent``, scaled to keep the total.
 
-    A pair is drawn in each epoch as often as its language asks for, rounded down or up: which pairs come once more is
-    drawn anew for each block and epoch.
+    Each epoch draws a pair as often as its language requires, rounded down or up; which pairs are rounded up is drawn
+    anew for each block and epoch.
 
     Attributes:
         languages: the language pairs, such as "en-fr", in alphabetical order.

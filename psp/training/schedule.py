@@ -18,7 +18,7 @@ def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> 
 
     Args:
         highest: the setting.
-        schedule: ``constant``; or ``linear``: in a line from 0 to ``highest`` and then to 0.
+        schedule: ``constant``; or ``linear``: rising linearly from 0 to ``highest``, then falling to 0.
         warmup: the share of training after which it is highest, 0 <= w < 1.
         done: the share of training that lies before the middle of this step, 0 < d < 1: so no step has a rate of 0.
     """
@@ -32,7 +32,7 @@ def snapshot_places(total: int, average: int, part: float) -> list[int]:
 
     Args:
         total: pairs of the whole training.
-        average: how many snapshots; with less than 2 there is nothing to average, and no place.
+        average: how many snapshots; with fewer than 2 there is nothing to average, and the list is empty.
         part: the share of training, at its end, that they stand for, 0 < p <= 1. A snapshot is the end of its stretch,
             so that the first is taken ``part / average`` after it begins.
     """

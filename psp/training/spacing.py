@@ -22,7 +22,7 @@ _MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 
 
 class Spacing:
-    """The pieces that differ by a space before a punctuation mark alone.
+    """The pieces that differ only by a space before a punctuation mark.
 
     Args:
         pieces: all, by their ids.
@@ -54,7 +54,7 @@ class Spacing:
         return Encoded(ids[~dropped], (sentences.offsets - before[sentences.offsets]).astype(sentences.offsets.dtype))
 
     def fill(self, table: npt.NDArray[np.float32]) -> None:
-        """Give the rows that no sentence reads their values, in place.
+        """Fill in the rows that no sentence reads, in place.
 
         Args:
             table: float32 (pieces, dim).
@@ -66,7 +66,7 @@ class Spacing:
 
 
 class SpacedPairs:
-    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`) whose sentences are read so."""
+    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`) whose sentences are read this way."""
 
     def __init__(self, pairs: PairSource, spacing: Spacing) -> None:
         self._pairs, self._spacing = pairs, spacing

@@ -1,8 +1,8 @@
 """Initial rows from the spelling of pieces: pieces that share runs of letters start with similar vectors.
 
 Each run of letters (a letter n-gram, as in fastText) has a random vector, and a piece starts as the sum over its runs.
-This helps most where training says least: rare pieces, inflected forms, and names and words that two languages spell
-nearly alike. It only sets the embedding matrix before training, and costs nothing in training or in use.
+This helps most where there is least training data: rare pieces, inflected forms, and names and words that two languages
+spell nearly alike. It only sets the embedding matrix before training, and costs nothing in training or in use.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def spelled_rows(pieces: Sequence[str], dim: int, seed: int) -> tuple[npt.NDArra
 
     Returns:
         The rows, float32 (pieces, dim): the sum of the vectors of the piece's runs, over the root of their number, so
-        that each element is of variance 1; and which pieces have such a row, bool (pieces,). A run that one piece alone
-        has says nothing about others and does not count.
+        that each element has variance 1; and which pieces have such a row, bool (pieces,). A run that only one
+        piece has tells nothing about others and does not count.
     """
     numbers: dict[str, int] = {}
     runs_of = [[numbers.setdefault(run, len(numbers)) for run in sorted(runs(piece))] for piece in pieces]

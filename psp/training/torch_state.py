@@ -18,8 +18,8 @@ def _choose_kernels() -> None:
     """Call once, with one thread, those functions of MKL's that training calls with several.
 
     MKL 2024.2, which torch 2 is built with, chooses a function's code at its first call; where threads make that call
-    together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). Seen here as models
-    that differed from InfoNCE's first exponential on, in six of some 340 processes.
+    together, one of them may run code of lower precision for its share (pytorch/pytorch#188792). We saw models
+    that differed from InfoNCE's first exponential on in six of some 340 processes.
     """
     one = torch.ones(1)
     for function in (torch.exp, torch.log):
@@ -29,8 +29,8 @@ def _choose_kernels() -> None:
 def _keep_memory() -> None:
     """Let the C library keep freed memory for the next step instead of requesting it from the system again.
 
-    A step needs some 35 MB for a moment, in arrays so large that glibc would map each anew, and the system clears every
-    page of them: 8 to 10% of a step on 2 cores of an AMD EPYC. Of no effect with another C library.
+    A step briefly needs some 35 MB, in arrays so large that glibc would map each anew, and the system would clear all
+    their pages: 8 to 10% of a step on 2 cores of an AMD EPYC. It has no effect with another C library.
     """
     with contextlib.suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None)
@@ -40,7 +40,7 @@ def _keep_memory() -> None:
 
 @contextlib.contextmanager
 def torch_state(threads: int) -> Iterator[None]:
-    """Torch as training wants it (threads, repeatable kernels), and as it was found afterwards.
+    """Set torch up for training (threads, repeatable kernels), and restore it afterwards.
 
     Memory is not filled for the sake of repeatability: nothing here is read before it is written.
     """
@@ -51,8 +51,8 @@ def torch_state(threads: int) -> Iterator[None]:
     cudnn = torch.backends.cuda.cudnn_sdp_enabled()
     try:
         torch.set_num_threads(threads)
-        # A GPU may lack a repeatable kernel: go on, say so. torch.use_deterministic_algorithms would import torch's
-        # compiler too, which takes 1.7 s of one core.
+        # A GPU may lack a repeatable kernel: continue with a warning. torch.use_deterministic_algorithms would import
+        # torch's compiler too, which takes 1.7 s of one core.
         torch.set_deterministic_debug_mode("warn")
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         # cuDNN's attention prepares itself anew for each shape of a batch, and no two batches of text have the same.

@@ -23,7 +23,7 @@ def main(job_file: Path) -> int:
     """Train the job of the file; a file beside it tells the launcher how it ended.
 
     Returns:
-        0 where all processes end alike; else torchrun is to end the others.
+        0 where all processes end alike; otherwise torchrun must end the others.
     """
     rank = int(os.environ["RANK"])
     threading.Thread(target=_end_with_the_launcher, name="psp-launcher", daemon=True).start()
@@ -60,7 +60,7 @@ def _train(job: Job) -> tuple[str, str]:
 
 
 def _end_with_the_launcher() -> None:
-    """Wait until the launcher's end of the pipe closes, as it does however the launcher ends; nobody else ends us."""
+    """Wait until the launcher's end of the pipe closes, as it does however the launcher ends; nothing else ends us."""
     while os.read(0, 1):
         pass
     os._exit(1)

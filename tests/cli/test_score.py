@@ -49,7 +49,7 @@ def test_the_share_of_unknown_text_is_said_once(small_model, tmp_path, capfd):
     out, said = capfd.readouterr()
     assert out.splitlines()[1] == "собака спит\t今天天气很好\t0.0000"
     assert said.count("\n") == 1 and f"{tmp_path}/pairs.tsv: less than 1% of its text is unknown to the model;" in said
-    assert "nothing is known of 2 of" in said and "the first in line 2, whose vectors are zeros (by " in said
+    assert "; 2 of" in said and " texts are entirely unknown, the first in line 2, whose vectors are zeros (by " in said
     (tmp_path / "pairs.tsv").write_text("the cat\tbread\n")
     score(small_model, tmp_path / "pairs.tsv")
     assert capfd.readouterr().err == ""

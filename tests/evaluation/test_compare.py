@@ -82,7 +82,7 @@ def test_other_resamples_are_refused(made, scored, tmp_path):
     with pytest.raises(DataError, match=r"eval\.json: scored on other resamples than .* delete it"):
         compare(files(scored / "trained"), {"it": (out, drawn)}, tmp_path / "compare.json", name="fr")
     out.write_bytes((scored / "untrained/eval.json").read_bytes())
-    with pytest.raises(DataError, match=r"eval\.safetensors: of another bootstrap"):
+    with pytest.raises(DataError, match=r"eval\.safetensors: from another bootstrap"):
         compare(files(scored / "trained"), {"it": (out, drawn)}, tmp_path / "compare.json", name="fr")
     drawn.write_bytes(b"cut off")
     with pytest.raises(DataError, match=r"eval\.safetensors: cannot be read"):

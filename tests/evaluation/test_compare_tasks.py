@@ -238,7 +238,7 @@ def test_what_is_not_of_the_same_set_is_refused_with_one_error(tmp_path: Path) -
     # Resamples of other scores, damaged ones, and none.
     drawn = other.with_suffix(".safetensors")
     drawn.write_bytes((tmp_path / "wrong/set.safetensors").read_bytes())
-    with pytest.raises(DataError, match=r"set\.safetensors: of another bootstrap .*; delete it and make it again"):
+    with pytest.raises(DataError, match=r"set\.safetensors: from another bootstrap .*; delete it and make it again"):
         task_differences(own, other)
     drawn.write_bytes(b"cut off")
     with pytest.raises(DataError, match=r"set\.safetensors: cannot be read"):

@@ -30,7 +30,7 @@ def test_baselines_with_subwords_need_a_model():
 @pytest.mark.parametrize(
     ("gives", "said"),
     [
-        (lambda texts: [[1.0, 2.0], [1.0]][: len(texts)], "foreign: gave no matrix of vectors"),
+        (lambda texts: [[1.0, 2.0], [1.0]][: len(texts)], "foreign: did not return a matrix of vectors"),
         (lambda texts: np.ones((1, 2)), r"foreign: gave vectors of shape \(1, 2\) for 2 texts"),
         (lambda texts: np.ones(len(texts)), r"foreign: gave vectors of shape \(2,\) for 2 texts"),
         (

@@ -124,7 +124,7 @@ def test_scores_and_data():
     ]
     assert "/home/me" not in text
     nothing = {"sts": {}, "semeval2017": {}, "stsb": {"dev": NONE}, "files": {}, "tatoeba": {}}
-    assert "evaluated on no test set" in card.card(CONFIG, evaluation=nothing)
+    assert "not evaluated on any test set" in card.card(CONFIG, evaluation=nothing)
     best = {"error": 12.5, "pairs_heldout": 1500}
     text = card.card(CONFIG, evaluation=nothing | {"train": {"best": best}})
     assert "| held-out pairs (dev) | error, % | 1,500 | 12.5 | - |" in text

@@ -351,7 +351,7 @@ def edited(key, value):
         (edited("encoder/parts/1/encoder", {"kind": "lstm"}), r"model\.safetensors: lstm\.forward\.bias"),
         (edited("encoder/parts/0/sentencepiece_sha256", "0"), r"tokenizer and encoder list different files"),
         (edited("tokenizer/files", {}), r"tokenizer and encoder list different files"),
-        (edited("tokenizer/files/..", "0" * 64), r"'\.\.' is no name of a tokenizer's file"),
+        (edited("tokenizer/files/..", "0" * 64), r"'\.\.' is not a name of a tokenizer's file"),
         (edited("tokenizer/kind", 5), r"config\.json: tokenizer is .*has no kind"),
         (edited("prompts", 5), r"config\.json: prompts is 5"),
     ],

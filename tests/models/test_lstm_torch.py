@@ -113,7 +113,7 @@ def test_a_combination_passes_it_to_its_lstms(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["mean", "means"])
 @pytest.mark.parametrize("wanted", ["torch", "bfloat16"])
 def test_a_model_without_an_lstm_refuses(name: str, wanted: str, folder: Path) -> None:
-    with pytest.raises(ValueError, match=f"accelerate='{wanted}' is for LSTMs, and this model is none; write") as error:
+    with pytest.raises(ValueError, match=f"accelerate='{wanted}' is for LSTMs; this model is not one; write") as error:
         psp.load_model(folder / name, accelerate=wanted)
     assert "\n" not in str(error.value)
 
@@ -133,7 +133,7 @@ def test_a_processor_without_bfloat16_is_told(can, warns, folder, monkeypatch, c
     psp.load_model(folder / "lstm", accelerate="torch")
     assert not caplog.messages
     psp.load_model(folder / "lstm", accelerate="bfloat16")
-    assert ["does not multiply bfloat16" in message for message in caplog.messages] == [True] * warns
+    assert ["has no bfloat16 multiplication" in message for message in caplog.messages] == [True] * warns
 
 
 def test_an_lstm_without_torch_leaves_it_unloaded(folder: Path) -> None:

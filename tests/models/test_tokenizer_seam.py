@@ -239,7 +239,7 @@ def test_a_name_stands_for_one_class() -> None:
 
 @pytest.mark.parametrize("name", ["../words.txt", "/words.txt", "config.json", ".words", ""])
 def test_a_file_is_never_looked_for_outside_of_the_folder(name: str) -> None:
-    with pytest.raises(DataError, match="is no name of a tokenizer's file"):
+    with pytest.raises(DataError, match="is not a name of a tokenizer's file"):
         tokenizer_files({"format": 2, "tokenizer": {"kind": "words", "files": {name: "0" * 64}}})
 
 

@@ -130,7 +130,7 @@ def test_its_card_says_what_it_is(model, folder, tmp_path):
     schemas.check(config, "model")
     text = (tmp_path / "saved/README.md").read_text()
     assert (
-        "made of the states of a transformer, by lstm pooling: 12 dimensions. A text is read up to 16 tokens." in text
+        "made of the states of a transformer, by lstm pooling: 12 dimensions. Texts are truncated to 16 tokens." in text
     )
     assert 'SentenceTransformer("this/folder", trust_remote_code=True)' in text
     assert "(Dadas, SMC 2022)" in text and "static" not in text and text.count("- transformer\n") == 1
@@ -152,7 +152,7 @@ def test_what_makes_no_sense_is_refused_in_a_line(model, folder, tmp_path):
             load_model(folder, **given)
         with pytest.raises(ValueError, match="a transformer is not quantized or cut"):
             model.quantized(**given)
-    with pytest.raises(ValueError, match="no vectors of tokens"):
+    with pytest.raises(ValueError, match="no token vectors"):
         model.encode(TEXTS[:2], output_value="token_embeddings")
     with pytest.raises(PspError, match="a transformer"):
         explain(model, TEXTS[0], TEXTS[1])
@@ -177,8 +177,8 @@ def test_a_damaged_folder_is_named(folder, tmp_path):
         load_model(broken)
     config = json.loads((folder / "config.json").read_text())
     for files, said in [
-        ({"../x.json": "0"}, r"'\.\./x\.json' is no name of a transformer's file"),
-        ({"0_Transformer/evil.py": "0"}, r"evil\.py' is no name"),
+        ({"../x.json": "0"}, r"'\.\./x\.json' is not a name of a transformer's file"),
+        ({"0_Transformer/evil.py": "0"}, r"evil\.py' is not a name"),
         (None, "does not name its encoder's files"),
     ]:
         given = None if files is None else {**config["encoder"]["files"], **files}

@@ -118,7 +118,7 @@ def test_what_is_no_model(web: Web, model: Path) -> None:
         "has no config.json": {"a.txt": b"a"},
         "has no model.safetensors, but its config.json lists it": {"config.json": files["config.json"]},
         "not JSON": {"config.json": b"{"},
-        "is no name of a tokenizer's file": {"config.json": json.dumps(named).encode()},
+        "is not a name of a tokenizer's file": {"config.json": json.dumps(named).encode()},
         "times its size unpacked": bomb,
     }
     for problem, content in cases.items():

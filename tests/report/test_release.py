@@ -284,7 +284,7 @@ def test_a_smaller_form(quantized, tmp_path):
     assert config["quantized_from"] == {"dtype": "float32", "dim": config["dim"]} and config["dtype"] == "int8"
     assert front(text)["base_model"] == "someone/fr" and front(text)["base_model_relation"] == "quantized"
     assert front(text)["model-index"][0]["name"] == "fr-int8" and "hf://someone/fr-int8" in text
-    assert "It was made of [someone/fr](https://huggingface.co/someone/fr), with 12 dimensions" in text
+    assert "It was made from [someone/fr](https://huggingface.co/someone/fr), with 12 dimensions" in text
     document = read_json(tmp_path / "out/bom.cdx.json")
     assert valid_bom(document) is None
     assert document["metadata"]["component"]["pedigree"]["ancestors"][0]["name"] == "someone/fr"

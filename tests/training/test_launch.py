@@ -220,7 +220,7 @@ def test_whatever_ends_it_the_same_command_goes_on_to_the_same_bytes(job: Job, u
     job.workers()[1].kill()
     said = job.end(family)
     assert job.status == 1
-    assert said.count("\n") == 1 and "2 processes" in said and "number 1 was killed" in said and "goes on" in said, said
+    assert said.count("\n") == 1 and "2 processes" in said and "number 1 was killed" in said and "resumes" in said, said
 
     # All are killed at once.
     job.start().wait_for_checkpoint()

@@ -153,7 +153,7 @@ def test_rows_are_taken_over_by_piece(tmp_path: Path, made: Made, caplog: pytest
         if piece in shared:
             np.testing.assert_allclose(started.weight[row], first.weight[pieces[first].index(piece)], atol=1e-6)
     assert report["initialised_from"] == {"pieces": started.vocab_size, "taken_over": len(shared)}
-    assert f"took over the rows of {len(shared)} of {started.vocab_size} pieces" in caplog.text
+    assert f"copied the rows of {len(shared)} of {started.vocab_size} pieces" in caplog.text
 
 
 def test_taking_over_helps(tmp_path: Path, made: Made) -> None:

@@ -261,7 +261,7 @@ def test_no_encoder_is_taken_for_a_plain_mean(
         kinds.EncoderKind(lambda table, train, own: projected(table, train, own, Unfinished)),
     )
     development = Development(None, made.unseen) if scored else None
-    with pytest.raises(TypeError, match=r"further weights \(projection\) is no plain mean"):
+    with pytest.raises(TypeError, match=r"further weights \(projection\) is not a plain mean"):
         run(tmp_path, made, development, "unfinished", epochs=1, device="cpu")
     assert not (tmp_path / "model").exists()
 

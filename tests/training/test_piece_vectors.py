@@ -75,7 +75,7 @@ def test_pieces_without_text_and_vectors_without_numbers_are_refused(tmp_path):
         def embed(self, texts):
             return np.full((len(texts), 3), np.nan)
 
-    with pytest.raises(DataError, match=r"trigram\.txt: its pieces are no text"):
+    with pytest.raises(DataError, match=r"trigram\.txt: its pieces are not text"):
         embed_pieces(Pieces("abc", spelled=False), Letters(), "letters", tmp_path / "out")
     with pytest.raises(DataError, match="not finite"):
         embed_pieces(PIECES, Broken(), "broken", tmp_path / "out")

@@ -333,7 +333,7 @@ def test_a_rate_at_which_nothing_is_learnt_is_a_warning(
     _, trainer = run(tmp_path, translated(200, 1), learning_rate=1e-9, **changes)
     trainer.check_learnt()
     (line,) = caplog.messages
-    assert "next to nothing was learnt; try another learning_rate than 1e-09" in line
+    assert "almost nothing was learnt; try a learning_rate other than 1e-09" in line
 
 
 def test_a_table_that_is_trained_already_need_not_get_better(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

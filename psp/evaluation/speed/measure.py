@@ -1,4 +1,4 @@
-"""Measure a model's embedding speed beside other systems, by the paper's protocol and end to end.
+"""Measure the embedding speed of a model and of other systems, by the paper's protocol and end to end.
 
 It has two figures, in sentences per second:
 
@@ -8,8 +8,8 @@ It has two figures, in sentences per second:
   empty caches, *warm* the pass after it.
 
 Each system runs in its own process, bound first to one core and then to all, with as many threads in its libraries.
-Systems take turns in rounds, so that other load on the machine affects all alike. A rate is only valid for a machine
-and a moment: it is written with its conditions, and is not a reproducible output.
+Systems take turns in rounds, so that other load on the machine affects all of them alike. A rate is only valid for a
+machine and a moment: it is written with its conditions, and is not a reproducible output.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:
 
 
 def _tokenizer(model: TextModel, pairs: Store) -> Tokenizer:
-    """Return the tokenizer of a store: the model's; of a combination's parts the first, or all if trained together."""
+    """Return the tokenizer of a store: the model's; for a combination, its first part's, or all if trained together."""
     tokenizers = [part.tokenizer for part in parts_of(model)]
     if pairs.attributes.get("tokenizer") == PartsTokenizer.name_on_disk() and len(tokenizers) > 1:
         return PartsTokenizer(tokenizers)
@@ -208,7 +208,7 @@ class _Part:
         return system if self._safely(spec, lambda: system.begin(self._task, batch_size, seconds)) else None
 
     def _safely(self, spec: Spec, work: Any) -> bool:
-        """Call ``work``; if another system than psp fails, log it and go on without it."""
+        """Call ``work``; if a system other than psp fails, log it and continue without it."""
         try:
             work()
         except Broken as error:

@@ -25,7 +25,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Flat ids and offsets of a batch of sentences, as in psp.models.static.
 Ids = tuple[np.ndarray, np.ndarray]
-#: The same by each part of a combination; of any other model, by itself alone.
+#: The same for each part of a combination; for any other model, only for itself.
 Streams = list[Ids]
 #: Runs the forward pass over all batches.
 Forward = Callable[[], None]
@@ -94,7 +94,7 @@ PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 
 def missing(spec: Spec, model: TextModel | None = None) -> str | None:
-    """Return why a system cannot be measured on this machine beside a model; None if it can."""
+    """Return why a system cannot be measured on this machine with a model; None if it can."""
     first, *others = [None] if model is None else parts_of(model)
     if spec.kind == "bag" and others:
         return "it takes one embedding matrix, and this model is a combination"
@@ -224,7 +224,7 @@ class Onnx:
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
         onnxruntime = importlib.import_module("onnxruntime")
         self._folder = folder
-        # As the export's README.md says: lower-cased, and nothing else.
+        # As in the export's README.md: only lower-cased.
         self._reading = [{"lower_case": bool(part["lower_case"])} for part in read_json(folder / CONFIG)["parts"]]
         several = len(self._reading) > 1
         self._ends = [f"_{number}" if several else "" for number in range(len(self._reading))]

@@ -47,7 +47,7 @@ class Worker:
         self._forward: Forward | None = None
 
     def load(self) -> dict[str, Any]:
-        """Time the way from imported libraries to the first vector."""
+        """Time from imported libraries to the first vector."""
         start = time.perf_counter()
         self.system.load()
         vectors = self.system.embed(["a red car"])
@@ -61,7 +61,7 @@ class Worker:
         return {}
 
     def sample(self, seconds: float) -> dict[str, Any]:
-        """Reduce the sentences, evenly spread, to as many as take about ``seconds``: 64, doubled as long as it fits."""
+        """Reduce the sentences, evenly spread, to as many as take about ``seconds``: 64, doubled while they fit."""
         count = min(len(self.texts), 64)
         while True:
             chosen = np.linspace(0, len(self.texts), count, endpoint=False).astype(int)

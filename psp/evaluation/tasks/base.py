@@ -83,13 +83,13 @@ class Part:
     Attributes:
         items: how many the bootstrap draws from.
         metrics: by name.
-        further: what else is worth knowing.
+        further: other facts worth knowing.
         own_items: whether the items depend on the system, as those of mining do: two systems' resamples are then not
             of the same items, and their differences have no interval.
         test: what people call it; "" = the task's name and its own.
         detail: whether it is a part of another part, shown beside it but not compared.
         mean_of: the parts whose mean it is, if it is one.
-        development: whether models are chosen by it, so that it is no test.
+        development: whether models are chosen by it, so that it is not a test.
     """
 
     items: int
@@ -128,7 +128,7 @@ class BootstrapSpec:
 
     Attributes:
         resamples, seed: how many, and from which random numbers.
-        name: the task's, which tells its draws from those of others.
+        name: the task's, so that its draws differ from those of other tasks.
     """
 
     resamples: int
@@ -154,7 +154,7 @@ class Sources:
 
     Attributes:
         languages: the model's.
-        sts: the archive or folder of STS sets; None where it is not wanted, or has none in these languages.
+        sts: the archive or folder of STS sets; None if not wanted, or without sets in these languages.
         tatoeba: by language its two files (its side, the English side).
         files: the user's own STS sets, by name.
     """
@@ -181,20 +181,20 @@ class Task(ABC):
     help: ClassVar[str]
     """What it measures, in a few words."""
     declared: ClassVar[Mapping[str, Setting]]
-    """The keys of an entry, ``task`` aside."""
+    """The keys of an entry besides ``task``."""
     metrics: ClassVar[Mapping[str, Measure]]
     """Each metric and what it is; the first is the main one."""
     paths: ClassVar[frozenset[str]] = frozenset({"path"})
-    """The keys that are paths: they tell where a set lies, not which one it is."""
+    """The keys that are paths: they locate a set but do not identify it."""
     order: ClassVar[int] = 100
-    """Where it stands among the tasks of a model."""
+    """Its position among the tasks of a model."""
     chosen_by: ClassVar[str | None] = None
     """The name, in :data:`psp.evaluation.metrics.OF_PAIRS`, of the metric by which models can be chosen on its scored
     pairs (the block ``development``); None if it has none."""
     classes: ClassVar[dict[str, type[Task]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if cls.kind:  # not what several tasks share
+        if cls.kind:  # not the base class of several tasks
             named.add(Task.classes, cls.kind, cls)
 
     def __init__(self, settings: Mapping[str, Any], place: str = "task") -> None:
@@ -221,7 +221,7 @@ class Task(ABC):
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
-        """The settings by which every model is scored on it, under its kind's name, if these sources have its sets."""
+        """The settings with which every model is scored on it, under its kind's name, if the sources have its sets."""
         return None
 
     @classmethod
@@ -390,7 +390,7 @@ def embedded(scorer: Scorer, texts: Sequence[str]) -> Floats:
     """A system's vectors, float64 (texts, dim), which some tasks need in addition to similarities.
 
     Raises:
-        Unsupported: it has none, as word overlap has none.
+        Unsupported: it has none, like word overlap.
     """
     vectors = getattr(scorer, "vectors", None)
     if vectors is None:

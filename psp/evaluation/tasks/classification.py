@@ -170,14 +170,14 @@ class Classification(Task):
         from sklearn.model_selection import StratifiedKFold
 
         most = int(np.bincount(labels).max())
-        # Cross-validated, nine parts of ten are themselves divided into ten.
+        # In cross-validation, nine tenths are themselves divided into ten parts.
         if most - (0 if len(self.parts) > 1 else -(-most // FOLDS)) < FOLDS:
             path = self.files()[min(1, len(self.parts) - 1)]
             raise DataError(f"no label has more than {most} items, too few to be divided into {FOLDS} parts", path)
         return StratifiedKFold(FOLDS, shuffle=True, random_state=self.settings["seed"])
 
     def _published(self) -> dict[str, int]:
-        """Oddities of the set, which are scored all the same."""
+        """Oddities of the set, which are scored anyway."""
         test, counts = self.parts[0], {}
         if blank := sum(not any(texts) for texts in test.texts):
             counts["blank"] = blank
@@ -234,14 +234,14 @@ def _sklearn() -> None:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        raise PspError("scikit-learn is not installed, which classifies; pip install scikit-learn") from None
+        raise PspError("classification needs scikit-learn: pip install scikit-learn") from None
 
 
 @contextlib.contextmanager
 def _threads() -> Iterator[Each]:
     """A ``map`` with as many threads as the linear algebra has, which in turn gets one each.
 
-    So results do not depend on the number of cores, and ten fits of some seconds use all of them.
+    So results do not depend on the number of cores, and ten fits of a few seconds each use all of them.
     """
     _sklearn()
     import sklearn.linear_model  # noqa: F401 (loads what threadpoolctl counts)

@@ -118,13 +118,13 @@ class PairClassification(Task):
 
 
 def best_threshold(x: Floats, label: npt.NDArray[np.bool_]) -> float:
-    """The value from which on pairs are called paraphrases with the fewest errors: halfway between two of ``x``.
+    """The threshold above which calling pairs paraphrases makes the fewest errors: halfway between two of ``x``.
 
-    Of thresholds that are equally good the lowest; infinite if it is best to call none a paraphrase.
+    Of equally good thresholds, the lowest; infinite if it is best to call none a paraphrase.
     """
     values, place = np.unique(x, return_inverse=True)
     paraphrases, others = (np.bincount(place[which], minlength=len(values)) for which in (label, ~label))
-    # Below the k-th value: paraphrases that are missed; from it on: others that are taken for some.
+    # Below the k-th value: missed paraphrases; from it on: others taken for paraphrases.
     errors = np.concatenate([[0], np.cumsum(paraphrases)]) + np.concatenate([np.cumsum(others[::-1])[::-1], [0]])
     best = int(np.argmin(errors))
     if best == len(values):

@@ -61,7 +61,7 @@ class Similarity(Task):
             return [path]
         files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         if not files:
-            raise DataError("no files in this folder; each is to be a data set", path)
+            raise DataError("no files in this folder; each should be a data set", path)
         return files
 
     @cached_property

@@ -15,7 +15,7 @@ from psp.evaluation.scorers import Floats, Scorer, distinct
 from psp.evaluation.tasks.base import columns, embedded, lines, sentence
 from psp.text.keys import normalised_keys
 
-#: The parts, in the order that all here has them.
+#: The parts, in the order used throughout this module.
 PARTS = ("train", "dev", "test")
 #: The key ``seeds`` of tasks that train; SentEval's seed is 1111.
 SEEDS = list_of(
@@ -82,7 +82,7 @@ def layout_help(names: Sequence[str]) -> str:
 def part_files(folder: Path, layout: str) -> list[Path]:
     """Return the files of the three parts, in the order of :data:`PARTS`.
 
-    A set whose files begin with its name may have any; if none is there, that of the folder is expected.
+    A set whose files begin with its name may have any name; if there are no such files, the folder's name is expected.
 
     Raises:
         DataError: the folder holds several sets.
@@ -108,7 +108,7 @@ def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
         items.labels.append(label)
         items.lines.append(line)
     if not items.texts:
-        raise DataError("has a header and nothing else", path)
+        raise DataError("has only a header", path)
     return items
 
 
@@ -171,7 +171,7 @@ def numbered(parts: Sequence[Items]) -> tuple[list[str], list[npt.NDArray[np.int
     """Return the labels of the training part, sorted, and for each part the numbers of its items' labels.
 
     Raises:
-        DataError: the training part has one label alone, or another part one that it has not.
+        DataError: the training part has only one label, or another part has one that it lacks.
     """
     names = sorted(set(parts[0].labels))
     if len(names) < 2:

@@ -22,7 +22,7 @@ SMT = ("2013", "SMT")
 
 
 class OfArchive(Task):
-    """A task whose sets are in the archive of STS sets; not a kind by itself."""
+    """A task whose sets are in the archive of STS sets; not itself a kind of task."""
 
     kind = ""
 

@@ -98,7 +98,7 @@ class WordSimilarity(Task):
             second.append(cells[1].strip())
             scores.append(read_score(cells[layout.score], path, line))
         if not scores:
-            raise DataError("has a header and nothing else", path)
+            raise DataError("has only a header", path)
         return first, second, np.array(scores, np.float64)
 
     @property
@@ -128,7 +128,7 @@ def _with_header(cells: list[str]) -> str | None:
 
 
 def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """The similarities, and which pairs the system covers: as it says itself, or else those with two known words."""
+    """The similarities, and which pairs the system covers: as it reports itself, or else those with two known words."""
     similarity = np.asarray(scorer.pairwise(a, b), np.float64)
     if covered := getattr(scorer, "covered", None):
         return similarity, covered(a, b)

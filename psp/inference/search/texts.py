@@ -39,7 +39,7 @@ class TextPair(NamedTuple):
 def search(
     model: TextModel | str | Path, texts: Sequence[str], queries: Sequence[str], k: int = 10
 ) -> list[list[TextHit]]:
-    """Find the ``k`` texts nearest to each query, by cosine; exact, and the earlier of two that are equally near.
+    """Find the ``k`` texts nearest to each query, by cosine; exactly, with ties to the earlier text.
 
     Args:
         model: a model, or its folder.
@@ -48,8 +48,8 @@ def search(
         k: 1 or more.
 
     Returns:
-        For each query its hits, nearest first: fewer than ``k`` of a few texts, none for a query of which the model
-        knows no piece.
+        For each query its hits, nearest first: fewer than ``k`` if there are fewer texts, none for a query of which the
+        model knows no piece.
 
     Raises:
         ValueError: ``k`` is below 1.
@@ -86,7 +86,7 @@ def mine(
         source, target: texts; of equal ones the first is taken.
         threshold: the lowest margin of a pair; None = 1.25 for ``ratio``, 0.1 for ``distance``, 0.5 for ``absolute``.
         k: neighbours considered for each text.
-        margin: ``ratio``: the cosine over its neighbours' mean; ``distance``: less it; ``absolute``: itself.
+        margin: ``ratio``: the cosine over its neighbours' mean; ``distance``: minus that mean; ``absolute``: alone.
         pairs: ``max``: the best of both directions, each text once; ``intersection``: each other's best; ``forward``,
             ``backward``: the best target of each source, or the other way round.
 
@@ -118,7 +118,7 @@ def _loaded(model: TextModel | str | Path) -> TextModel:
 
 
 def _distinct(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors of the distinct texts that the model knows something of, and the index of the first of each."""
+    """Unit vectors of the distinct texts with at least one known piece, and the index of the first of each."""
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         first.setdefault(text, index)

@@ -274,7 +274,7 @@ class _Api:
 
 
 class _Stream(StreamingResponse):
-    """JSON, a few rows at a time, from a worker thread; ``release`` is called when it has been read, or nobody does."""
+    """JSON, a few rows at a time, from a worker thread; ``release`` is called at its end, however it ends."""
 
     def __init__(self, head: str, entries: Iterator[str], tail: str, release: Callable[[], None]) -> None:
         def parts() -> Iterator[str]:

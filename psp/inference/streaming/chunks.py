@@ -127,8 +127,7 @@ class Chunker:
                 end = self._held.find(b"\n", max(self._searched, self._size))
             if (len(self._held) if end < 0 else end) > max(self._longest, self._size):
                 raise DataError(
-                    f"a line of more than {self._longest:,} bytes (limits.line_bytes); if it is no damage, raise that "
-                    "limit",
+                    f"a line of more than {self._longest:,} bytes (limits.line_bytes); if undamaged, raise that limit",
                     self._name,
                     self._next,
                 )

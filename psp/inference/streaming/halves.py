@@ -20,7 +20,7 @@ def write(vectors: np.ndarray, out: np.ndarray) -> None:
     """Round ``vectors``, float32 (n, dim), to the nearest float16, into ``out``, float16 (n, dim).
 
     Raises:
-        FloatingPointError: a finite number is too large (65,520 and above); ``out`` is written nevertheless.
+        FloatingPointError: a finite number is too large (65,520 and above); ``out`` is still written.
     """
     if _write(vectors.reshape(-1), out.view(np.uint16).reshape(-1)) and np.isinf(out[np.isfinite(vectors)]).any():
         raise FloatingPointError("overflow encountered in cast")

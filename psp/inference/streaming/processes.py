@@ -109,7 +109,7 @@ class _Workers:
         self._work, self._room = work, room
         places = PLACES * jobs
         self._memory = memoryview(mmap.mmap(-1, places * (TEXT_BYTES + room)))  # shared, and without a name
-        self._free = list(range(places))  # the last one used is taken first: the others may never cost memory
+        self._free = list(range(places))  # the last one used is taken first, so the others may never use memory
         context = multiprocessing.get_context("fork")
         pairs = [context.Pipe() for _ in range(jobs)]
         self._ours = [ours for ours, _ in pairs]

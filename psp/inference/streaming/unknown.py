@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Lines looked at: all at first, then this many of each chunk, which takes 1% of the time of embedding them.
+#: Lines examined: all at first, then this many of each chunk, which takes 1% of the time of embedding them.
 FIRST, OF_CHUNK = 4096, 32
 
 
@@ -39,7 +39,7 @@ class UnknownShare:
         self._all = True
 
     def add(self, chunk: Chunk) -> None:
-        """Look at some lines of a chunk that has been embedded or scored."""
+        """Examine some lines of a chunk that has been embedded or scored."""
         most = OF_CHUNK if self._lines >= FIRST else FIRST
         lines = chunk.text.decode(errors="replace").split("\n", most)[: min(most, chunk.rows)]
         texts = (
@@ -62,7 +62,7 @@ class UnknownShare:
         message = f"{self._name}: {percent(self._unknown / self._texts)} of its text is unknown to the model"
         if self._whole:
             message += (
-                f"; nothing is known of {self._whole:,} of {self._texts:,} texts, the first in line {self._first}"
+                f"; {self._whole:,} of {self._texts:,} texts are entirely unknown, the first in line {self._first}"
             )
             message += ", whose vectors are zeros" if not unknown_alone(self._model.config) else ""
         if not self._all:

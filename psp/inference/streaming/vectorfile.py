@@ -1,7 +1,7 @@
 """Write files of vectors row by row, in constant memory.
 
-- npy: for ``numpy.load``, also with ``mmap_mode="r"``. Since the number of rows is known last, zeros hold the header's
-  place, which no reader accepts, until it is filled in at the end.
+- npy: for ``numpy.load``, also with ``mmap_mode="r"``. Since the number of rows is known last, zeros, which no
+  reader accepts, take the header's place until the end.
 - parquet: columns ``text`` (string) and ``vector`` (a fixed-size list).
 - raw: only the numbers, row by row, little-endian.
 """
@@ -103,7 +103,7 @@ def _device(path: Path) -> Iterator[IO[bytes]]:
 
 
 class _Cache:
-    """Keeps a file being written from filling the page cache, by flushing and dropping its pages on the way.
+    """Keeps a file being written from filling the page cache, by flushing and dropping its pages along the way.
 
     This is also faster where fresh memory is slow to get (a virtual machine, 4.1 GB: 2 s, against 7 to 11 s without).
     Files below about 100 MB stay cached for their next reader.

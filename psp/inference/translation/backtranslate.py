@@ -5,8 +5,8 @@ score \t translation score``: the side kept, the translation of the other, the c
 translation's log-probability divided by its number of subwords.
 
 The work goes in blocks of 10,000 lines. Translations of a block are kept under its texts and the translator's identity,
-written whole: what is killed loses the block that it was at, and another model with the same entry, or another encoder
-for the score, translates nothing anew.
+written whole: a killed run loses only its current block, and another model with the same entry, or another encoder for
+the score, translates nothing again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def back_translate(
         report: JSON with the translator's identity, the counts for each corpus, and ``about``. The same is returned.
         encoder: gives the paraphrase score.
         cache: a folder of finished blocks of translations, which may be removed at any time.
-        about: what else decides the output or is to be known of it, such as the encoder's name; JSON.
+        about: what else determines the output or should be recorded, such as the encoder's name; JSON.
         sample: lines to translate, of all sources together, chosen at random; None for all.
         seed: of that choice.
         block_lines: lines of a block.
@@ -212,5 +212,5 @@ def _translated(translator: Translator, texts: Sequence[str], rows: Sequence[_Ro
             line = None
             if again.place is not None:
                 line = next(row.number for row in rows if row.text == texts[again.place])
-            raise DataError(f"{again}, twice; mend the translator, or take the line out", path, line) from None
+            raise DataError(f"{again}, twice; fix the translator, or remove the line", path, line) from None
     return [hypotheses[0] for hypotheses in translations]

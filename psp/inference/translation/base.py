@@ -13,9 +13,9 @@ class Hypothesis(NamedTuple):
     """A translation.
 
     Attributes:
-        text: the translation; empty where the translator has none.
+        text: the translation; empty if the translator has none.
         score: its log-probability divided by its number of subwords, the end of the sentence included; None if the
-            translator does not tell.
+            translator does not report it.
         ended: whether it ended by itself, and was not cut at :func:`limit`.
     """
 

@@ -50,7 +50,7 @@ class CommandTranslator(Translator):
 
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         if n != 1:
-            raise ConfigError(f"a command gives one translation a line, not {n}")
+            raise ConfigError(f"a command gives one translation per line, not {n}")
         if not texts:
             return []
         for place, text in enumerate(texts):

@@ -28,8 +28,8 @@ class Ctranslate2Translator(Translator):
         threads: threads of one translation; they do not change it.
 
     Raises:
-        DataError: no such model, or no sentencepiece model; or that of another.
-        ConfigError: it is to run on a GPU, of which there is none.
+        DataError: no such model, or no sentencepiece model, or one of another model.
+        ConfigError: it should run on a GPU, but there is none.
         PspError: CTranslate2 is not installed.
     """
 
@@ -38,11 +38,9 @@ class Ctranslate2Translator(Translator):
         try:
             import ctranslate2
         except ImportError:
-            raise PspError(
-                "CTranslate2 is not installed, which translates; pip install 'paraphrastic[translate]'"
-            ) from None
+            raise PspError("translation needs CTranslate2: pip install 'paraphrastic[translate]'") from None
         if not (self.folder / "model.bin").is_file():
-            raise DataError("is no CTranslate2 model (no model.bin)", self.folder)
+            raise DataError("is not a CTranslate2 model (no model.bin)", self.folder)
         if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():
             raise ConfigError("device: cuda, but there is no GPU; write `device: cpu`")
         self._paths = self._sentencepieces()
@@ -80,7 +78,7 @@ class Ctranslate2Translator(Translator):
         if own := self.settings["sentencepiece"]:
             paths = Path(own), Path(self.settings["target_sentencepiece"] or own)
         else:
-            # A translator that was trained here has them beside its CTranslate2 model's folder.
+            # A translator that psp trained has them beside its CTranslate2 model's folder.
             places = [(place / one, place / two) for place in (self.folder, self.folder.parent) for one, two in _BESIDE]
             pair_found = next((pair for pair in places if pair[0].is_file() and pair[1].is_file()), None)
             if pair_found is None:
@@ -97,7 +95,7 @@ class Ctranslate2Translator(Translator):
         share = sum(piece in known for piece in pieces) / len(pieces)
         if share < _KNOWN:
             raise DataError(
-                f"another model's: of its subwords {share:.0%} are in the {side} vocabulary of {self.folder}", path
+                f"for another model: {share:.0%} of its subwords are in the {side} vocabulary of {self.folder}", path
             )
 
     def _vocabulary(self, side: str) -> set[str]:
@@ -126,7 +124,7 @@ class Ctranslate2Translator(Translator):
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         settings = self.settings
         if n < 1:
-            raise ConfigError(f"{n} translations of each text; ask for one at least")
+            raise ConfigError(f"{n} translations of each text; ask for at least one")
         if not settings["sampling"] and n > settings["beam"]:
             raise ConfigError(f"{n} translations of each text, but a beam of {settings['beam']}; make `beam` {n}")
         if settings["sampling"]:
@@ -157,9 +155,9 @@ class Ctranslate2Translator(Translator):
                 max_decoding_length=most,
                 sampling_topk=settings["sampling"] or 1,
                 sampling_temperature=settings["temperature"],
-                disable_unk=True,  # the unknown subword is no text
+                disable_unk=True,  # the unknown subword is not text
                 return_scores=True,
-                asynchronous=True,  # short calls of rare lengths go beside each other
+                asynchronous=True,  # short calls of rare lengths run concurrently
             )
             begun.append((places, most, results))
         for places, most, results in begun:

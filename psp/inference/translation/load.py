@@ -54,7 +54,7 @@ def trained_settings(folder: Path) -> dict[str, Any]:
     """The settings by which a translator is loaded from its folder, the search aside.
 
     Args:
-        folder: of a translator that was trained here, which has ``ctranslate2/`` inside, or of a CTranslate2 model.
+        folder: of a translator that psp trained, which has ``ctranslate2/`` inside, or of a CTranslate2 model.
 
     Raises:
         DataError: its config.json is damaged.

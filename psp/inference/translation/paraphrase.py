@@ -28,7 +28,7 @@ class Paraphrase(NamedTuple):
         text: the paraphrase.
         cosine: to the sentence, -1 to 1.
         overlap: word trigrams that both have, divided by those of the one with fewer, 0 to 1, in lower case.
-        score: the translator's, the mean log-probability of a subword; None if it does not tell.
+        score: the translator's, the mean log-probability of a subword; None if it does not report it.
     """
 
     text: str
@@ -55,13 +55,13 @@ def paraphrase(
         encoder: gives the cosines.
         k: paraphrases of each sentence at most.
         candidates: hypotheses of each, from which they are taken; by default k.
-        overlap_weight: how much of the overlap is taken off the cosine to order them.
+        overlap_weight: how much of the overlap is subtracted from the cosine to order them.
         canonical: take the translator's hypotheses in its own order, and the sentence itself if it is one: for a
-            canonicaliser, which leaves alone what is right, and where the cosine would prefer what has the same errors.
+            canonicaliser, which leaves correct text alone, while the cosine would prefer text with the same errors.
 
     Returns:
-        For each sentence its paraphrases, no two of them with the same letters and digits, the best first; none of one
-        without text, or all of whose hypotheses are copies.
+        For each sentence its paraphrases, no two of them with the same letters and digits, the best first; none for one
+        without text, or with only copies as hypotheses.
 
     Raises:
         ConfigError: ``k`` is below 1, or there are fewer candidates than that.
@@ -69,7 +69,7 @@ def paraphrase(
     """
     candidates = k if candidates is None else candidates
     if k < 1:
-        raise ConfigError(f"{k} paraphrases of each sentence; ask for one at least")
+        raise ConfigError(f"{k} paraphrases of each sentence; ask for at least one")
     if candidates < k:
         raise ConfigError(f"{k} paraphrases of each sentence out of {candidates} candidates; ask for {k} or more")
     kept = []
@@ -112,7 +112,7 @@ def measured(
     Returns:
         ``sentences``; ``none``, those without a paraphrase; for ``best`` and ``all``: ``paraphrases``, their number;
         the means of ``cosine`` and ``overlap``; ``unchanged``, the share of those with the letters and digits of their
-        sentence; and with references chrF to these (Popović 2015), 0 to 100. All but the numbers are None of none.
+        sentence; and with references chrF to these (Popović 2015), 0 to 100. Without any, all but the numbers are None.
 
     Raises:
         PspError: there are references, but sacrebleu is missing.

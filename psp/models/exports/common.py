@@ -52,7 +52,7 @@ def _made_of(model: TextModel) -> str:
         if not model.scaled:
             joined = "added" if model.joined_by == ADD else "one after another"
             return f"those of several models, {joined}: {parts}."
-        return f"those of several models, each scaled to length 1 and multiplied by its weight's root: {parts}."
+        return f"those of several models, each scaled to length 1 and multiplied by the root of its weight: {parts}."
     own, pieces = model.contextual, model.tokenizer.pieces_called
     if own is None:
         return f"{model.vocab_size:,} {pieces}; a sentence's vector is the mean of its {pieces}' rows."

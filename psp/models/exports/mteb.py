@@ -3,8 +3,8 @@
 The encoder loads the model's own folder by ``psp.load_model``, so the vectors are psp's, no code of the model is
 trusted, and nothing is copied. The file is only text: writing it does not need mteb.
 
-A value that psp does not know is None, for a person to complete. ``training_datasets`` is always one: mteb takes every
-task outside that set for one whose data the model has never seen, and psp does not know which of mteb's data sets its
+A value that psp does not know is None, for a person to complete. ``training_datasets`` is always one: mteb assumes
+that the model has never seen the data of a task outside that set, and psp does not know which of mteb's data sets its
 corpora contain. The corpora of the model card are listed beside it instead.
 """
 

@@ -27,7 +27,7 @@ from psp.models.token_model import unknown_alone
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; protobuf's limit
 
-# Of the README.md, after what makes all ids of a text (psp.text.tokenizer.Example).
+# For the README.md, after the code that makes all ids of a text (psp.text.tokenizer.Example).
 _KEPT = """    found = [i for i in found if {keep}]
     return found if {meant} else []  # not of marks between words alone
 """
@@ -235,8 +235,8 @@ def _mean(g: _Graph, ids: str, offsets: str, table: str, dim: int) -> str:
 def _lstm(g: _Graph, ids: str, offsets: str, table: str, own: Lstm) -> str:
     """The vectors that an LSTM makes, (sentences, dim); zeros for a sentence without ids.
 
-    A last sentence without ids is read besides, and an id after the last: no axis is ever empty, and a sentence without
-    ids is read as one of a single id, and its states are left out.
+    One more sentence without ids is read at the end, and one more id, so that no axis is ever empty; a sentence without
+    ids is read as one with a single id, whose states are left out.
     """
     first, second, last, end = (g.constant([number]) for number in (0, 1, -1, 2**62))
     zero, one = g.constant(0), g.constant(1)
@@ -255,7 +255,7 @@ def _lstm(g: _Graph, ids: str, offsets: str, table: str, own: Lstm) -> str:
         direction="bidirectional" if own.kind == BOTH else "forward", hidden_size=own.width,
     )  # (longest, directions, n, width)  # fmt: skip
     if own.kind == BOTH and own.combine == CONCAT:
-        shape = g.constant([0, 0, 2 * own.width])  # a zero keeps what is there
+        shape = g.constant([0, 0, 2 * own.width])  # zero keeps an axis as it is
         states = g("Reshape", g("Transpose", states, perm=[0, 2, 1, 3]), shape)
     else:
         states = g("ReduceMean", states, second, keepdims=0)

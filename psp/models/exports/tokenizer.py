@@ -42,7 +42,7 @@ BATCH = 4096
 def convert(model: StaticModel) -> Any:
     """Create a ``tokenizers.Tokenizer`` that maps text to the model's ids, with lower-casing but no segmentation.
 
-    That of words gives no ids for words that are unknown or left out.
+    A tokenizer of words gives no ids for words that are unknown or left out.
 
     Raises:
         PspError: a package is missing; or the sentencepiece model is not a unigram model, treats white space unusually,
@@ -145,7 +145,7 @@ def _words(tokenizer: WordTokenizer, model: StaticModel, tokenizers: Any) -> Any
 
 
 def _lower_casing(tokenizers: Any) -> list[Any]:
-    """The normalizers that lower-case as ``str.lower`` does: it has a rule for a final sigma, Rust has not."""
+    """The normalizers that lower-case as ``str.lower`` does: it has a rule for a final sigma, Rust does not."""
     cased, ignorable = r"[\p{Cased}&&[^\p{Case_Ignorable}]]", r"\p{Case_Ignorable}*"
     final = tokenizers.Regex(rf"{cased}{ignorable}\KΣ(?!{ignorable}{cased})")
     return [tokenizers.normalizers.Replace(final, "ς"), tokenizers.normalizers.Lowercase()]

@@ -32,16 +32,16 @@ class Encoder(Protocol):
         ...
 
     def __call__(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
-        """Vectors to learn from, shape (sentences, dim), with dropout on.
+        """Vectors for training, shape (sentences, dim), with dropout on.
 
-        Noise depends on the encoder's seed, on ``step``, and on each sentence's number in the mini-batch alone, so that
+        Noise depends only on the encoder's seed, ``step``, and each sentence's number in the mini-batch, so that
         a resumed training, or several processes with a share of the mini-batch each, draw the same. ``slots`` are those
         numbers, where the sentences are a share; None = 0, 1, 2, ...
         """
         ...
 
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Embedder:
-        """Text to vectors with the present weights, for scores on development data.
+        """Return a function from text to vectors with the current weights, for scores on development data.
 
         Args:
             tokenizer: of the ids.
@@ -56,7 +56,7 @@ class Encoder(Protocol):
 
         Args:
             folder: where.
-            weights: what :meth:`state_dict` gave at the moment that is to be kept.
+            weights: the :meth:`state_dict` to save.
             tokenizer: of the ids; its files are copied.
             config: goes into config.json.
         """

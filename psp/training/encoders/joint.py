@@ -1,7 +1,7 @@
 """Encoders trained together: one loss for the joined vectors of several, over vocabularies of their own.
 
-ParaNMT-50M (Wieting & Gimpel 2018, section 4) trains its combinations so, by concatenation or addition. In use the
-vectors are those of :class:`psp.models.combined.CombinedModel`.
+ParaNMT-50M (Wieting & Gimpel 2018, section 4) trains its combinations this way, by concatenation or addition. The
+trained model is a :class:`psp.models.combined.CombinedModel`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def joint_encoder(
         mine = dataclasses.replace(settings, **chosen)
         if mine.init_spelling and part.spellings() is None:
             raise ConfigError(
-                f"train.init_spelling: {mine.init_spelling} is not allowed for {part.kind}s, the spelling of which "
-                "says nothing. Write `init_spelling: 0`"
+                f"train.init_spelling: {mine.init_spelling} is not allowed for {part.kind}s, whose spelling is not "
+                "informative. Write `init_spelling: 0`"
             )
         start = one.get("init_from")
         table, _ = initial_table(
@@ -91,12 +91,12 @@ class JointEncoder(torch.nn.Module):
     """Encoders side by side.
 
     Args:
-        parts: two or more; with ``add``, of one number of dimensions.
+        parts: two or more; with ``add``, all of the same dimension.
         starts: the first id of each part, and the number of all ids.
         join: ``concat`` or ``add``.
         weights: of each part in a cosine, if ``scaled``.
         scaled: whether each part's vector is scaled to length 1, and multiplied by the root of its weight, before they
-            are concatenated. Without it the longer vectors decide, as in the paper.
+            are concatenated. Without it, longer vectors dominate, as in the paper.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class JointEncoder(torch.nn.Module):
 
 
 class _PartOf:
-    """Pairs with the ids of one part alone: :class:`psp.pairs.encoded_pairs.PairSource`."""
+    """Pairs with the ids of one part only: :class:`psp.pairs.encoded_pairs.PairSource`."""
 
     def __init__(self, pairs: PairSource, starts: Sequence[int], number: int) -> None:
         self._pairs, self._range = pairs, starts[number : number + 2]

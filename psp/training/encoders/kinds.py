@@ -78,7 +78,7 @@ def find(kind: str) -> EncoderKind:
 
 
 def block_of(kind: str) -> str | None:
-    """The block of the config with the settings of a kind; None of a name that is of a tokenizer, and so of a mean."""
+    """The block of the config with the settings of a kind; None for a tokenizer's name, which means a mean."""
     own = ENCODERS[kind].settings if kind in ENCODERS else None
     return own.BLOCK if own else None
 

@@ -5,11 +5,11 @@ directions, or concatenates them. Torch's LSTM, without the peepholes of the pub
 start at 1. In use the vectors are NumPy's: :mod:`psp.models.lstm`.
 
 The embedding matrix is optimised like that of a mean, by :class:`psp.training.optimiser.DeferredAdam`, and the LSTM's
-matrices beside it by torch's Adam, with a learning rate and a limit of the gradient of their own.
+matrices beside it by torch's Adam, with its own learning rate and gradient limit.
 
 With ``precision: bfloat16`` an LSTM reads and returns bfloat16, by bfloat16 copies of its matrices; the matrices, their
 gradients, the embeddings and a sentence's mean are float32. On one core with AVX512-BF16 (EPYC), 128 sentences of 21
-tokens and 300 dimensions take 45 ms forth and back, in float32 75.
+tokens and 300 dimensions take 45 ms forward and backward; in float32, 75.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
     if own["precision"] == BFLOAT16 and not has_bfloat16(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")
     elif own["precision"] == BFLOAT16 and table.device.type == "cpu" and multiplies_bfloat16() is False:
-        log.warning("lstm.precision is bfloat16, which this processor does not multiply: float32 is faster here")
+        log.warning("lstm.precision is bfloat16, but this processor has no bfloat16 multiplication: float32 is faster")
     encoder = LstmEncoder(table, own, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
     embeddings = adam([encoder.table], lr=train["learning_rate"])
@@ -125,7 +125,7 @@ class LstmEncoder(torch.nn.Module):
         if len(empty):
             parts.append(torch.zeros(len(empty), self._dim, device=device))
             order.append(empty)
-        back = np.argsort(np.concatenate(order))  # sentences in their own order again
+        back = np.argsort(np.concatenate(order))  # sentences in their original order
         return torch.cat(parts)[torch.from_numpy(back).to(device)]
 
     def _chunk(self, inputs: Tensor, lengths: Tensor) -> Tensor:

@@ -69,7 +69,7 @@ class MeanEncoder(torch.nn.Module):
         self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
         #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam
-        #: anyway. Finding the rows in use instead makes the CPU wait for the GPU; processes exchange them alone.
+        #: anyway. Finding the rows in use instead makes the CPU wait for the GPU; processes exchange only those.
         self.dense_gradient = False
         self._grouping = _Grouping(len(table))
 
@@ -127,7 +127,7 @@ def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
     """
     if others := sorted(weights.keys() - {"table"}):
         raise TypeError(
-            f"an encoder with further weights ({', '.join(others)}) is no plain mean; give it an embedder() and a "
+            f"an encoder with further weights ({', '.join(others)}) is not a plain mean; give it an embedder() and a "
             "save() of its own"
         )
     return weights["table"].detach().cpu().numpy()

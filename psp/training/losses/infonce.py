@@ -2,7 +2,7 @@
 
 For a source, the candidates are the targets of the mini-batch; its own target's cosine is lowered by the margin before
 the softmax, and so has to win by that much. Targets choose among sources likewise. The paper's margin loss has one
-negative per sentence, mined from a mega-batch; this loss has all that the mini-batch holds. Mined sentences may be
+negative per sentence, mined from a mega-batch; this loss has all others in the mini-batch. Mined sentences may be
 candidates beside them (:mod:`psp.training.negatives.candidates`).
 """
 
@@ -35,8 +35,8 @@ def infonce_objective(
 ) -> Tensor:
     """The loss of a mini-batch by three matrix products, and three for each side's extra negatives.
 
-    It is the mean over both directions of -log softmax of a sentence's own partner among its candidates. By torch's own
-    operations it stands in tests/training/losses/reference.py.
+    It is the mean over both directions of -log softmax of a sentence's own partner among its candidates. Torch's own
+    operations compute it in tests/training/losses/reference.py.
 
     Args:
         vectors: shape (2n, dim): n sources and their targets; or (2n + k + l, dim), with ``extra``: then the extra
@@ -48,7 +48,7 @@ def infonce_objective(
             extra negatives of pair i.
         group: the processes that share the mini-batch, which is theirs in the order of their ranks. Each computes the
             whole matrix, and the gradient of its own vectors.
-        reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
+        reduced: compute the products in bfloat16, with sums in float32; None = where the hardware does so.
         extra: k and l, of this process; None = no process has any.
 
     Returns:
@@ -59,7 +59,7 @@ def infonce_objective(
     return _InfoNCE.apply(vectors, margin, scale, masked, group, reduced, extra)
 
 
-#: Multiplications of a product from which bfloat16 pays for its conversions.
+#: Multiplications in a matrix product from which bfloat16 is worth its conversions.
 _LARGE = 1 << 25
 
 
@@ -103,7 +103,7 @@ class _InfoNCE(torch.autograd.Function):
                     wide[-1].masked_fill_(masked[:, start : start + len(more.whole)], -torch.inf)
                 torch.logaddexp(total, wide[-1].logsumexp(1), out=total)
             loss = (by_source[own] + by_target[own] - 2 * held[own]).sum() / (2 * pairs)
-            # The gradient by the cosines: both softmaxes, less one for each on the diagonal.
+            # The gradient with respect to the cosines: both softmaxes, less one for each on the diagonal.
             slope = (logits - by_source[:, None]).exp_()
             slope += logits.sub_(by_target).exp_()
             slope.diagonal().sub_(2)
@@ -143,7 +143,7 @@ class _InfoNCE(torch.autograd.Function):
 
 
 def _once(margin: float, scale: float) -> bool:
-    """Whether one exponential does for both directions, without a maximum: none can be so small that it is nothing."""
+    """Whether one exponential serves both directions, without subtracting a maximum: none can underflow."""
     return scale * (2 + margin) < LARGEST
 
 
@@ -167,7 +167,7 @@ def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
     Compiled: 0.36 ms for 1,024 vectors of 1,024 numbers, and 0.28 ms for what _by_vectors does.
     """
-    # Not psp.models.similarity.unit: the gradient needs the lengths, and a kernel is to read each vector once.
+    # Not psp.models.similarity.unit: the gradient needs the lengths, and a kernel should read each vector once.
     if vectors.device.type != "cpu":
         lengths = torch.linalg.vector_norm(vectors, dim=1)
         return vectors / lengths.clamp(min=EPSILON)[:, None], lengths
@@ -177,7 +177,7 @@ def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _by_vectors(gradient: Tensor, units: Tensor, lengths: Tensor) -> Tensor:
-    """The gradient by the vectors, from that by their units, whose memory it takes."""
+    """The gradient with respect to the vectors, from that with respect to their units, whose memory it reuses."""
     # A unit vector turns, and does not grow. A length at its lower limit is a constant.
     if gradient.device.type == "cpu":
         _turn_rows(gradient.numpy(), units.numpy(), lengths.numpy(), EPSILON)
@@ -210,11 +210,11 @@ def _turn_rows(gradient, units, lengths, least):  # type: ignore[no-untyped-def]
 
 
 def _product(left: Tensor, right: Tensor, out: Tensor, reduced: bool) -> None:
-    """A matrix product; ``reduced``, large and on a CPU, by way of tensors of bfloat16.
+    """A matrix product; ``reduced``, large and on a CPU, via tensors of bfloat16.
 
-    512 pairs at 1,024 dimensions, 2 cores of an AMD EPYC with AVX512-BF16: 0.57 ms with the conversions, 1.06 ms of
-    float32 tensors, whose products oneDNN makes in float32 there. What is rounded is noise that training does not see:
-    `fr` by 6 passes, seed 1, P 69.837 and T 5.90 with it in all three products, 69.836 and 5.85 without.
+    512 pairs at 1,024 dimensions, 2 cores of an AMD EPYC with AVX512-BF16: 0.57 ms with the conversions, 1.06 ms with
+    float32 tensors, whose products oneDNN computes in float32 there. The rounding hardly changes the result: `fr`
+    after 6 epochs, seed 1, has P 69.837 and T 5.90 with it in all three products, 69.836 and 5.85 without.
     """
     if reduced and left.device.type == "cpu" and left.numel() * right.shape[1] >= _LARGE:
         out.copy_(left.bfloat16() @ right.bfloat16())
@@ -224,9 +224,9 @@ def _product(left: Tensor, right: Tensor, out: Tensor, reduced: bool) -> None:
 
 @contextlib.contextmanager
 def _products(reduced: bool) -> Iterator[None]:
-    """Let float32 products be made of bfloat16, with sums in float32.
+    """Let float32 products be computed in bfloat16, with sums in float32.
 
-    For what :func:`_product` leaves: on a GPU, small products, and those of several processes or with extra negatives.
+    For products that :func:`_product` leaves: on a GPU, small, of several processes, or with extra negatives.
     """
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium" if reduced else "highest")

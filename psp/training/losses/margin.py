@@ -25,7 +25,7 @@ def margin_loss(
     targets as anchors.
 
     Args:
-        anchor, positive, negative: one row a pair, shape (n, dim).
+        anchor, positive, negative: one row per pair, shape (n, dim).
         valid: bool, shape (n,); False where the pair has no allowed negative. Its row of ``negative`` is ignored.
         count: what to divide by; None = the pairs that have a negative.
 

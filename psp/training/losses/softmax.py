@@ -1,7 +1,7 @@
-"""The softmaxes of both directions over one matrix of cosines, and their slope, in three compiled passes.
+"""The softmaxes of both directions over one matrix of cosines, and their gradient, in three compiled passes.
 
 For the CPU, in float32. torch's operations, each over the whole matrix, took three times as long for 512 pairs, mostly
-to wake threads.
+waking threads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from psp.core.jit import compiled
 
-#: What a negative power of e may have as its exponent so that it is a normal float32.
+#: The largest x for which e**-x is taken: a normal float32.
 LARGEST = 80
 #: Columns that are added up together.
 _COLUMNS = 64
@@ -27,10 +27,10 @@ _SERIES = tuple(1 / math.factorial(n) for n in range(7, 1, -1))
 def softmaxes(
     cosines: npt.NDArray[np.float32], masked: npt.NDArray[np.bool_] | None, margin: float, scale: float
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Replace cosines by the slope of the loss by them, the mean over both directions.
+    """Replace cosines by the gradient of the loss with respect to them; the loss is the mean over both directions.
 
     Args:
-        cosines: float32 (n, n), of sources (rows) and targets; overwritten by the slope.
+        cosines: float32 (n, n), of sources (rows) and targets; overwritten by the gradient.
         masked: bool (n, n), as for :func:`psp.training.losses.infonce.infonce_objective`.
         margin, scale: as there; ``scale * (2 + margin)`` must be at most :data:`LARGEST`.
 

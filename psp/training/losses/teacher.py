@@ -1,7 +1,7 @@
-"""Losses that teach a model a teacher's cosines, beside the objective of its pairs or instead of it.
+"""Losses that teach a model a teacher's cosines, in addition to the objective of its pairs or instead of it.
 
 The student's vectors need neither the teacher's length nor its space: it learns how near sentences are to one another.
-Each sentence of a group is compared with all others, but not with itself, whose cosine of 1 says nothing and would
+Each sentence of a group is compared with all others, but not with itself, whose cosine of 1 is uninformative and would
 dominate a softmax.
 
 A group is a mini-batch's sentences (``kl``), or neighbourhoods (``neighbours-kl``, ``neighbours-mse``): random
@@ -35,11 +35,11 @@ class TeacherLoss(Loss):
     """A share of the loss is the teacher's, the rest that of the pairs.
 
     Args:
-        pairs: the objective's loss; None = the teacher's alone counts (``weight: 1``).
+        pairs: the objective's loss; None = only the teacher's counts (``weight: 1``).
         targets: the teacher's vectors, and the neighbours of its sentences.
-        sentences: the ids of the teacher's sentences; needed for neighbourhoods alone.
+        sentences: the ids of the teacher's sentences; needed only for neighbourhoods.
         settings: the block ``teacher``.
-        seed: which neighbourhoods are drawn depends on it and on the step alone.
+        seed: which neighbourhoods are drawn depends only on it and the step.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TeacherLoss(Loss):
         else:
             (teacher_rows, numbers), further = self._of_batch(batch), None
         own = self._of_pairs(batch)
-        if own is None and len(teacher_rows) < 2:  # nothing to compare; a step all the same
+        if own is None and len(teacher_rows) < 2:  # nothing to compare; still a step
             return PairComparison([rows[:1]], lambda vectors: 0 * vectors.sum())
         weight = self._settings.weight if own is not None else 1.0
         if own is not None and len(teacher_rows) < 2:
@@ -124,7 +124,7 @@ class TeacherLoss(Loss):
         return teacher_rows, numbers[first]
 
     def _of_pairs(self, batch: MiniBatch) -> PairComparison | None:
-        """What the pairs' loss compares: sentences of a text, each a pair with itself, are no pairs."""
+        """What the pairs' loss compares: not sentences of plain text, each of which is paired with itself."""
         if self.pairs is None:
             return None
         assert batch.pairs.teacher_rows is not None
@@ -145,14 +145,14 @@ def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced
     """The loss of ``kl`` and ``neighbours-kl`` by two matrix products, its gradient included.
 
     It is the mean over sentences of the Kullback-Leibler divergence of the student's softmax over the other sentences
-    from the teacher's. The matrix is symmetric, so columns would say the same as rows. By torch's own operations it
-    stands in tests/training/losses/reference.py.
+    from the teacher's. The matrix is symmetric, so columns would give the same as rows. Torch's own operations
+    compute it in tests/training/losses/reference.py.
 
     Args:
         vectors: the student's, shape (n, dim).
         cosines: the teacher's, shape (n, n).
         scale: of the cosines, before the softmax.
-        reduced: make the products of bfloat16, with sums in float32; None = where the hardware does so.
+        reduced: compute the products in bfloat16, with sums in float32; None = where the hardware does so.
     """
     return _Cosines.apply(vectors, cosines, scale, True, _reduced(vectors, reduced))
 

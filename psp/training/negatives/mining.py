@@ -26,7 +26,7 @@ class Negatives:
 
     Attributes:
         source: the negative of each source, int64, shape (n,); -1 if every candidate was masked.
-        target: the negative of each target, likewise; -1 everywhere if nobody asked.
+        target: the negative of each target, likewise; -1 everywhere if not requested.
     """
 
     source: npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ def text_hashes(sentences: Encoded) -> npt.NDArray[np.uint64]:
     return sums
 
 
-@compiled(parallel=False)  # two microseconds a hundred sentences: not worth waking threads
+@compiled(parallel=False)  # two microseconds per hundred sentences: not worth waking threads
 def _add_hashes(ids, offsets, sums):  # type: ignore[no-untyped-def]
     for i in range(len(sums)):
         total = np.uint64(0)  # wraps around at 2^64
@@ -124,8 +124,8 @@ def mine_by_kind(
             ``same`` or ``any`` for both kinds, as in :func:`mine`; or ``random``, from the opposite side, ignoring the
             vectors.
         mask_equal: as in :class:`Excluded`.
-        of_targets: whether targets are anchors too; if not, their negatives are not looked for (random ones are drawn
-            all the same). Those of sources are the same either way.
+        of_targets: whether targets are anchors too; if not, their negatives are not searched for (random ones are drawn
+            anyway). Those of sources are the same either way.
         generator: for random negatives.
         group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.

@@ -101,7 +101,7 @@ class Objective(ABC):
     @classmethod
     @abstractmethod
     def rate(cls, train: Mapping[str, Any]) -> int:
-        """Pairs a second that a training takes, for ``psp plan``: 2 cores, 1,024 dimensions, 50,000 pieces."""
+        """Pairs per second in training, for ``psp plan``: 2 cores, 1,024 dimensions, 50,000 pieces."""
 
     @classmethod
     @abstractmethod
@@ -114,13 +114,13 @@ class Objective(ABC):
 
     @abstractmethod
     def compare(self, batch: MiniBatch, **parameters: Tensor) -> PairComparison:
-        """The texts compared in a mini-batch, and how, given the parameters' present values."""
+        """The texts compared in a mini-batch, and how, given the parameters' current values."""
 
     @abstractmethod
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         """The loss of a mini-batch of this many pairs with equal vectors, so that all cosines are 1.
 
-        A training that ends above it is said to have diverged.
+        A training run that ends above it counts as diverged.
         """
 
 

@@ -30,7 +30,7 @@ class InfoNCE(Objective):
 
     @classmethod
     def rate(cls, train: Mapping[str, Any]) -> int:
-        # Of two cores over 6 epochs (psp/config/plan.py); 44,000 where they multiply bfloat16.
+        # On two cores over 6 epochs (psp/config/plan.py); 44,000 with bfloat16 multiplication.
         return 9_000 if cls.mines(train) else 30_000
 
     @classmethod

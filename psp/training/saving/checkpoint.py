@@ -131,7 +131,7 @@ class Checkpoints:
             try:
                 checkpoint = Checkpoint.read(folder)
             except Damaged as error:
-                log.warning("%s; removed. The one before it serves as well, if there is one", error)
+                log.warning("%s; removed. The one before it is used instead, if there is one", error)
                 _remove(folder)
                 continue
             step = checkpoint.state["step"]
@@ -141,8 +141,8 @@ class Checkpoints:
                 return checkpoint
             if all(change.startswith(CONDITIONS) for change in changes):
                 raise DataError(
-                    f"holds a training at step {step:,}, and {', '.join(changes)}: it would round otherwise. "
-                    "Go on as it was begun, or remove the folder to start anew",
+                    f"holds a training at step {step:,}, and {', '.join(changes)}: rounding would differ. "
+                    "Continue with the old values, or remove the folder to start over",
                     self.folder,
                 )
             log.warning("%s: a checkpoint of another training (%s), removed", folder, ", ".join(changes))
@@ -284,8 +284,8 @@ def sole(folder: Path, patience: float = 60.0) -> Iterator[None]:
         while not _locked(handle):
             if time.monotonic() > deadline:
                 raise DataError(
-                    "another process is training there (`fuser` with this folder tells its number); let it end, or "
-                    "stop it with `kill`, on which it saves a checkpoint, and start again",
+                    "another process is training there (`fuser` with this folder shows its number); let it end, or "
+                    "stop it with `kill` (it then saves a checkpoint), and start again",
                     folder,
                 )
             if not waiting:

@@ -52,7 +52,7 @@ class CsvLog:
 
     def _append(self, line: bytes) -> None:
         try:
-            while line:  # a disk that fills takes a part, and only what comes after that is an error
+            while line:  # a full disk takes a part of it first; only the next write fails
                 line = line[self._file.write(line) :]
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; free space and train again", self._path) from error
@@ -70,8 +70,8 @@ class MetricsLog:
     Args:
         folder: where they are written.
         log_every: steps between two rows of metrics.csv and timing.csv.
-        resume: what :meth:`state` gave when the checkpoint was written that training goes on from, and the contents of
-            the tables then (:meth:`files`); rows that a killed run has written after it are dropped.
+        resume: the :meth:`state` at the checkpoint from which training resumes, and the contents of the tables then
+            (:meth:`files`); rows that a killed run wrote after it are dropped.
     """
 
     FILES = ("metrics.csv", "timing.csv", "dev.csv")
@@ -133,7 +133,7 @@ class MetricsLog:
             "megabatch": megabatch,
             "learning_rate": learning_rate,
         }
-        if self._steps >= self._log_every:  # above, where training goes on with a smaller log_every
+        if self._steps >= self._log_every:  # greater if training resumed with a smaller log_every
             self.flush()
 
     def mined(self, seconds: float) -> None:
@@ -168,7 +168,7 @@ class MetricsLog:
     def evaluation(self, step: int, epoch: int, pairs: int, scores: Mapping[str, Any], seconds: float) -> None:
         """Record an evaluation on development data; its single numbers become columns of dev.csv.
 
-        Where weights were averaged, two evaluations are of the last step, and the second is of the average.
+        If weights were averaged, the last step has two evaluations, and the second is of the average.
         """
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})

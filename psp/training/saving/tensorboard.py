@@ -20,13 +20,13 @@ PREFIX = "events.out.tfevents."  # TensorBoard reads what has "tfevents" in its 
 class TensorBoardWriter:
     """Write points of curves into an event file; each call's points are one write, visible at once.
 
-    tensorboardX gives the records and their checksums; its SummaryWriter is not used, because it writes from a thread:
-    on a full disk the thread dies and the training waits for its queue for ever (seen with 2.6.5).
+    tensorboardX provides the records and their checksums; its SummaryWriter is not used, because it writes from a
+    thread: on a full disk the thread dies and the training waits for its queue for ever (seen with 2.6.5).
 
     Args:
-        folder: for the event files, made if need be. Files are numbered, one for each start.
-        purge_from_step: None begins a new training: event files that lie in the folder are removed. A number resumes
-            one: TensorBoard forgets all earlier points of this step and later ones, which a killed run has written
+        folder: for the event files, created if needed. Files are numbered, one for each start.
+        purge_from_step: None begins a new training: event files already in the folder are removed. A number resumes
+            one: TensorBoard forgets all earlier points of this step and later ones, which a killed run wrote
             after its last checkpoint. After a checkpoint of step N, give N + 1.
 
     Raises:
@@ -78,7 +78,7 @@ class TensorBoardWriter:
         checksums = (struct.pack("<I", masked_crc32c(part)) for part in (length, data))
         record = b"".join([length, next(checksums), data, next(checksums)])
         try:
-            while record:  # a disk that fills takes a part, and only what comes after that is an error
+            while record:  # a full disk takes a part of it first; only the next write fails
                 record = record[self._file.write(record) :]
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; free space and train again", self._path) from error

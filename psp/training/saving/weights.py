@@ -19,7 +19,7 @@ BLOCK = 1 << 22  # numbers that are added at a time: 16 MB
 
 
 class WeightSnapshot:
-    """Keeps a copy of named tensors in files without a name, which no end of the process leaves behind.
+    """Keeps a copy of named tensors in unnamed files, of which nothing remains however the process ends.
 
     Args:
         folder: on whose disk; None = where the system has temporary files.
@@ -51,7 +51,7 @@ class WeightSnapshot:
 
         Args:
             weights: tensors of floats.
-            share: the shares of all that are added are 1 in the end.
+            share: the shares of all weights added must sum to 1.
 
         Raises:
             DataError: the disk is full.

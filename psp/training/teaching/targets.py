@@ -64,7 +64,7 @@ class DistillationTargets:
             with self.path.open("rb") as file:
                 (length,) = struct.unpack("<Q", file.read(8))
                 if length > self.path.stat().st_size:
-                    raise ValueError("its head is cut short")
+                    raise ValueError("its header is truncated")
                 entries = json.loads(file.read(length))
             self.about: dict[str, Any] = json.loads(entries.pop("__metadata__")[KIND])
             self._sample: list[list[Any]] = self.about.pop("sample")
@@ -96,9 +96,9 @@ class DistillationTargets:
             settings: the block ``teacher``.
 
         Raises:
-            DataError: it is of another run: another teacher, or other pairs.
+            DataError: it is from another run: another teacher, or other pairs.
         """
-        again = "the file is of another run; run the step teach again"
+        again = "the file is from another run; run the step teach again"
         for key in ("encoder", "precision"):
             if self.about[key] != getattr(settings, key):
                 raise DataError(f"{key} was {self.about[key]}, and now is {getattr(settings, key)}; {again}", self.path)
@@ -106,16 +106,16 @@ class DistillationTargets:
         if wanted and self.about["among"] != wanted:
             raise DataError(f"has {self.about['among']} neighbours of each sentence, not {wanted}; {again}", self.path)
         if len(self.rows) != len(pairs):
-            raise DataError(f"of {len(self.rows):,} pairs, but {pairs.path} has {len(pairs):,}; {again}", self.path)
+            raise DataError(f"for {len(self.rows):,} pairs, but {pairs.path} has {len(pairs):,}; {again}", self.path)
         for number, *sides in self._sample:
             block = pairs.read(number, number + 1)
             for side, text in zip((block.source, block.target), sides, strict=True):
                 ids, _ = encode_side(tokenizer, [text], pairs.max_pieces)
                 if not np.array_equal(ids.ids, side.ids):
-                    raise DataError(f"pair {number + 1:,} is another one in {pairs.path}; {again}", self.path)
+                    raise DataError(f"pair {number + 1:,} differs in {pairs.path}; {again}", self.path)
 
     def check_text(self, first: int, columns: Sequence[Sequence[str]]) -> None:
-        """Check that pairs, given as text from number ``first`` on, are those that the file is of.
+        """Check that pairs, given as text from number ``first`` on, are those of the file.
 
         Raises:
             DataError: they are not.
@@ -125,7 +125,7 @@ class DistillationTargets:
                 pair = [side[number - first] for side in columns[:2]]
                 if pair != sides:
                     raise DataError(
-                        f"pair {number + 1:,} is another one now; the file is of another run; run the step teach again",
+                        f"pair {number + 1:,} has changed; the file is from another run; run the step teach again",
                         self.path,
                     )
 

@@ -48,7 +48,7 @@ SAMPLE = 64
 #: From this many sentences on, neighbours are searched for only in the nearest clusters (faiss's inverted file), since
 #: a neighbourhood is sampled anyway.
 MANY = 50_000
-#: Clusters searched, the sentences that train them, for each, and queries at a time.
+#: Clusters searched, training sentences per cluster, and queries at a time.
 PROBES, TRAINING, QUERIES = 16, 64, 4096
 
 Vectors = npt.NDArray[np.float16]
@@ -64,7 +64,7 @@ def teach(
     corpora: Sequence[tuple[Sequence[str], bool]],
     threads: int = 1,
 ) -> TeacherReport:
-    """Embed the distinct sentences of a mixed pair file that are in a language of the teacher's.
+    """Embed the distinct sentences of a mixed pair file that are in one of the teacher's languages.
 
     A teacher reads text as training does: in lower case, and segmented, unless the model's filters say otherwise.
 
@@ -79,8 +79,8 @@ def teach(
 
     Raises:
         ConfigError: the settings name no teacher.
-        DataError: the pair file is invalid, holds fewer than two sentences of these languages, the encoder gives
-            vectors that are not finite, or the disk is full.
+        DataError: the pair file is invalid or holds fewer than two sentences of these languages, the encoder's vectors
+            are not finite, or the disk is full.
         PspError: the encoder's package is missing.
     """
     settings = settings if isinstance(settings, TeacherSettings) else TeacherSettings.from_mapping(settings)

@@ -45,23 +45,23 @@ class TransformerTraining:
     Attributes:
         pairs: a pair file, mixed or plain, in its own case and unsegmented.
         base: a folder with a transformer, ``package://<installed package>``, or a name on the Hugging Face Hub that
-            has been downloaded before; nothing is looked for on a network.
-        out_dir: the model's folder; None = only the scores are wanted.
+            has been downloaded before; nothing is fetched from a network.
+        out_dir: the model's folder; None = only scores.
         train_dir: metrics.csv during training, timing.csv and train.json at its end. Until then, checkpoints/ and
             the pairs.
         settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
-        development: scored before training and after each pass, or its files; the last weights are kept whatever it
-            says.
+        development: scored before training and after each pass, or its files; the last weights are kept
+            whatever the scores.
         threads: torch's on the CPU, in each process; where several are started, of all together. The same number gives
             the same bytes there.
         seed: of the LSTM's first weights, of batches and of dropout.
         model_config: goes into config.json (languages, recipe...).
-        identity: what else the result depends on; checkpoints of another run are not gone on from.
+        identity: what else the result depends on; training does not resume from those of another run.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
-        teacher: what the rule ``teach`` wrote about these pairs: vectors at the teacher's distance are learnt instead
-            of the ranking of pairs, for both sides that of the side which the teacher knows (``distance``). If it has
-            other dimensions than the model, vectors are compared through a matrix that is learnt and then dropped.
+        teacher: the output of the rule ``teach`` for these pairs. Instead of ranking pairs, the model then learns, for
+            both sides, the teacher's vector of the side that it knows (``distance``). If the teacher's dimension
+            differs from the model's, vectors are compared through a matrix that is learnt and then dropped.
         processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
     """
 
@@ -82,7 +82,7 @@ class TransformerTraining:
     gpus: int = 0
 
     def run(self) -> TransformerReport:
-        """Train in this process and write the model, or go on with the training if that was stopped or killed.
+        """Train in this process and write the model, or resume the training if that was stopped or killed.
 
         Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the
         files. A last mini-batch that is not full is left out there.
@@ -91,7 +91,7 @@ class TransformerTraining:
             The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
             ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
             ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes
-            before and after. The latter two are in timing.csv too. Of other processes than 0, nothing.
+            before and after. The latter two are in timing.csv too. Processes other than 0 return nothing.
 
         Raises:
             ConfigError: a setting is not allowed, or requests a missing GPU.
@@ -209,7 +209,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
             model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=job.seed
         )
         if outcome["stopped"]:
-            raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal or signal.SIGTERM)
+            raise Stopped("stopped; the same command resumes from the last checkpoint", stop.signal or signal.SIGTERM)
         if not first:
             return cast("TransformerReport", {})
         seconds = round(time.perf_counter() - begun, 2)

@@ -61,7 +61,7 @@ def _downloaded(name: str) -> Path:
         return Path(huggingface_hub.snapshot_download(name, local_files_only=True))
     except (OSError, ValueError) as error:  # its errors are among these
         raise PspError(
-            f"the base {name} is neither a folder nor downloaded; training looks for nothing on a network: run "
+            f"the base {name} is neither a folder nor downloaded; training does not use the network: run "
             f"`hf download {name}` once, or name a folder or {PACKAGE}<installed package>"
         ) from error
 
@@ -78,7 +78,7 @@ def _first_module(path: Path) -> str:
 
 
 def build(folder: Path, settings: TransformerSettings, device: str, base: str) -> SentenceTransformer:
-    """Make the model that is trained: the base, float32, with its pooling; seed torch before.
+    """Make the model that is trained: the base, float32, with its pooling; seed torch first.
 
     Args:
         folder: as for :func:`find_base`.
@@ -98,12 +98,12 @@ def build(folder: Path, settings: TransformerSettings, device: str, base: str) -
             processor_kwargs={"local_files_only": True},
             config_kwargs={"local_files_only": True},
         )
-    except Exception as error:  # of all that it tries: transformers', tokenizers', safetensors', json's
-        advice = "psp runs no code that a base brings" if "trust_remote_code" in str(error) else "name another base"
+    except Exception as error:  # of any library that it tries: transformers, tokenizers, safetensors, json
+        advice = "psp runs no code from a base" if "trust_remote_code" in str(error) else "name another base"
         problem = " ".join(str(error).split())[:300]
         raise PspError(f"the base {base} cannot be loaded: {problem}; {advice}") from error
     positions = getattr(transformer.config, "max_position_embeddings", None)
-    # RoBERTa and its kin count positions from that after padding.
+    # RoBERTa and similar models count positions from that after padding.
     usable = positions and positions - (transformer.config.pad_token_id + 1 if _counts_from_padding(transformer) else 0)
     if usable and settings.max_length > usable > 0:
         raise ConfigError(

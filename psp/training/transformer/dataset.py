@@ -29,8 +29,8 @@ def write_dataset(pairs: Path, out: Path, targets: DistillationTargets | None = 
     Args:
         pairs: the pair file.
         out: the stream.
-        targets: what a teacher has to say of these pairs: each gets the teacher's vector of its source, or else of its
-            target, for both sides; those of which neither has one are left out.
+        targets: a teacher's vectors for these pairs: both sides of each get the vector of its source, or else of its
+            target; pairs of which neither side has one are left out.
 
     Returns:
         How many there are, and how many were left out.
@@ -66,7 +66,7 @@ def write_dataset(pairs: Path, out: Path, targets: DistillationTargets | None = 
             stream.write_batch(pyarrow.record_batch([pyarrow.array(side) for side in columns], schema=schema))
         if targets is not None and seen != len(targets.rows):
             raise DataError(
-                f"of {len(targets.rows):,} pairs, but {pairs} has {seen:,}; run the step teach",
+                f"for {len(targets.rows):,} pairs, but {pairs} has {seen:,}; run the step teach",
                 targets.path,
             )
         if count < 2:
@@ -82,7 +82,7 @@ def read_dataset(path: Path) -> Any:
 
 
 def count_cut(dataset: Any, tokenizer: Any, max_length: int) -> int:
-    """Count the texts of both sides that have more than ``max_length`` tokens, markers of begin and end included."""
+    """Count the texts of both sides that have more than ``max_length`` tokens, including the begin and end markers."""
     cut = 0
     with Progress("measuring texts", "pairs", len(dataset)) as progress:
         for start in range(0, len(dataset), COUNTED):

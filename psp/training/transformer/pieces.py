@@ -23,7 +23,7 @@ def in_pieces(transformer: Any, texts: int = TEXTS) -> Iterator[None]:
     """Let a transformer compute its token vectors piece by piece; the vectors change only by rounding.
 
     Args:
-        transformer: sentence-transformers' ``Transformer``; its own way is restored.
+        transformer: sentence-transformers' ``Transformer``; its own method is restored afterwards.
         texts: texts in a piece.
     """
     whole = transformer.forward

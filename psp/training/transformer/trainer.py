@@ -48,9 +48,9 @@ from psp.training.transformer.settings import TransformerSettings
 log = logging.getLogger(__name__)
 
 RUN, WHOLE = "run.json", "whole"
-#: Checkpoints that are kept: the one before serves if the last is not whole.
+#: Checkpoints that are kept: the previous one is used if the last is incomplete.
 KEPT = 2
-#: In a checkpoint: the matrix that takes vectors to the width of the teacher's, which is no part of the model.
+#: In a checkpoint: the matrix that maps vectors to the teacher's dimension; it is not part of the model.
 PROJECTION = "projection.safetensors"
 _COLUMNS = ("step", "epoch", "loss", "learning_rate", "grad_norm", "dev", "pearson", "error")
 
@@ -84,7 +84,7 @@ class TrainerCheckpoints:
         return kept
 
     def keep(self, what: Mapping[str, Any]) -> None:
-        """Remember something of the run besides its checkpoints."""
+        """Save state of the run besides its checkpoints."""
         write_json(self.folder / RUN, {"identity": self._identity, "kept": dict(what)})
 
     def latest(self) -> Path | None:
@@ -101,7 +101,7 @@ class TrainerCheckpoints:
         return folders[max(folders)] if folders else None
 
     def clear(self) -> None:
-        """Remove all: training has ended well."""
+        """Remove all: training has succeeded."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -216,11 +216,11 @@ def run(
     *,
     seed: int,
 ) -> dict[str, Any]:
-    """Train a model in place, going on from the last whole checkpoint.
+    """Train a model in place, resuming from the last complete checkpoint.
 
     Args:
         model: as for :func:`psp.training.transformer.base.build`.
-        dataset: pairs; with a column of a teacher's vectors these are learnt instead of the ranking of pairs.
+        dataset: pairs; if there is a column of a teacher's vectors, these are learnt instead of the ranking of pairs.
         settings: how.
         checkpoints: ready for this run.
         train_dir: where metrics.csv goes.
@@ -252,8 +252,8 @@ def run(
     else:
         loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.cached, **how)
     cpu = model.device.type == "cpu"
-    # The library would give each process a mini-batch of its own; so they share one. What is left at the end cannot be
-    # divided evenly, and a process without a pair would leave the others waiting.
+    # The library would give each process a mini-batch of its own; here they share one. What is left at the end cannot
+    # be divided evenly, and a process without a pair would leave the others waiting.
     shared: dict[str, Any] = {"accelerator_config": {"split_batches": True}, "dataloader_drop_last": True}
     if group is not None and cpu:
         shared["ddp_backend"] = "gloo"
@@ -285,7 +285,7 @@ def run(
         **(shared if group is not None else {}),
     )
     if group is None and not cpu:
-        # With several GPUs in sight the library would copy the model to each of them at every step.
+        # With several visible GPUs the library would copy the model to each of them at every step.
         assert arguments.device.type == "cuda"
         arguments._n_gpu = 1
     follower = _Follower(settings, development, stop, train_dir, group)
@@ -294,7 +294,7 @@ def run(
     trainer.remove_callback(PrinterCallback)  # it prints
     last = checkpoints.latest()
     if last is not None:
-        log.info("training goes on from %s", last)
+        log.info("training resumes from %s", last)
         if getattr(loss, "projection", None) is not None:
             loss.load_projection(str(last / PROJECTION))
     pieces = in_pieces(model[0]) if cpu else contextlib.nullcontext()
@@ -325,7 +325,7 @@ def run(
 
 
 def write_timing(path: Path, steps: int, pairs: int, *, seconds: float, pairs_per_second: float) -> None:
-    """Write one row as other trainings have many: what :mod:`psp.evaluation.variants` reads."""
+    """Write one row where other trainings write many; :mod:`psp.evaluation.variants` reads it."""
     with atomic_text(path) as file:
         file.write(f"step,pairs,seconds,pairs_per_second\n{steps},{pairs},{seconds},{pairs_per_second}\n")
 

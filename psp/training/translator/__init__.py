@@ -40,7 +40,7 @@ def train_translator(
     seed: int = 1,
     identity: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Train a translator and write it, or go on with its training if that was stopped or killed.
+    """Train a translator and write it, or resume its training if that was stopped or killed.
 
     Args:
         pairs: a mixed pair file, source first, in its own case and unsegmented.
@@ -55,7 +55,7 @@ def train_translator(
         corpora: the corpora's names, by the index in the held-out pairs.
         threads: torch's on the CPU. The same number gives the same bytes there.
         seed: of the first weights, of batches and of dropout.
-        identity: what else the result depends on; checkpoints of another run are not gone on from.
+        identity: what else the result depends on; training does not resume from those of another run.
 
     Returns:
         The content of translator.json, with ``resumed_at``, ``seconds`` and ``target_tokens_per_second`` beside it.
@@ -142,7 +142,7 @@ def train_translator(
         ended = trainer.run(stop)
         if ended is None:
             assert stop.signal is not None
-            raise Stopped("stopped; the same command goes on from the last checkpoint", stop.signal)
+            raise Stopped("stopped; the same command resumes from the last checkpoint", stop.signal)
         seconds = time.perf_counter() - begun
         rate = (trainer.tokens - trainer.tokens_before) / max(seconds, 1e-9)
         resumed_at = trainer.resumed_at

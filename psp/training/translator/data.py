@@ -21,7 +21,7 @@ from psp.training.translator.errors import with_errors
 
 #: Pairs that are encoded at a time.
 _BLOCK = 4096
-#: A larger share of unknown subwords says that the sentencepiece model was made for other text.
+#: A larger share of unknown subwords shows that the sentencepiece model was made for other text.
 MOST_UNKNOWN = 0.05
 
 Ids = npt.NDArray[np.uint16]
@@ -72,8 +72,8 @@ def encode_pairs(
 ) -> TranslationPairs:
     """Encode a pair file, mixed or plain, into files in ``folder``.
 
-    A side is cut after ``max_tokens`` subwords; a target that was cut has no end: nothing teaches to stop there. A
-    share ``errors`` of the sources, which ``seed`` draws, get errors
+    A side is cut after ``max_tokens`` subwords; a target that was cut has no end id, so nothing is learnt about
+    stopping there. A share ``errors`` of the sources, which ``seed`` draws, get errors
     (:func:`psp.training.translator.errors.with_errors`); with ``denoise``, for sides of one language, the targets with
     errors take their place.
 
@@ -136,15 +136,15 @@ def encode_pairs(
 
 
 class Batches:
-    """The batches of each pass: sentences of one length together, in a random order that the seed and pass give.
+    """The batches of each pass: sentences of one length together, in a random order that the seed and pass determine.
 
     Pairs are sorted by the target's length, and within it by the source's, upwards and downwards in turn, so that
     neighbours are alike in both. Which pairs of one length stand together is drawn for each pass, and so is the order
-    of the batches; their number and sizes are those of every pass.
+    of the batches; their number and sizes are the same in every pass.
 
     Args:
         pairs: the pairs.
-        tokens: the most subwords of a batch's side, with padding.
+        tokens: the maximum number of subwords of a batch's side, including padding.
         seed: of the order.
     """
 

@@ -19,7 +19,7 @@ def with_errors(text: str, seed: int, kind: str | None = None) -> str:
         kind: ``case``, ``spelling`` or ``spacing``; None for one to three of them, drawn.
 
     Returns:
-        The sentence with errors; as it is where there is nothing to change, such as a digit.
+        The sentence with errors; unchanged if there is nothing to change, such as a digit.
     """
     generator = Random(f"{seed} {text}")
     kinds = [kind] if kind else generator.sample(sorted(KINDS), generator.randint(1, len(KINDS)))
@@ -30,7 +30,7 @@ def with_errors(text: str, seed: int, kind: str | None = None) -> str:
 
 
 def _case(text: str, generator: Random) -> str:
-    """All small, all capitals, or each word's first letter, or some words, the other way round."""
+    """All lower case, all upper case, each word's first letter in upper case, or some words with swapped case."""
     way = generator.choice(("lower", "lower", "upper", "title", "swap"))
     if way == "swap":
         return re.sub(r"\w+", lambda word: word[0].swapcase() if generator.random() < 0.3 else word[0], text)
@@ -40,14 +40,14 @@ def _case(text: str, generator: Random) -> str:
 
 
 def _spelling(text: str, generator: Random) -> str:
-    """In words of four letters and more, two letters exchanged, one left out, doubled, or replaced by another's."""
+    """In words of four letters or more: two letters swapped, or one left out, doubled or replaced."""
     letters = [one for one in text.lower() if one.isalpha()]
 
     def misspelt(match: re.Match[str]) -> str:
         word = match[0]
         if generator.random() >= _MISSPELT:
             return word
-        place = generator.randrange(1, len(word) - 1)  # the first letter and the last are seldom wrong
+        place = generator.randrange(1, len(word) - 1)  # the first letter and the last are rarely wrong
         way = generator.choice(("exchange", "leave out", "double", "replace"))
         if way == "exchange":
             return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
@@ -61,7 +61,7 @@ def _spelling(text: str, generator: Random) -> str:
 
 
 def _spacing(text: str, generator: Random) -> str:
-    """Words run together or taken apart, and wide gaps; a space before a mark."""
+    """Words run together or split, wide gaps, and spaces before punctuation."""
 
     def gap(match: re.Match[str]) -> str:
         drawn = generator.random()

@@ -91,7 +91,7 @@ def load(folder: Path) -> tuple[TranslatorModel, dict[str, Any]]:
     """The network of a translator's folder, and its config.json.
 
     Raises:
-        DataError: it is no such folder, or of another version.
+        DataError: it is not a translator's folder, or of another version.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file

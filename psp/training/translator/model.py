@@ -1,4 +1,4 @@
-"""A small encoder-decoder transformer for translation, in torch (Vaswani et al. 2017, but norms come first).
+"""A small encoder-decoder transformer for translation, in torch (Vaswani et al. 2017, but pre-norm).
 
 Layouts are those of CTranslate2's ``TransformerSpec`` (queries, keys and values in one matrix), so that the export
 copies matrices unchanged. Dropout applies to vectors and to sublayers' outputs, not to attention weights, so that
@@ -43,7 +43,7 @@ class Sizes:
 
 
 class Attention(nn.Module):
-    """Multi-head attention with its norm before it; adds its result to what enters.
+    """Multi-head attention with pre-norm; adds its result to its input.
 
     Args:
         dim, heads: see :class:`Sizes`.
@@ -103,9 +103,9 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, ca
 
 
 def drop(vectors: Tensor, share: float) -> Tensor:
-    """Dropout; on a CPU of the nearest multiple of 1/256, whose masks are made eight values a draw.
+    """Dropout; on a CPU with the probability rounded to 1/256, so that one draw gives eight values of the mask.
 
-    One draw a value, as torch has it, takes 6 ns, and would be a tenth of a step.
+    One draw per value, as in torch, takes 6 ns, and would be a tenth of a step.
     """
     if vectors.device.type != "cpu":
         return F.dropout(vectors, share)
@@ -116,7 +116,7 @@ def drop(vectors: Tensor, share: float) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a ReLU between them, and the norm before."""
+    """Two linear maps with a ReLU between them, with pre-norm."""
 
     def __init__(self, dim: int, inner: int) -> None:
         super().__init__()
@@ -177,13 +177,13 @@ class TranslatorModel(nn.Module):
         return self.source_vectors.weight if self.sizes.share_vectors else self.output.weight
 
     def initialise(self, generator: torch.Generator) -> None:
-        """Draw the first weights: embeddings so that they have variance 1 once scaled, matrices as Glorot has them."""
+        """Draw the initial weights: embeddings with variance 1 once scaled, matrices by Glorot's initialisation."""
         with torch.no_grad():
             for name, weight in self.named_parameters():
                 if "vectors" in name or name == "output.weight":
                     weight.normal_(0, self.sizes.dim**-0.5, generator=generator)
                 elif weight.dim() == 2:
-                    # A matrix that joins queries, keys and values counts as its parts.
+                    # A matrix that joins queries, keys and values is initialised like its parts.
                     rows = self.sizes.dim if "key_value" in name else weight.shape[0]
                     bound = math.sqrt(6 / (rows + weight.shape[1]))
                     weight.uniform_(-bound, bound, generator=generator)
@@ -205,7 +205,7 @@ class TranslatorModel(nn.Module):
         """The encoder's output, (n, length, dim).
 
         Args:
-            source: ids (n, length), int64; each sentence ends in its end-of-sentence id, behind it is padding.
+            source: ids (n, length), int64; each sentence ends in its end-of-sentence id, followed by padding.
             mask: (n, 1, 1, length), false for padding; None without padding.
         """
         vectors = self.embed(self.source_vectors, source)
@@ -239,13 +239,13 @@ class TranslatorModel(nn.Module):
     def greedy(
         self, source: Tensor, mask: Tensor | None, *, start: int, end: int, never: int, most: Sequence[int]
     ) -> list[list[int]]:
-        """Translate by taking the likeliest piece each time.
+        """Translate by taking the likeliest piece at each step.
 
         Args:
             source, mask: as for :meth:`encode`.
             start, end: ids that begin and end a sentence.
-            never: an id that is not written.
-            most: for each sentence, the most pieces that its translation may have.
+            never: an id that is never chosen.
+            most: for each sentence, the maximum number of pieces of its translation.
 
         Returns:
             Ids without start and end.

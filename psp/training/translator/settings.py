@@ -22,7 +22,7 @@ FILES = (
 class TranslatorSettings(CheckedSettings):
     """How a translator is trained; each declaration has its help.
 
-    The defaults of sizes and batches are for two cores and an hour: there many small steps count for more than few
+    The defaults of sizes and batches are for two cores and an hour: there, many small steps are better than a few
     large ones (docs/measurements.md).
 
     Raises:
@@ -154,7 +154,7 @@ class TranslatorSettings(CheckedSettings):
 
 #: Settings of the job, which change only rounding and how often metrics are written.
 JOB = tuple(key for key, setting in TranslatorSettings.declared().items() if setting.inert)
-#: What changes the end or the scores of a run, but not the way there.
+#: Settings that change the end or the scores of a run, but not its steps.
 _NOT_LEARNED = (*JOB, "minutes", "beam")
 #: Settings of what comes before training, and of the job.
 BEFORE: dict[str, Setting] = {

@@ -61,7 +61,7 @@ def learning_rate(step: int, settings: TranslatorSettings, total: int | None) ->
         return highest * step / warmup
     if settings.schedule == "inverse_sqrt":
         return highest * math.sqrt(max(warmup, 1) / step)
-    assert total is not None  # the settings see to it
+    assert total is not None  # ensured by the settings
     return highest * (total + 1 - step) / max(1, total + 1 - warmup)
 
 
@@ -72,7 +72,7 @@ class TranslatorTrainer:
         network: the network, its first weights drawn, on ``device``; becomes the best one.
         pairs: the training pairs.
         processor: the sentencepiece model.
-        development: pairs (source, target) that tell when it is best.
+        development: pairs (source, target) that select the best weights.
         settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
         seed: of batches and dropout.
         folder: for metrics.csv, dev.csv and timing.csv.

@@ -84,7 +84,7 @@ def test_vectors_are_those_of_each_side() -> None:
         ("plain", ["1 a", "2"], "line 2: no `label text` separated by a space"),
         ("ppc", ["sentence_A\tsentence_B", "a\tb"], "line 1: the header has no column 'label'"),
         ("ppc", ["sentence_A\tsentence_B\tlabel", "a\t \t1"], "line 2: an empty sentence"),
-        ("sick", [HEAD], "has a header and nothing else"),
+        ("sick", [HEAD], "has only a header"),
         ("pairs", ["1\ta"], "line 1: 2 columns instead of 3"),
     ],
 )

@@ -105,7 +105,7 @@ def test_bad_input_is_one_line(tmp_path):
         (["a\tb\t1", "a\t\t1"], {}, "line 2: a word is missing"),
         (["a\tb\tnan"], {}, "line 1: the score 'nan' is not a number"),
         (LINES, {"layout": "simlex"}, r"line 1: the header is .*, not word1 \| word2 \| POS \| SimLex999 as"),
-        (["Word 1\tWord 2\tScore"], {"layout": "simverb"}, r"x\.tsv: has a header and nothing else"),
+        (["Word 1\tWord 2\tScore"], {"layout": "simverb"}, r"x\.tsv: has only a header"),
         ([header + "\ta\tb\tc\td\te\tf", "a\tb\tN\t1"], {"layout": "simlex"}, "line 2: 4 columns instead of 10"),
         ([], {}, r"x\.tsv: is empty"),
     ):  # fmt: skip

@@ -47,7 +47,7 @@ def test_what_goes_wrong_is_told_with_the_text(command: str, said: str, place: i
 
 
 def test_one_translation_a_line_of_one_line() -> None:
-    with pytest.raises(ConfigError, match="one translation a line, not 2"):
+    with pytest.raises(ConfigError, match="one translation per line, not 2"):
         load_translator({"command": "cat"}).translate(["a"], n=2)
     with pytest.raises(TranslatorError, match="a line feed"):
         load_translator({"command": "cat"}).translate(["a\nb"])

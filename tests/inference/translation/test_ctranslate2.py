@@ -127,7 +127,7 @@ def test_sampling_differs_and_asks_for_no_beam(tiny: Path) -> None:
 
 
 def test_bad_input_is_one_line(tiny: Path, tmp_path: Path, sentencepiece_model: Path) -> None:
-    with pytest.raises(DataError, match="is no CTranslate2 model"):
+    with pytest.raises(DataError, match="is not a CTranslate2 model"):
         loaded(tmp_path)
     with pytest.raises(ConfigError, match="4 translations of each text, but a beam of 3"):
         loaded(tiny).translate(TEXTS, n=4)
@@ -149,7 +149,7 @@ def test_bad_input_is_one_line(tiny: Path, tmp_path: Path, sentencepiece_model: 
         loaded(other)
     vocabulary = json.loads((other / "shared_vocabulary.json").read_text())
     (other / "shared_vocabulary.json").write_text(json.dumps([f"{piece}x" for piece in vocabulary]))
-    with pytest.raises(DataError, match=r"another model's: of its subwords 0% are in the source vocabulary"):
+    with pytest.raises(DataError, match=r"for another model: 0% of its subwords are in the source vocabulary"):
         loaded(other, sentencepiece=str(sentencepiece_model))
     (other / "model.bin").write_bytes(b"no model")
     (other / "shared_vocabulary.json").write_text(json.dumps(vocabulary))

@@ -107,7 +107,7 @@ def test_chrf_is_sacrebleus() -> None:
 
 
 def test_wrong_numbers_are_refused() -> None:
-    with pytest.raises(ConfigError, match="0 paraphrases of each sentence; ask for one at least"):
+    with pytest.raises(ConfigError, match="0 paraphrases of each sentence; ask for at least one"):
         found([SENTENCE], k=0)
     with pytest.raises(ConfigError, match="6 paraphrases of each sentence out of 5 candidates"):
         found([SENTENCE], k=6)

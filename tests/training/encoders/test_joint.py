@@ -137,7 +137,7 @@ def test_wrong_parts_are_told(made: Made, vocabularies: list[Path], tmp_path: Pa
     spelled["parts"][1]["init_spelling"] = 0.5
     with pytest.raises(ConfigError, match="not allowed for trigrams"):
         run(vocabularies, spelled)
-    with pytest.raises(ConfigError, match="start from none of them"):
+    with pytest.raises(ConfigError, match="not available for encoders that are trained together"):
         run(vocabularies, encoder(), init_from=tmp_path)
 
 

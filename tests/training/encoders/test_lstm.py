@@ -114,7 +114,7 @@ def test_a_processor_without_bfloat16_is_told(can: bool | None, warns: bool, mon
     train = TrainSettings(dim=5).as_dict()
     for precision in ("float32", "bfloat16"):
         lstm_encoder(torch.zeros(8, 5), train, {**OWN, "precision": precision})
-    assert ["does not multiply" in message for message in caplog.messages] == [True] * warns
+    assert ["has no bfloat16 multiplication" in message for message in caplog.messages] == [True] * warns
 
 
 def test_matrices_start_the_same_with_forget_biases_of_one() -> None:

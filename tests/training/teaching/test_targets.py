@@ -20,14 +20,14 @@ def test_a_file_of_another_run_is_refused(case: Case, tmp_path: Path) -> None:
     own = TeacherSettings.from_mapping(settings(case))
     with Store(case.store) as store:
         targets.check(store, tokenizer, own)
-        with pytest.raises(DataError, match=r"encoder was .*, and now is minilm; the file is of another run; run"):
+        with pytest.raises(DataError, match=r"encoder was .*, and now is minilm; the file is from another run; run"):
             targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, encoder="minilm")))
         with pytest.raises(DataError, match="has 8 neighbours of each sentence, not 7"):
             targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, among=7)))
     lines = case.pairs.read_text().splitlines(keepends=True)
     for name, rows, said in (
-        ("fewer", lines[:-1], "of 610 pairs, but .* has 609"),
-        ("others", [*lines[1:], lines[0]], "pair 1 is another one in"),
+        ("fewer", lines[:-1], "for 610 pairs, but .* has 609"),
+        ("others", [*lines[1:], lines[0]], "pair 1 differs in"),
     ):
         (tmp_path / f"{name}.tsv").write_text("".join(rows))
         other = tmp_path / f"{name}.h5"

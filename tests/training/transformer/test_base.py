@@ -28,7 +28,7 @@ def test_what_is_no_base_is_named(base, tmp_path):
         (copies["mute"], DataError, "has no tokenizer"),
         (copies["odd"], DataError, "model_type is missing"),
         (tmp_path / "nowhere", DataError, "no such folder"),
-        ("some/name", PspError, "looks for nothing on a network: run `hf download some/name`"),
+        ("some/name", PspError, "does not use the network: run `hf download some/name`"),
         ("package://no_such_package", PspError, "no such package is installed: pip install no-such-package"),
         ("package://numpy", DataError, r"0 folders with a config\.json"),
     ]:
@@ -42,7 +42,7 @@ def test_a_base_that_brings_code_is_refused_and_its_code_is_not_run(base, tmp_pa
     config |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
-    with pytest.raises(PspError, match="psp runs no code that a base brings"):
+    with pytest.raises(PspError, match="psp runs no code from a base"):
         train(tmp_path, folder)
     assert not (tmp_path / "ran").exists()
 

@@ -98,10 +98,10 @@ def test_a_stopped_training_of_two_processes_goes_on(exact: Path, tmp_path: Path
         time.sleep(0.01)
     job.send_signal(signal.SIGTERM)
     _, said = job.communicate(timeout=120)
-    assert job.returncode != 0 and "goes on from the last checkpoint" in said, said
+    assert job.returncode != 0 and "resumes from the last checkpoint" in said, said
     assert not (tmp_path / "model").exists()
     report = train_in_processes(wanted, log)
-    assert report["steps"] == 60 and "training goes on from" in (tmp_path / "log.txt").read_text()
+    assert report["steps"] == 60 and "training resumes from" in (tmp_path / "log.txt").read_text()
     assert (tmp_path / "model/config.json").exists() and not (tmp_path / "train/checkpoints").exists()
 
 

@@ -183,7 +183,7 @@ def test_a_teachers_file_of_other_pairs_is_refused(base, tmp_path):
     targets, _ = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True))
     for pairs, said in (
         (PAIRS[:200], "of 240 pairs, but"),
-        (PAIRS[1:241], "is another one now; the file is of another"),
+        (PAIRS[1:241], "has changed; the file is from another"),
     ):
         with pytest.raises(DataError, match=said):
             train(tmp_path, base, pairs=pairs, mixed=True, teacher=targets)
