@@ -226,8 +226,8 @@ def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
             )
         if fixed := next((one for one in block if one in judge.of_text and block[one] != judge.of_text[one]), None):
             raise ConfigError(
-                f"{where}: {name}: filters.{key}.{fixed} is for pairs, but this is text, one sentence per line; leave it "
-                "out"
+                f"{where}: {name}: filters.{key}.{fixed} is for pairs, but this is text, one sentence per line; leave "
+                "it out"
             )
 
 
