@@ -200,7 +200,7 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
                 low, high = one.interval
                 drawn.append({"name": way, "system": name, "value": one.value, "low": low, "high": high})
         rows.append([*cells, parts[score.part]["further"]["duplicates"]])
-    head = ["direction", *(f"{name}, error %" for name in bodies), "found a twin"]
+    head = ["direction", *(f"{name}, error %" for name in bodies), "equal text found"]
     return {
         "table": page.table(head, rows, numbers=range(1, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
