@@ -38,7 +38,7 @@ rule backtranslate:
         "results/{model}/logs/backtranslate/{part}.log",
     benchmark:
         "results/{model}/benchmarks/backtranslate/{part}.tsv"
-    # A command's own threads are not known here.
+    # The threads of a command are unknown.
     threads: lambda wildcards: part_of(wildcards).translation["threads"]
     resources:
         mem_mb=mem_mb(3000),

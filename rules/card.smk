@@ -1,6 +1,6 @@
 # The model card, with scores and training data: card.md, copied to README.md in the model folder.
 def carded(wildcards):
-    """Return the models whose data the card tells: its parts, if they are only joined."""
+    """Return the models whose data the card lists: its parts, if they are only joined."""
     entry = model(wildcards)
     if not entry.of.block:
         return [CONFIG.model(part) for part, _ in entry.combined]

@@ -1,5 +1,5 @@
-# Join separately trained models into one. A combination has its parts' tokenizers as files, so each has a rule of its
-# own.
+# Join separately trained models into one. A combination has its parts' tokenizers as files, so each has its own
+# rule.
 for _name in JOINED:
 
     rule:

@@ -45,7 +45,7 @@ from snakemake.logging import logger
 
 
 def config_files():
-    """Return the config files of this run, in the order in which they are laid on one another."""
+    """Return the config files of this run, in the order in which they are merged."""
     given = workflow.overwrite_configfiles
     return [*(file for file in workflow.configfiles if file not in given), *given]
 
@@ -72,7 +72,7 @@ DOWNLOADS = "results/downloads"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
-# The run of a job, so that a job that begins late does not work for a killed run.
+# The run of a job, so that a job that starts late does not work for a killed run.
 if workflow.is_main_process:
     os.environ[run.VARIABLE] = run.of_this_process()
     other, known = run.owner()
@@ -110,8 +110,8 @@ def none_of(names):
 FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
 WITH_VOCABULARY = one_of(_COLLECTED)
 TRAINED, COMBINATIONS = none_of(_JOINT + JOINED), one_of(_JOINT + JOINED)
-#: For each rule that trains, the files of its models, and their names. The most frequent one also takes names that the
-#: config lacks, for their error.
+#: For each rule that trains, the files of its models, and their names. The most frequent one also accepts names that
+#: the config lacks, for their error.
 TRAINED_BY = {"train": ((CONFIG_JSON, SENTENCEPIECE, WEIGHTS), [])}
 for _name, _of in _KINDS.items():
     if _name not in JOINED:
@@ -148,7 +148,7 @@ def each(wildcards):
 
 
 def stage_rules(stage):
-    """Yield what the rules of a stage differ in: one is for any corpus, and one for all small ones of each model.
+    """Yield the differences between a stage's rules: one is for any corpus, and one for all small ones of each model.
 
     Of each its `name`, an expression for its `models`, the `labels` of its corpora, how many it takes `at_once`, the
     `log` in the model's folder of logs, and `what` its corpora are called.
@@ -223,7 +223,7 @@ DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
 
 
 def fixed_tests(wildcards):
-    """Return the block `evaluate` without the tasks, each of which has a rule's job of its own."""
+    """Return the block `evaluate` without the tasks, each of which has its own job."""
     block = model(wildcards)["evaluate"]
     return {key: value for key, value in block.items() if key != "tasks"}
 
@@ -239,7 +239,7 @@ def attribute(name):
 
 
 def part_of(wildcards):
-    """Return the corpus of a job in results/<model>/pairs: of the model, or bitext that one of them is made from."""
+    """Return the corpus of a job in results/<model>/pairs: the model's, or bitext that one is made from."""
     part = next(part for part in model(wildcards).parts if part.label == wildcards.part)
     if bitext := wildcards.get("bitext"):
         return next(source for source in part.sources if source.label == bitext)
@@ -272,7 +272,7 @@ def files_of(encoder):
 
 
 def downloads(model):
-    """Return the model after checking that its own files, and if offline its downloads, are here."""
+    """Return the model after checking that its own files, and if offline its downloads, exist."""
     try:
         targets.check_files(CONFIG, model)
     except PspError as error:
@@ -318,7 +318,7 @@ def to_make():
 
 
 def check_config_files():
-    """Before the first job: stop where other config files would make a finished model anew; note whose files make it."""
+    """Before the first job: stop if other config files would remake a finished model; record which files make it."""
     run.own()
     made, finished = to_make()
     if workflow.touch:
@@ -331,7 +331,7 @@ def check_config_files():
 
 
 def warn_of_config_files():
-    """After a dry run, which Snakemake has no hook for: say what the run would stop at."""
+    """After a dry run, for which Snakemake has no hook: report what would stop the run."""
     if workflow.dryrun and workflow._dag is not None:
         finished = [name for name in to_make()[1] if name not in CONFIG.remake]
         if refused := made_with.refusal(finished, config_files()):
@@ -355,7 +355,7 @@ def mem_mb(megabytes):
 
 
 def runtime(minutes, rate=None):
-    """Scale minutes with the attempt; of a stage with a rate, of pairs a second, also with what it reads, twice over."""
+    """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input."""
     if rate is None:
         return lambda wildcards, attempt: minutes * attempt
     return lambda wildcards, input, attempt: attempt * (
@@ -370,7 +370,7 @@ def subword_mb(wildcards, input):
 
 
 def rank_mb(wildcards, input):
-    """Estimate the memory of ranking: 60 bytes a pair, of about 100 in its file."""
+    """Estimate the memory of ranking: 60 bytes per pair, of about 100 in its file."""
     return 500 + input.size_mb
 
 

@@ -5,7 +5,7 @@ def compared(wildcards):
 
 
 def compared_tasks(wildcards):
-    """Return the names of the tasks on which they are compared too."""
+    """Return the names of the further tasks on which they are compared."""
     return model(wildcards)["compare"]["tasks"]
 
 

@@ -11,7 +11,7 @@ def sources(wildcards):
 
 
 def origin(name, part):
-    """Return the file that a corpus comes from; for pairs made of bitext, the report of that."""
+    """Return the file that a corpus comes from; for pairs made from bitext, the report of making them."""
     if part.sources:
         return f"results/{name}/pairs/{part.of.made_by}/{part.label}.json"
     return part.path or download(part.download)

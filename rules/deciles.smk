@@ -8,7 +8,7 @@ def filtered_corpora(wildcards):
 
 
 def described_corpora(wildcards):
-    """Return what else there is to know of each, to rank it."""
+    """Return the other data needed to rank each corpus."""
     return [
         {
             "label": part.label,

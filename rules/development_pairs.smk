@@ -1,6 +1,6 @@
 # Keep development sets (the user's own file and each set of the config) clear of the model's evaluation sets.
 def kept_clear_of(wildcards):
-    """Return the evaluated sets; the tasks only where their sentences are kept out of training, too."""
+    """Return the evaluated sets; tasks only if their sentences are kept out of training, too."""
     entry = model(wildcards)
     found = evaluated(wildcards)
     if "tasks" not in entry["filters"]["decontaminate"]["sets"]:

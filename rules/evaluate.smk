@@ -1,6 +1,6 @@
 # Join the scores on all tasks, each from a job of its own; variants are scored here.
 def scored_on(wildcards):
-    """Return the files of a model's tasks; of a variant its model and the test sets."""
+    """Return the files of a model's tasks; for a variant, its model and the test sets."""
     if wildcards.get("variant"):
         return {
             "tasks": [],
@@ -82,7 +82,7 @@ rule evaluate:
         "../workflow_scripts/evaluate.py"
 
 
-# The same for a combination of models, beside its parts.
+# The same for a combination of models and its parts.
 def parts_of(wildcards):
     """Return the models that a combination joins."""
     return [part for part, _ in model(wildcards).combined]

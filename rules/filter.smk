@@ -1,6 +1,6 @@
 # Filter the pairs of a corpus.
 def corpus(wildcards):
-    """Return the corpus's file: a download, the user's own, or what was made of bitext."""
+    """Return the corpus's file: a download, the user's own, or pairs made from bitext."""
     part = part_of(wildcards)
     if part.sources:
         return f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.tsv"
@@ -51,7 +51,7 @@ def custom_code(wildcards):
 
 
 def jobs_to_filter(wildcards):
-    """Return the rows of each job that a corpus is filtered by; bitext to mine from or to translate has one."""
+    """Return the rows of each job that filters a corpus; bitext to mine from or to translate has one job."""
     if wildcards.get("bitext"):
         return [(0, None)]
     return filter_shards.shards(CONFIG.corpora, part_of(wildcards))
@@ -69,7 +69,7 @@ def rows_to_filter(wildcards):
 
 
 def to_filter(wildcards):
-    """Return what is read: the corpora, or what the jobs for one's shards made of it."""
+    """Return what is read: the corpora, or the output of the jobs for one corpus's shards."""
     corpora = each(wildcards)
     if wildcards.get("part") and not wildcards.get("shard"):
         count = len(jobs_to_filter(wildcards))
@@ -110,7 +110,7 @@ OF_CORPUS = {
 
 
 def filter_threads(wildcards):
-    """Return a corpus each for up to four workers; two for one corpus, if it is the model's only one.
+    """Return one worker per corpus, up to four; two if the corpus is the model's only one.
 
     Two workers process 1.6 times as many pairs/s of a corpus as one; two corpora in parallel, twice as many.
     """

@@ -90,7 +90,7 @@ def piece_vectors(wildcards):
 
 
 def distillation_targets(wildcards):
-    """Return what the model's teacher has to say of its sentences, if it has one."""
+    """Return the file of the teacher's vectors of the model's sentences, if it has a teacher."""
     wanted = model(wildcards)["teacher"]["encoder"]
     return [f"results/{wildcards.model}/teacher.safetensors"] if wanted else []
 

@@ -6,7 +6,7 @@ def corpora_of(wildcards):
 
 
 def sets_of(wildcards):
-    """Return all sets on which the model is scored, those for choosing it included."""
+    """Return all sets on which the model is scored, including those for choosing it."""
     entry = downloads(model(wildcards))
     archive = CONFIG.sts_development(entry)
     return {
@@ -24,7 +24,7 @@ def files_of_sets(wildcards):
 
 
 def similarity_encoders(wildcards):
-    """Return the files of the encoders: that of the block `inspect`, and those of filters if they are no model's."""
+    """Return the files of the encoders: that of the block `inspect`, and those of filters unless they are under results/."""
     entry = model(wildcards)
     named = [entry["inspect"]["encoder"]]
     for part in entry.files:

@@ -1,6 +1,6 @@
 # Mined pairs to publish, each with its shared sentence, cosine and corpora, and a card.
 def publishable(wildcards):
-    """Return the mined corpus of a job; refuse one that may not be passed on, in one line."""
+    """Return the mined corpus of a job; refuse one that may not be published, in one line."""
     part = part_of(wildcards)
     try:
         check_publishable(part, f"models.{wildcards.model}")

@@ -9,7 +9,7 @@ def files_of_parts(wildcards):
 
 
 def overlap_settings(wildcards):
-    """Return how the filter counts shared trigrams, where that is what ranks."""
+    """Return how the filter counts shared trigrams, if ranking is by these."""
     part = part_of(wildcards)
     wanted = part.filters["overlap"] if part.rank["by"] == "overlap" else {}
     return {key: wanted[key] for key in ("repeated", "tokens") if key in wanted}

@@ -3,7 +3,7 @@ import hashlib
 
 
 def edited_card(wildcards):
-    """Return a hash of a model's card that a person has edited, so that another edit makes the release anew."""
+    """Return a hash of a model's card that a person has edited, so that another edit remakes the release."""
     from psp.models.card_file import edited
 
     text = edited(Path(f"results/{wildcards.model}/model"))

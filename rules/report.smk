@@ -1,6 +1,6 @@
-# A page about what a model is worth, and a page that compares several models.
+# A page about a model's quality, and a page that compares several models.
 def made_of(wildcards):
-    """Return the files of a model's page: what each has, what the config asks for, and what has been made before."""
+    """Return the files of a model's page: those that every model has, those in the config, and those made before."""
     entry, folder = model(wildcards), f"results/{wildcards.model}"
     made = ["eval.json", "examples.json"]
     if entry.of.block:
@@ -28,7 +28,7 @@ def sampled(wildcards):
 
 
 def templates(wildcards):
-    """Return the checksums of what pages are made from, which is no code."""
+    """Return the checksums of the files, other than code, that pages are made from."""
     folder = Path(str(resources.files("psp.report"))) / "templates"
     return {path.name: sha256(path) for path in sorted(folder.iterdir())}
 

@@ -22,7 +22,7 @@ def sample_vocabulary(wildcards):
 
 
 def sample_development(wildcards):
-    """Return the development STS set alone; retrieval of held-out pairs would favour samples like most of them."""
+    """Return only the development STS set; retrieval of held-out pairs would favour samples like most of them."""
     return {
         key: file
         for key, file in development(wildcards).items()
@@ -31,7 +31,7 @@ def sample_development(wildcards):
 
 
 def sample_reports(wildcards, name=None):
-    """Return the reports that tell how many pairs each sample of a study has, by their names."""
+    """Return the reports with the number of pairs of each sample of a study, by their names."""
     name = name or wildcards.study
     parts, folder = study_of(wildcards, name), f"results/{wildcards.model}"
     if name == "by_corpus":
@@ -114,7 +114,7 @@ rule sample:
         training=sample_parameters,
         pairs=lambda wildcards: model(wildcards)[STUDIES[wildcards.study]]["pairs"],
         seed=seed_of,
-        # Samples have few pairs on purpose, so do not warn of it.
+        # Samples have few pairs on purpose, so do not warn about it.
         job=lambda wildcards, input: quiet(as_sampled(wildcards)),
         reports=lambda wildcards, input: sample_reports(wildcards),
         code=lambda wildcards: fingerprint(

@@ -1,8 +1,8 @@
 # Statistics of a model's corpora, and a sheet for annotators; nothing else depends on them.
 rule stats:
     input:
-        # The output of filter: the text that training reads, corpus by corpus, with its scores. After dedupe a pair
-        # that several corpora share would be one corpus's; after mix there are no scores.
+        # The output of filter: the text that training reads, corpus by corpus, with its scores. After dedupe, a pair
+        # that several corpora share would be in only one; after mix there are no scores.
         pairs=reports("filter", ".tsv"),
         labels=lambda wildcards: model(wildcards)["stats"]["labels"],
         idf=lambda wildcards: sorted(

@@ -1,6 +1,6 @@
 # Train one sentencepiece model for both languages.
 def folds_arabic(wildcards):
-    """Tell whether the model folds Arabic's letters."""
+    """Return whether the model folds Arabic letters."""
     entry = model(wildcards)
     return entry["subword"]["arabic"] == "folded" or (
         entry["subword"]["arabic"] == "auto" and "ar" in entry.languages

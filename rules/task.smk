@@ -1,6 +1,6 @@
 # Score the model on one task: first the standard tasks, then those that the config adds.
 def task(wildcards):
-    """Return a model's task; report a wrong name, or files that are not there, in one line."""
+    """Return a model's task; report a wrong name, or missing files, in one line."""
     try:
         model(wildcards)
         return CONFIG.task(wildcards.model, wildcards.task, DOWNLOADS)
@@ -37,7 +37,7 @@ rule task:
         languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
-        # The module of its own kind, not of others.
+        # Only the module of its kind.
         code=lambda wildcards: fingerprint(
             "psp.evaluation.task",
             type(task(wildcards)).__module__,

@@ -7,7 +7,7 @@ def tuned(wildcards):
 
 
 def base_of(wildcards):
-    """Return the files of a transformer's base, if it is a folder: training again where they change."""
+    """Return the files of a transformer's base, if it is a folder: changing them trains again."""
     return encoder_files(f"{SENTENCE_TRANSFORMERS}{model(wildcards).base}")
 
 
@@ -31,7 +31,7 @@ def to_train(wildcards):
 
 
 def parameters(wildcards):
-    """Return what a training depends on, beside files, seed and code."""
+    """Return what a training run depends on, besides files, seed and code."""
     return parameters_of(model(wildcards))
 
 
@@ -40,12 +40,12 @@ def parameters_of(entry):
 
 
 def quiet(entry):
-    """Return how a job trains, without a warning of few pairs."""
+    """Return how a job trains, without a warning about few pairs."""
     return {**entry.of.beside(entry), "warn_pairs": 0}
 
 
 def seed_of(wildcards):
-    """Return the seed of a training: the model's, or that of a variant or a sample."""
+    """Return the seed of a training run: the model's, or that of a variant or a sample."""
     return int(wildcards.get("seed", model(wildcards).seed))
 
 
@@ -92,7 +92,7 @@ for _rule, (_files, _names) in TRAINED_BY.items():
                 job=lambda wildcards, input: model(wildcards).of.beside(
                     model(wildcards)
                 ),
-                # In a mapping, since Snakemake calls what can be called.
+                # In a mapping, since Snakemake calls callables.
                 kind=lambda wildcards, input: {"of": model(wildcards).of},
                 code=training_code,
             message:

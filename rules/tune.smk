@@ -59,7 +59,7 @@ rule tune_point:
         },
         seed=attribute("seed"),
         # Not compared: a new point in the grid, or more rows in metrics.csv, do not retrain existing points. The
-        # model's own training warns of few pairs.
+        # model's own training warns about few pairs.
         tuning=lambda wildcards, input: tuning(wildcards),
         job=lambda wildcards, input: quiet(model(wildcards)),
         code=point_code,

@@ -1,4 +1,4 @@
-"""Put a model and the systems beside it together, with their differences."""
+"""Combine the scores of a model and of other systems, with their differences."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Put together the scores of a model's tasks, or score a variant of one."""
+"""Combine the scores of a model's tasks, or score a variant of one."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Put together the scores of a combination of models, beside those of its parts."""
+"""Combine the scores of a combination of models and those of its parts."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Filter a corpus, some of its rows, or several small corpora; or join what was made of all rows."""
+"""Filter a corpus, some of its rows, or several small corpora; or join the output of all jobs of one."""
 
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from psp.pairs import data_warnings, filters
 
 
 def gathered(inputs, outputs, params):
-    """Join what was made of all rows."""
+    """Join the output of the jobs of one corpus."""
     parts = [map(Path, inputs[name]) for name in ("tsv", "json", "dropped.tsv")]
     return [filters.gather(list(zip(*parts, strict=True)), *outputs[0], seed=params.seed)]
 
@@ -19,7 +19,7 @@ def filtered(inputs, outputs, params, threads):
     """Filter each corpus, side by side if there are several."""
     corpora = params.corpora.values()
     for judge in filter_jobs.corpus_filters(inputs, next(iter(corpora))):
-        judge.prepare()  # what it imports and reads, forks share
+        judge.prepare()  # forks share what it imports and reads
     calls = [
         partial(
             filter_jobs.filter_corpus,

@@ -1,4 +1,4 @@
-"""Look at a model's corpora before anything is trained."""
+"""Inspect a model's corpora before training."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from psp.text.segment import Segmenter
 
 with job(snakemake.log[0]):
     inputs, params, settings = snakemake.input, snakemake.params, snakemake.params.settings
-    # Each kind of set by itself: the filter `decontaminate` takes some kinds.
+    # Each kind of set by itself: the filter `decontaminate` covers some kinds.
     development = {key: params.tests[key] for key in ("development", "archive", "judged")}
     kinds = {key: {key: value} for key, value in params.tests.items() if value and key not in development}
     if development["development"] or development["judged"]:

@@ -1,4 +1,4 @@
-"""Make a lexicon of a model's pairs, and score it on the word sets of its tasks."""
+"""Make a lexicon from a model's pairs, and score it on the word sets of its tasks."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from psp.core.logs import job
 
-# This script bears the name of the folder beside the library whose code it runs.
+# This script has the same name as the folder beside the library whose code it runs.
 sys.path.insert(0, str(Path(snakemake.scriptdir).parent))
 import phrasebook
 

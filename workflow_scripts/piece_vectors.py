@@ -1,4 +1,4 @@
-"""Embed the pieces of a model's vocabulary by the encoder that its training starts from."""
+"""Embed the pieces of a model's vocabulary with the encoder that its training starts from."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Measure a model's embedding speed beside the other systems installed."""
+"""Measure the embedding speed of a model and of the other systems installed."""
 
 from pathlib import Path
 

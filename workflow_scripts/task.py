@@ -1,4 +1,4 @@
-"""Score a trained model, or a system beside it, on one task of the config."""
+"""Score a trained model, or a system compared with it, on one task of the config."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Embed the sentences of a model's pairs by its teacher."""
+"""Embed the sentences of a model's pairs with its teacher."""
 
 from pathlib import Path
 

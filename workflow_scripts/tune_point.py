@@ -9,7 +9,7 @@ from psp.training.loop import Training
 
 with job(snakemake.log[0]):
     params = snakemake.params
-    # Only now are the pairs known: before any point trains, all are compared.
+    # The pairs are known only now: all points are compared before any of them trains.
     with Store(snakemake.input.store) as store:
         where = f"models.{snakemake.wildcards.model}.tune"
         params.tuning.check(params.training["train"], pairs=len(store), where=where)

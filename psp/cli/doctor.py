@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
             mend = "run `pip install 'paraphrastic[workflow]'`"
             findings.append(Finding("config", f"not read: {error.name} is not installed", mend, broken=True))
     else:
-        findings.append(Finding("config", f"none: {options.folder.absolute()} is no checkout of psp"))
+        findings.append(Finding("config", f"none: {options.folder.absolute()} is not a checkout of psp"))
     for finding in findings:
         _show(finding)
     for finding in check(options.folder, config, network=options.network):

@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.report import eval_table, task_table
 
     for name, entry in entries.items():
-        for path in make(entry, f"evaluate.tasks.{name}").files():  # before the first of them takes minutes
+        for path in make(entry, f"evaluate.tasks.{name}").files():  # before the first one runs for minutes
             if not path.is_file():
                 raise ConfigError(f"{path}: no such file, but the task {name} needs it; add it or correct its path")
     folder = options.tatoeba
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
         for language in languages
         if testsets.tatoeba_code(language) is not None
     }  # fmt: skip
-    if not options.languages:  # nobody asked for all of them
+    if not options.languages:  # not all of them were requested
         wanted = [files[0].name for files in tatoeba.values()]
         tatoeba = {language: files for language, files in tatoeba.items() if files[0].is_file()}
         if wanted and not tatoeba:

@@ -57,6 +57,6 @@ def _make(folder: Path, targets: list[str], configs: list[str], cores: int) -> N
         raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
     files = ["--configfile", *(str(Path(file).absolute()) for file in configs)] if configs else []
     command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", *targets]
-    # Its messages go where they do not mix with the report.
+    # Its messages go to stderr, apart from the report.
     if subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
         raise DataError("was not made; see the reason above", folder / ", ".join(targets))

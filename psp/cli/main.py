@@ -1,4 +1,4 @@
-"""The ``psp`` command: everything outside the workflow. :data:`COMMANDS` says what each command is for."""
+"""The ``psp`` command: everything outside the workflow. :data:`COMMANDS` lists the commands by purpose."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     check_positive(options)
     if options.effort is not None and options.index != "hnsw":
-        raise ConfigError("--effort: only for --index hnsw; exact search looks at all sentences")
+        raise ConfigError("--effort: only for --index hnsw; exact search compares all sentences")
     if options.threshold is not None and not math.isfinite(options.threshold):
         raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
 

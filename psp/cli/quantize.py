@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
             f"and the model takes {model.nbytes:,}; choose another --dtype or --dim"
         )
     # If the model was itself quantized, keep the record of the original: quality is measured against that.
-    # A model of the hub is named, for the card's `base_model`; the path of a folder says nothing to others.
+    # A model on the hub is named, for the card's `base_model`; the path of a folder is useless to others.
     name = options.model.removeprefix(HUB).partition("@")[0] if options.model.startswith(HUB) else None
     place = {"model": name} if name and parts_of(model) == (model,) else {}
     for part, made in zip(parts_of(model), parts_of(smaller), strict=True):

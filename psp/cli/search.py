@@ -90,7 +90,7 @@ def _check(options: argparse.Namespace) -> None:
             if getattr(options, name):
                 raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
     elif options.effort is not None and options.index != "hnsw":
-        raise ConfigError("--effort: only for --index hnsw; exact search looks at all lines")
+        raise ConfigError("--effort: only for --index hnsw; exact search compares all lines")
 
 
 def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index:

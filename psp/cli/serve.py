@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     # Open the socket before loading the model, so that a port in use is reported at once.
     with ending_well(), listen(options.host, options.port) as listener:
         try:
-            # From the start, or a request would wait while numba is imported, and ten seconds where it compiles.
+            # From the start, or a request would wait while numba is imported, and ten seconds if it compiles.
             compiled = True if importlib.util.find_spec("numba") else None
             model = load_model(options.model, dtype=options.table, dim=options.dim, accelerate=compiled)
             model.encode(["warm"])

@@ -84,13 +84,13 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     }
     reports = {name: read_json(path) for name, path in files.items()}
     paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
-    # One task after another, the model before the systems beside it.
+    # One task after another, the model before the other systems.
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
     if "eval" in reports:  # which has the tasks of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
     if cited and "compare" not in reports:
-        raise DataError("has no compare.json to quote figures beside; make it with snakemake first", folder)
+        raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks/; "

@@ -156,7 +156,7 @@ def _check_files(options: argparse.Namespace) -> None:
             f"--idf-from: given {len(options.idf_from)} times; "
             + ("give it twice, for the source and for the target" if two else "give it once, for both sides")
         )
-    # Somebody's labels may be in it.
+    # It may contain someone's labels.
     if options.sheet and options.sheet.exists():
         raise DataError("already exists; name another file, or remove it first", options.sheet)
 

@@ -1,7 +1,7 @@
 """``psp train``: train a model on prepared pairs, without the workflow.
 
-Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. Only the workflow does what
-takes more than pairs and a vocabulary: transformers, teachers, encoders trained together.
+Its encoder is a mean of subwords, words or trigrams, or an LSTM over words or subwords. What needs more
+than pairs and a vocabulary is left to the workflow: transformers, teachers, encoders trained together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The kinds of encoder that the command does not train.
 _OTHERS = ("transformer", "teacher", "concat", "add", "joint")
-_WORKFLOW = "only by the workflow: write it into a config, as docs/training.md and docs/transformers.md show"
+_WORKFLOW = "only by the workflow: write it into a config; see docs/training.md and docs/transformers.md"
 
 
 def add(command: Any) -> None:

@@ -92,15 +92,15 @@ class JointEntry(FromStore, CombinationEntry):
 
     @classmethod
     def rule(cls, model: ModelEntry) -> str:
-        return f"train_{model.name}"  # its files are its parts' files
+        return f"train_{model.name}"  # its files are those of its parts
 
 
 def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
-    """Resolve a combination, which is evaluated as its first model is, unless its own entry says otherwise.
+    """Resolve a combination, which is evaluated like its first model unless its own entry says otherwise.
 
     Raises:
         ConfigError: a part does not exist or is a combination itself, the weights do not fit, or the entry has a key
-            that is about training.
+            about training.
     """
     models = config.raw["models"]
     where, own = f"models.{name}", entry["encoder"]

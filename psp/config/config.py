@@ -111,7 +111,7 @@ class Config(Downloads, Written):
 
     @property
     def trained_translators(self) -> tuple[str, ...]:
-        """The names of the translators that the config trains."""
+        """The names of the translators to train."""
         return tuple(name for name, entry in self.raw.get("translators", {}).items() if is_trained(entry))
 
     @functools.cache  # noqa: B019
@@ -285,11 +285,11 @@ class Config(Downloads, Written):
         model = self.model(name)
         for other, _ in model.combined:
             self.cleared(other)
-        # Not where the config is read: a model's wrong task is nothing to the others.
+        # Not when the config is read: a wrong task of one model must not affect the others.
         for task, chosen in model["evaluate"]["tasks"].items():
             if task in {kind.kind for kind in tasks.of_every_model()}:
                 raise ConfigError(
-                    f"models.{name}.evaluate.tasks.{task}: is the name of a task that every model has; write another"
+                    f"models.{name}.evaluate.tasks.{task}: every model has a task of this name; choose another"
                 )
             tasks.make(chosen, f"models.{name}.evaluate.tasks.{task}")
         for chosen_by, entry in model["development"]["sets"].items():

@@ -35,7 +35,7 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
         value = _parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}; name a config file that exists") from None
-    # Beside YAML's own: text that is not UTF-8, a number of 5,000 digits, a date that is none, 100,000 brackets.
+    # Besides YAML's own: text that is not UTF-8, a number of 5,000 digits, an invalid date, 100,000 brackets.
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())[:300]}") from None
     except _Twice as error:

@@ -222,12 +222,12 @@ def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
             continue
         if judge.compares and block.get("enabled", True):
             raise ConfigError(
-                f"{where}: {name}: filters.{key} is for pairs, and this is text, one sentence a line; leave it out"
+                f"{where}: {name}: filters.{key} is for pairs, but this is text, one sentence per line; leave it out"
             )
         if fixed := next((one for one in block if one in judge.of_text and block[one] != judge.of_text[one]), None):
             raise ConfigError(
-                f"{where}: {name}: filters.{key}.{fixed} is for pairs, and this is text, one sentence a line; leave it "
-                "out"
+                f"{where}: {name}: filters.{key}.{fixed} is for pairs, but this is text, one sentence per line; leave "
+                "it out"
             )
 
 
@@ -287,11 +287,11 @@ def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, 
     Args:
         parts: all corpora of the model.
         where: for errors, such as ``models.fr``.
-        ranked: what each corpus, by its label, is to be ranked by; None: it is not.
-        key: the setting that says so.
+        ranked: by what each corpus, by its label, is ranked; None: it is not.
+        key: the setting that requests it.
 
     Raises:
-        ConfigError: one has no scores, or its sides, in two languages, are to be ranked by what they share.
+        ConfigError: one has no scores, or ranking is by overlap but its sides are in two languages.
     """
     for part in parts:
         by = ranked[part.label]
@@ -313,5 +313,5 @@ def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, 
                 "its sides are the same" if part.is_text else "its sides are in two languages, with few words in common"
             )
             raise ConfigError(
-                f"{where}: {key} is overlap, but {part.label} cannot be ranked so: {what}; rank by length"
+                f"{where}: {key} is overlap, but {part.label} cannot be ranked by it: {what}; rank by length"
             )

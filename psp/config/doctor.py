@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PACKAGE: Final = "paraphrastic"
 #: Bytes below which a finding is reported: disk, for a model of a few million pairs; memory, for sentencepiece.
 DISK, TEMPORARY, MEMORY = 10 * 10**9, 2 * 10**9, 4 * 10**9
-#: Of a distribution that is not there.
+#: For a distribution that is not installed.
 ABSENT = "not installed"
 #: The extra that everything in a checkout needs; others are reported only if partly installed.
 WORKFLOW = "workflow"
@@ -46,7 +46,7 @@ class Finding:
 
     Attributes:
         name: the thing.
-        text: how it is.
+        text: its state.
         mend: what to do, if anything.
         broken: whether something that this installation needs does not work.
     """
@@ -101,7 +101,7 @@ def packages(*, workflow: bool) -> Iterator[Finding]:
         needed = extra in ("", WORKFLOW) if workflow else not extra
         if not wrong:
             complete.append(extra or "psp's own")
-        elif needed or set(wrong.values()) != {ABSENT}:  # of an extra that was not installed, much is absent
+        elif needed or set(wrong.values()) != {ABSENT}:  # an extra that was not installed lacks many packages
             what = f"[{extra}]" if extra else ""
             told = ", ".join(f"{name} ({problem})" for name, problem in wrong.items())
             yield Finding(f"packages{what}", told, f"run `pip install '{PACKAGE}{what}'`", broken=needed)
@@ -157,10 +157,10 @@ def machine() -> Iterator[Finding]:
     if load := load_averages():
         shown += f"; load {load[0]:g}"
     if multiplies_bfloat16():
-        shown += "; they multiply bfloat16"
+        shown += "; with bfloat16 multiplication"
     mend = ""
     if quota is not None and quota < cores:
-        mend = f"the container's limit is the time of {quota:g}; run `snakemake --cores {max(1, int(quota))}`"
+        mend = f"the container is limited to the time of {quota:g}; run `snakemake --cores {max(1, int(quota))}`"
     yield Finding("cores", shown, mend)
     for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "MKL_NUM_THREADS"):
         value = os.environ.get(variable, "")
@@ -169,12 +169,12 @@ def machine() -> Iterator[Finding]:
             yield Finding("threads", f"{variable} is {value}, and there are {cores} cores", mend)
     memory = _memory()
     if memory is not None:
-        mend = "sentencepiece may need more; close what uses it, or lower `subword.sample`" if memory < MEMORY else ""
+        mend = "sentencepiece may need more; close other programs, or lower `subword.sample`" if memory < MEMORY else ""
         yield Finding("memory", f"{_size(memory)} available", mend)
 
 
 def _cpu_quota() -> float | None:
-    """The cores' time that a control group may use; None without a limit or a control group."""
+    """The number of cores whose time a control group may use; None without a limit or a control group."""
     with contextlib.suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="utf-8").split()
         return int(quota) / int(period)
@@ -208,7 +208,7 @@ def disk(folder: Path) -> Iterator[Finding]:
             mend = "make it writable, or free space" if name == "disk" else "set TMPDIR to a folder that is writable"
             yield Finding(name, f"{place.absolute()}: {error.strerror}", mend, broken=True)
             continue
-        mend = f"free some; `psp plan MODEL` says what a model takes; below {_size(least)}" if free < least else ""
+        mend = f"free some; `psp plan MODEL` estimates what a model takes; below {_size(least)}" if free < least else ""
         yield Finding(name, f"{_size(free)} free in {place.absolute()}", mend)
         if name == "disk" and not locks:
             yield Finding(name, f"{place.absolute()} has no locks", "do not run twice in it at the same time")
@@ -235,7 +235,7 @@ def compiled_code(*, needed: bool) -> Finding:
         mend = f"run `pip install '{PACKAGE}[fast]'`"
         return Finding("compiled code", "numba is not installed: models embed more slowly", mend, broken=needed)
     except Exception as error:  # any error of numba or its LLVM
-        mend = f"install numba anew: `pip install --force-reinstall '{PACKAGE}[fast]'`"
+        mend = f"reinstall numba: `pip install --force-reinstall '{PACKAGE}[fast]'`"
         return Finding("compiled code", f"fails: {' '.join(str(error).split())[:200]}", mend, broken=True)
     if kept is None:
         mend = "set NUMBA_CACHE_DIR to a folder that is writable"
@@ -250,8 +250,8 @@ def graphics() -> Finding:
         import torch
     except ImportError:
         return Finding("GPU", there or "none", "")
-    except OSError as error:  # a library of CUDA's is missing
-        return Finding("GPU", f"torch does not load: {error}", "install torch anew", broken=True)
+    except OSError as error:  # a CUDA library is missing
+        return Finding("GPU", f"torch does not load: {error}", "reinstall torch", broken=True)
     if torch.cuda.is_available():
         return Finding("GPU", f"{torch.cuda.get_device_name(0)}, used by torch {torch.__version__}")
     if there:
@@ -271,7 +271,7 @@ def slurm() -> Iterator[Finding]:
     except (OSError, subprocess.TimeoutExpired) as error:
         answer, failed = str(error), True
     if failed:
-        yield Finding("Slurm", f"does not answer: {answer[:200]}", "ask whoever runs it; without it, runs are local")
+        yield Finding("Slurm", f"does not answer: {answer[:200]}", "ask its administrators; without it, runs are local")
     else:
         yield Finding("Slurm", f"answers: {', '.join(answer.splitlines())[:200]}")
     if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
@@ -292,7 +292,7 @@ def entries(config: Config) -> Iterator[Finding]:
 
 def language_identification(config: Config, folder: Path) -> Iterator[Finding]:
     """Whether both identifiers load; fastText's model is a download."""
-    from psp.config.downloads import FOLDER  # here, since it takes packages that a bare installation lacks
+    from psp.config.downloads import FOLDER  # here, since it needs packages that a bare installation lacks
 
     name = "language identification"
     path = folder / FOLDER / config.lid()
@@ -346,7 +346,7 @@ def addresses(config: Config) -> Iterator[Finding]:
         if problem is None:
             yield Finding("addresses", f"{host} has {name}")
         else:
-            mend = "another mirror answers" if works[kind] else "correct the mirror, or ask again later; see `sources`"
+            mend = "another mirror answers" if works[kind] else "correct the mirror, or try again later; see `sources`"
             yield Finding("addresses", f"{host}: {name}: {problem}", mend, broken=not works[kind])
 
 

@@ -94,7 +94,7 @@ class Downloads:
         return first
 
     def _vectors_file(self, key: str) -> str:
-        """The name under results/downloads of an entry of ``vectors``: another file has another name."""
+        """The name under results/downloads of an entry of ``vectors``: different files have different names."""
         entry = self.vectors[key]
         ending = "txt.gz" if entry["mirrors"][0].endswith(".gz") else "txt"
         return f"vectors/{key}.{entry['sha256'][:12]}.{ending}"
@@ -177,7 +177,7 @@ class Downloads:
                 meant = closest_code(language)
                 told = f"is not a language code that psp knows{meant}"
                 if not meant and re.fullmatch("[a-z]{3}", language):
-                    told = "is taken for a code of ISO 639-3, of which psp has no list"
+                    told = "is taken for an ISO 639-3 code, which psp cannot check"
                 strange.append(
                     f"models.{model.name}.languages: {language} {told}; it selects test sets and OPUS archives, so "
                     "look it up in ISO 639"

@@ -17,7 +17,7 @@ from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
 from psp.core.errors import PspError
 from psp.corpora.kinds import of_kind
 
-#: A corpus that takes less is filtered in one job with others of the kind: a job takes 2 s to start.
+#: A corpus that takes less time is filtered in one job with others like it: a job takes 2 s to start.
 SMALL_MINUTES = 1
 
 
@@ -46,7 +46,7 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
 def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
     """The corpora of a model that one job filters: those known to take little time.
 
-    A filter of the user's own takes nobody knows how long.
+    How long a user's own filter takes is unknown.
 
     Args:
         catalogue: the config's ``corpora``.

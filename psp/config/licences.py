@@ -41,7 +41,7 @@ def union(licences: Iterable[str | None]) -> str | None:
     distinct = list(dict.fromkeys(licences))
     if not distinct or None in distinct:
         return None
-    # What is itself a union is taken apart.
+    # A union is split into its members.
     parts = (str(one).split(" AND ") if not re.search(r"[()]| OR ", str(one)) else [str(one)] for one in distinct)
     known = sorted({part for several in parts for part in several})
     bracketed = [f"({one})" if " " in one and len(known) > 1 else one for one in known]

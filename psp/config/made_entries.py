@@ -25,7 +25,7 @@ class Asking:
     Attributes:
         model, languages, recipe: the model's name, languages and recipe.
         settings: its blocks.
-        written: what of ``filters`` the config itself says.
+        written: the part of ``filters`` that the config itself sets.
         catalogue: the config's ``corpora``.
         parts_of: resolves the corpora of another model.
         translator: resolves a translator of the config (:class:`psp.config.translator_entries.TranslatorEntry`).
@@ -75,7 +75,7 @@ class Made(ABC):
 
     @classmethod
     def filters(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The block ``filters`` of such corpora, without what the config itself says of them."""
+        """The block ``filters`` of such corpora, without the config's own settings."""
         filters: Mapping[str, Any] = settings["filters"]
         return filters
 
@@ -89,14 +89,14 @@ _BY_KIND: dict[str, type[Made]] = {}
 
 
 def made_as(item: str | Mapping[str, Any]) -> type[Made] | None:
-    """The kind of an item of ``corpora`` whose pairs are made; None of one whose pairs are in a file."""
+    """The kind of an item of ``corpora`` whose pairs are made; None for one whose pairs are in a file."""
     if isinstance(item, str):
         return None
     return next((made for made in _BY_KIND.values() if any(key in item for key in made.corpus.makes)), None)
 
 
 def making(part: CorpusSpec) -> type[Made] | None:
-    """As :func:`made_as`, of a resolved corpus."""
+    """As :func:`made_as`, for a resolved corpus."""
     return _BY_KIND[part.kind] if corpus_kind(part.kind).made_by else None
 
 

@@ -18,7 +18,7 @@ NAME = "configfiles.txt"
 
 
 def note(results: Path | str, files: Sequence[str]) -> None:
-    """Write down the config files of a run that makes a model.
+    """Record the config files of a run that makes a model.
 
     Args:
         results: the model's folder of results.
@@ -40,7 +40,7 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
         files: the run's config files.
 
     Returns:
-        One error for all of them; None if these files made them, or nothing says which did.
+        One error for all of them; None if these files made them, or there is no record.
     """
     others = {}
     for name in models:
@@ -52,7 +52,7 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
     name, made = next(iter(others.items()))
     more = f" (so would {', '.join([*others][1:])})" if len(others) > 1 else ""
     return ConfigError(
-        f"results/{name} was made with {' '.join(made)}, and this run, with {' '.join(_relative(files))}, would remake "
+        f"results/{name} was made with {' '.join(made)}, but this run, with {' '.join(_relative(files))}, would remake "
         f"it{more}; use the same --configfile, give the model another name, or allow it: --config "
         f"remake={','.join(others)}"
     )

@@ -31,9 +31,9 @@ FILTERS: Mapping[str, Any] = {
 _KEPT = "decontaminate"
 #: Pairs mined per pair of bitext, after filters: 2 to 5% of the sample's corpora through another language.
 MINED = 0.03
-#: Pairs of two languages through a third, per pair of a corpus that both have, the smaller one's: of the sample's
-#: corpora, lines that share a side with a line of the other are 0.69 to 0.98 (15 pairs of languages, median 0.87), and
-#: filters and duplicates left 0.8 of them where it was tried.
+#: Pairs of two languages through a third, per pair of a corpus that both have, the smaller one's: in the
+#: sample's corpora, 0.69 to 0.98 of the lines share a side with a line of the other (15 pairs of languages, median
+#: 0.87), and filters and deduplication left 0.8 of them where we tried it.
 PIVOTED = 0.7
 #: Keys that a mined item may have.
 _KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters", "rank")
@@ -72,7 +72,7 @@ class MinedPairs(Made):
 
 
 def _in_both(part: CorpusSpec, known: Mapping[str, int | None]) -> float:
-    """Pairs of the corpora that have both languages of a part that is joined by a third: the smaller one's of each."""
+    """For each corpus that has both languages of a part joined by a third, the number of pairs of the smaller one."""
     sizes: dict[str, dict[str, int]] = {}
     for source in part.sources:
         for language in set(source.languages) & set(part.languages):

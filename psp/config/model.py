@@ -32,7 +32,7 @@ class ModelKind(ABC):
 
     Attributes:
         called: what such a model is, such as "a transformer".
-        block: the block with the settings of its training; None of one that is not trained.
+        block: the block with the settings of its training; None if it is not trained.
         joins: whether it joins other models, trained apart or together.
         stores: whether it is trained on ids in a store, and so has a vocabulary, rather than on the text itself.
         has_every_block: whether it has all blocks of settings, so that its entry can be written out in full.

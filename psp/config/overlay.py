@@ -22,14 +22,14 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-#: Keys of before: in blocks of a name; and under ``""`` in a model's entry and at the top.
+#: Former keys: in blocks of a name; and under ``""`` in a model's entry and at the top.
 RENAMED = {"": {"tenths": "deciles"}, "rank": {"tenths": "deciles"}, "mix": {"shards": "buckets"}}
 
 
 def with_new_names(node: Any, path: tuple[str, ...] = ()) -> Any:
     """A config with renamed keys under their new names; each renaming is logged once.
 
-    A value under the old name replaces one under the new: it lies on top, since our own files have the new alone.
+    A value under the old name replaces one under the new: it has precedence, since our own files have only the new one.
     """
     if isinstance(node, list):
         return [with_new_names(below, (*path, "")) for below in node]

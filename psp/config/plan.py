@@ -29,10 +29,10 @@ TRANSFORMER_RATE = 20
 TRANSLATE_RATE = 280
 #: Pieces a second that multilingual-e5-small embeds on two cores in use (docs/measurements.md); other encoders differ.
 PIECES_RATE = 170
-#: Seconds of what takes as long for any number of pairs: a dozen jobs start, training loads and saves, and published
-#: sets are evaluated (fr-small: 49 s of CPU time, of which 8 depend on its pairs).
+#: Seconds for work that does not depend on the number of pairs: a dozen jobs start, training loads and saves, and
+#: published sets are evaluated (fr-small: 49 s of CPU time, of which 8 depend on its pairs).
 REST = 40
-BASIS = "rates and sizes a pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/rates.py)"
+BASIS = "rates and sizes per pair as measured on 2 cores over 610,616 real en-fr pairs (psp/config/rates.py)"
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
         return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
-    # A small corpus has fewer pieces than are asked for: 6,000 pairs gave 10,424.
+    # A small corpus has fewer pieces than requested: 6,000 pairs gave 10,424.
     rows = min(model.most_rows, max(1000, 2 * int(kept)))
     dim, epochs = largest(model, "dim"), largest(model, "epochs")
     table = 4 * rows * dim
@@ -155,7 +155,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "starting jobs and evaluation": REST,
     }
     text = KEPT * read * TEXT_BYTES
-    # Weights, two moments and the best weights, in those that are kept and in a new one.
+    # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
     checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
     most = max(2.2 * text + 3 * table, stored + checkpoints)
     processes = launch.count(settings["train"])

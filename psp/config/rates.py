@@ -6,13 +6,13 @@ dimensions, 50,000 pieces), process start-up included.
 
 from __future__ import annotations
 
-#: Pairs per second of one job, while two ran at once.
+#: Pairs per second of one job while two ran at once.
 FILTER_RATE, DEDUPE_RATE = 43_000, 175_000
-#: Of one with the filter ``similarity``, by multilingual-e5-small (docs/encoders.md); other encoders are faster.
+#: With the filter ``similarity``, by multilingual-e5-small (docs/encoders.md); other encoders are faster.
 SIMILARITY_RATE = 55
-#: Of a job that ran alone.
+#: For a job that ran alone.
 MIX_RATE, STORE_RATE = 180_000, 125_000
-#: Of one that removes near-duplicates (30 us a pair).
+#: For one that removes near-duplicates (30 us per pair).
 NEARDUP_RATE = 33_000
 #: Bytes of a pair: packed in an archive, and as text between the stages.
 PACKED_BYTES, TEXT_BYTES = 38, 140
@@ -23,6 +23,6 @@ def minutes(megabytes: float, rate: float) -> int:
 
     Args:
         megabytes: of the text that it reads, in units of 2**20 bytes.
-        rate: pairs a second.
+        rate: pairs per second.
     """
     return int(megabytes * 2**20 / TEXT_BYTES / rate / 60)

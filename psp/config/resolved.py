@@ -12,7 +12,7 @@ from psp.config.entries import BLOCKS, TOP
 from psp.config.made_entries import making
 from psp.config.overlay import merge
 
-#: Top-level keys besides inert ones that are not the model's: about this machine, or written for this model below.
+#: Top-level keys, besides inert ones, that are not the model's: about this machine, or written for this model below.
 _ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
 
 
@@ -20,7 +20,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
     """The config of one model and those that it needs.
 
     Its own blocks are complete, so that a later default changes nothing; those of a transformer or a combination, which
-    may not have every block, are as they were written, and so are the filters of mined pairs. Paths stand as in the
+    may not have every block, are as they were written, and so are the filters of mined pairs. Paths are as in the
     config, with ``${VARIABLE}``.
 
     Raises:
@@ -69,7 +69,7 @@ def as_yaml(config: Config, name: str) -> str:
 
 
 def _needed(raw: Mapping[str, Any], name: str) -> Iterator[str]:
-    """The models that a model's entry names, directly or not; it ends, for a config has no circles."""
+    """The models that a model's entry names, directly or not; it ends, since a config has no cycles."""
     entry = raw["models"][name]
     names = [entry.get("extends")]
     for item in entry.get("corpora", []):

@@ -10,7 +10,7 @@ from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.model import ModelEntry
 from psp.core.errors import ConfigError, closest
 
-#: By the name of its files, a study's block.
+#: A study's block, by the name of its files.
 STUDIES = {"tenths": "deciles", "by_corpus": "by_corpus"}
 
 
@@ -18,7 +18,7 @@ def studied(model: ModelEntry, study: str) -> tuple[CorpusSpec, ...]:
     """The corpora of a model that a study uses.
 
     Raises:
-        ConfigError: they cannot be ranked as is asked for, or are not all pairs of the same languages; a name is not a
+        ConfigError: they cannot be ranked as requested, or are not all pairs of the same languages; a name is not a
             corpus of the model; or there is nothing to score by.
     """
     where, name = f"models.{model.name}", STUDIES[study]

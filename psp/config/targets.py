@@ -116,10 +116,10 @@ def _check_translator(config: Config, name: str, file: str) -> None:
 
 
 def check_files(config: Config, model: ModelEntry) -> None:
-    """Check that the files are here that a model's config names, and offline all its downloads.
+    """Check that the files that a model's config names exist, and, offline, all its downloads.
 
     Raises:
-        ConfigError: some are not.
+        ConfigError: some are missing.
     """
     place = f"models.{model.name}"
     if absent := config.absent(model):

@@ -36,14 +36,14 @@ def resolve_teacher(
         The block; without a teacher as it was.
 
     Raises:
-        ConfigError: there is text but no teacher; a teacher does not know the language of the text, or it is not known
-            which it knows; or settings contradict one another.
+        ConfigError: there is text but no teacher; a teacher does not know the language of the text, or its languages
+            are unknown; or settings contradict one another.
     """
     text = [part for part in parts if part.is_text]
     if block["encoder"] is None:
         if text:
             raise ConfigError(
-                f"{where}.corpora: {text[0].corpus} is text without pairs, which only a teacher can teach; write e.g. "
+                f"{where}.corpora: {text[0].corpus} is text without pairs, which needs a teacher; write e.g. "
                 "`teacher: {encoder: use-multilingual, weight: 1}`"
             )
         return dict(block)
@@ -54,7 +54,7 @@ def resolve_teacher(
     known = block["languages"] or known_languages(encoder) or (languages_of(of[1]) if of else None)
     if known is None:
         raise ConfigError(
-            f"{place}: nothing says which languages {encoder} knows; write e.g. `languages: [{parts[0].languages[0]}]`"
+            f"{place}: psp does not know the languages of {encoder}; write e.g. `languages: [{parts[0].languages[0]}]`"
         )
     if stranger := next((part for part in text if part.languages[0] not in known), None):
         raise ConfigError(

@@ -46,7 +46,7 @@ class Trained(EntryKind, TrainedKind):
 
     joins = False
 
-    #: Beginnings of the dotted keys of settings that change nothing of such models, beside those that are inert.
+    #: Prefixes of the dotted keys of settings that do not change such models, besides inert ones.
     inert: ClassVar[tuple[str, ...]]
 
     @classmethod
@@ -57,7 +57,7 @@ class Trained(EntryKind, TrainedKind):
     @classmethod
     @abstractmethod
     def check(cls, config: Written, name: str, entry: Mapping[str, Any]) -> str | None:
-        """Check an entry; return what training begins with, if the entry says.
+        """Check an entry; return what training begins with, if the entry has it.
 
         Raises:
             ConfigError: it has a key that is for another kind.
@@ -344,7 +344,7 @@ def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where: str) -> dict[str, Any]:
-    """Resolve the block ``development``: ``sts: auto``, and the sets in the model's languages alone.
+    """Resolve the block ``development``: ``sts: auto``, and only the sets in the model's languages.
 
     With ``auto``, English STS pairs are for every model with English.
 
@@ -377,10 +377,10 @@ def tuning_of(model: ModelEntry) -> Tuning:
 
 
 def check_tunable(model: ModelEntry) -> None:
-    """Check that a search has something to choose by.
+    """Check that a search has a score to choose by.
 
     Raises:
-        ConfigError: it has not.
+        ConfigError: it has none.
     """
     if not model["development"]["sts"] and not model["development"]["heldout"]:
         raise ConfigError(
@@ -393,7 +393,7 @@ def _check_vectors(config: Written, settings: Mapping[str, Any], split: str, whe
     """Check the word vectors that training starts from, if any.
 
     Raises:
-        ConfigError: they are not in ``vectors``, or cannot be the beginning of this model.
+        ConfigError: they are not in ``vectors``, or cannot be used for this model.
     """
     key = settings["train"]["init_vectors"]
     if key is None:
@@ -416,7 +416,7 @@ def _check_vectors(config: Written, settings: Mapping[str, Any], split: str, whe
 def _check_unspelled(
     settings: Mapping[str, Any], variants: Mapping[str, VariantEntry], encoder: str, why: str, where: str
 ) -> None:
-    """Check that no training run starts from spelling that means nothing, for the reason ``why``.
+    """Check that no training run starts from spelling that is not informative, for the reason ``why``.
 
     Raises:
         ConfigError: one does.

@@ -22,7 +22,7 @@ class TrainedKind(ModelKind):
     """A kind of models that are trained.
 
     Attributes:
-        reads: what its training reads beside development data, by the names of the rules' input functions.
+        reads: what its training reads besides development data, by the names of the rules' input functions.
         trained_in: the module of the class that trains it.
     """
 
@@ -37,7 +37,7 @@ class TrainedKind(ModelKind):
     @classmethod
     @abstractmethod
     def training(cls) -> type[Training | TransformerTraining]:
-        """The class that trains it; only jobs ask."""
+        """The class that trains it; used only by jobs."""
 
     @classmethod
     @abstractmethod
@@ -53,7 +53,7 @@ class TrainedKind(ModelKind):
 
     @classmethod
     def code(cls, model: ModelEntry) -> tuple[str, ...]:
-        """The modules that train it, those that are loaded by a name in the config among them."""
+        """The modules that train it, including those loaded by a name in the config."""
         return (cls.trained_in,)
 
     @classmethod

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "tune", "quantize", "speed")
 #: Keys of the block ``teacher`` that a transformer's may have.
 OF_TEACHER = ("encoder", "languages", "sentences", "precision")
-#: What the other keys of that block are: it learns a teacher's vectors themselves, and nothing beside them.
+#: Values of that block's other keys: a transformer learns only a teacher's vectors themselves.
 TEACHING = {"weight": 1, "loss": "kl"}
 
 
@@ -149,7 +149,7 @@ class TransformerEntry(Trained):
 
     @classmethod
     def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
-        # Weights, gradient and two moments of a base of 125M parameters, and a mini-batch of it.
+        # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
         return 6000 * launch.count(model["transformer"])
 
     @classmethod
@@ -172,7 +172,7 @@ def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | 
 
     Args:
         entry: its own keys, without inherited ones, which may be about tables of embeddings.
-        variants: all variants, those that it inherits included.
+        variants: all variants, including inherited ones.
         where: its place in the config.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The entries of ``translators``: translators that the config trains, each with its corpora, and ready ones.
+"""The entries of ``translators``: translators to train, each with its corpora, and existing ones.
 
 Up to the mixed pairs, training has the stages of a model, so an entry's corpora are resolved like those of a model
 without an encoder whose folder is ``results/translators/<name>``.
@@ -32,7 +32,7 @@ from psp.training.translator.settings import CTRANSLATE2 as DECODED
 FOLDER = "translators"
 #: Keys of entries of translators that are trained.
 _TRAINED = ("corpora", "from", "filters", "seed", "train")
-#: Keys of entries of translators that are there already.
+#: Keys of entries of existing translators.
 _READY = ("sentencepiece", "target_sentencepiece", "scores", "licence")
 
 
@@ -81,7 +81,7 @@ class TranslatorEntry:
 
 
 def is_trained(entry: Mapping[str, Any]) -> bool:
-    """Whether the config trains it."""
+    """Whether it is to be trained."""
     return not any(kind in entry for kind in KINDS)
 
 
@@ -209,7 +209,7 @@ def resolve_translator(
         "subword": {
             **settings["subword"],
             **{key: block[key] for key in ("vocab_size", "character_coverage", "threads")},
-            "arabic": "as written",  # or it would write what it folds
+            "arabic": "as written",  # otherwise it would write folded letters
         },
     }
     prepared = ModelEntry(

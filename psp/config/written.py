@@ -20,7 +20,7 @@ from psp.config.translator_entries import TranslatorEntry
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import RECIPES
 
-#: The model of a newcomer's first commands, which is in a config of its own.
+#: The model of a newcomer's first commands, which has its own config.
 DEMO = ", but of config/demo.yaml: add `--configfile config/demo.yaml`"
 
 
@@ -86,7 +86,7 @@ class Written(ABC):
         """A block with its defaults, as if the config did not mention it.
 
         Args:
-            own: what is written; of a table by language, only its languages are filled in.
+            own: the entry as written; in a table by language, only its languages are filled in.
             encoder: a model's.
         """
         values = defaults(self.schema["$defs"][block], self.schema, recipe, own or {})

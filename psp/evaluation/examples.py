@@ -1,8 +1,7 @@
 """Examples of what a model gets right and wrong, for people to read (examples.json); no score comes from here.
 
 From the STS sets, the pairs on which the model's ranking differs most from the human one; from Tatoeba, translations
-that it found and sentences that it mistook for them or, without Tatoeba sets, nearest neighbours among the STS
-sentences.
+found and sentences mistaken for them or, without Tatoeba sets, nearest neighbours among the STS sentences.
 """
 
 from __future__ import annotations

@@ -397,7 +397,7 @@ def _metrics_of_parts(evaluation: Mapping[str, Any], scores: Sequence[Score]) ->
     head = ("test", "figure", markup.markdown(evaluation["model"]), *names)
     return (
         "\n\nCompared with the models that it was made from: the difference of each and its 95% interval, by the "
-        f"paired bootstrap. If an interval contains 0, the two are not told apart:\n\n{markup.rows(head, body)}"
+        f"paired bootstrap. If an interval contains 0, the difference is not significant:\n\n{markup.rows(head, body)}"
     )
 
 

@@ -1,6 +1,6 @@
 """The bill of materials of a release, as CycloneDX 1.6 (JSON): the model with its card, its files, its corpora.
 
-No date is in it, and its serial number is made of its content, so that the same release has the same bytes.
+It contains no date, and its serial number is derived from its content, so the same release has the same bytes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def bom(
         evaluation: eval.json, or an entry of quantized.json.
         data: data.json.
         files: the SHA-256 of each of the model's files, by name.
-        base_model: the place on the Hub, of a smaller form, of the model that it was made of.
+        base_model: for a smaller form, the place on the Hub of the model that it was made from.
 
     Raises:
         PspError: license-expression is missing.
@@ -88,7 +88,7 @@ def _model(
         "bom-ref": "model",
         "name": name,
         "description": f"Sentence embeddings for {languages or 'unknown languages'}",
-        # An expression stands alone, and can say nothing of what is not declared.
+        # An expression must be alone, and cannot express what is not declared.
         "licenses": (
             [{"expression": licence.expression}]
             if licence.expression and not licence.undeclared
@@ -150,7 +150,7 @@ def _corpus(corpus: Mapping[str, Any]) -> dict[str, Any]:
         **({"version": plain(corpus["version"])} if corpus["version"] is not None else {}),
         "hashes": [{"alg": "SHA-256", "content": source["sha256"]}],
         "licenses": [{"expression": declared} if declared else {"license": {"name": NONE}}],
-        # What the archive says of itself, beside what the config declares.
+        # The archive's own statement, besides the licence that the config declares.
         **(
             {
                 "evidence": {

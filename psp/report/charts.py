@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 Rows = Sequence[Mapping[str, Any]]
 
-#: Okabe and Ito's colours, safe for colour-blind readers, those of which are clear on black and on white.
+#: Okabe and Ito's colours, safe for colour-blind readers, only those that are clear on black and on white.
 COLOURS = ("#2a86c7", "#d5721e", "#12a07a", "#c86da3", "#b28a00", "#8a8a8a")
 #: Replaced by the colour of the text around the chart.
 _TEXT = "#010203"
 _LINE = "#888888"
-#: Pixels: of the whole chart; of names at its left, at most; of what stands above and below the axes.
+#: Pixels: of the whole chart; of names at its left, at most; of the space above and below the axes.
 WIDTH, _LABELS, _BELOW, _LEGEND = 340, 136, 36, 16
-#: Pixels of a letter, about.
+#: Approximate pixels of a letter.
 _LETTER = 5.6
 #: Points of a curve, at most; more are averaged over neighbours.
 POINTS = 300
@@ -47,7 +47,7 @@ _STYLE = {
 
 
 def bars(rows: Rows, *, label: str, name: str) -> Markup:
-    """Horizontal bars of what is left, each with what was taken from it and a note after it.
+    """Horizontal bars of what is left, each with what was removed and a note after it.
 
     Args:
         rows: ``name``, ``value``, ``taken`` and the text of the ``note``.
@@ -68,7 +68,7 @@ def bars(rows: Rows, *, label: str, name: str) -> Markup:
 
 
 def dots(rows: Rows, *, label: str, name: str, logarithmic: bool = False) -> Markup:
-    """A dot and an interval per row, one colour a system; systems of one test stand below one another.
+    """A dot and an interval per row, one colour a system; systems of one test are below one another.
 
     Args:
         rows: ``name`` (the test), ``system``, ``value``, and ``low`` and ``high``, or None for both.
@@ -149,7 +149,7 @@ def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
 
 
 def thinned(rows: Rows, points: int = POINTS) -> list[dict[str, float]]:
-    """At most so many rows, each the mean of neighbours in ``x`` and ``y``."""
+    """At most this many rows, each the mean of neighbours in ``x`` and ``y``."""
     if len(rows) <= points:
         return [{"x": row["x"], "y": row["y"]} for row in rows]
     ends = [round(len(rows) * at / points) for at in range(points + 1)]
@@ -259,7 +259,7 @@ def _shortened(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """With the page's own font and colour of text, and without style that would reach beyond the chart."""
+    """With the page's own font and text colour, and without style that would affect the rest of the page."""
     text = re.sub(r"<style\b.*?</style>", "", text, flags=re.DOTALL)
     return re.sub(r"font: ([\d.]+px) [^;\"]*", rf"font: \1 {FONT}", text).replace(_TEXT, "currentColor")
 
@@ -275,7 +275,7 @@ def _renumbered(text: str, name: str) -> str:
 
 
 def _labelled(text: str, about: str) -> str:
-    """Make it as wide as its place, and tell screen readers what it is."""
+    """Make it as wide as its container, and describe it to screen readers."""
     text = text[text.index("<svg") :]
     match = re.match(r"<svg\b[^>]*?>", text)
     assert match is not None

@@ -12,7 +12,7 @@ from psp.report.reported import ReportedScores
 from psp.report.table import Cell, Number, Table
 from psp.text.published_sets import is_published, same_domain
 
-#: Training is not compared here, and the mean over one language says the same again.
+#: Training is not compared here, and the mean over one language is redundant.
 _LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
 
 
@@ -39,7 +39,7 @@ def table(
             rows.append([f"{name} - {own}", *cells])
     notes = [
         f"Correlations x 100, errors in %. Below each system its figures minus those of {own}, with the 95% interval "
-        "of the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
+        "of the paired bootstrap over the test pairs; if it contains 0, the difference is not significant."
     ]
     if evaluation and (domain := same_domain(evaluation)):
         notes.append(domain)
@@ -54,6 +54,6 @@ def table(
         notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
         notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
     elif reported:
-        notes.append("Nothing is quoted: no figure here is over a whole published set that others were scored on.")
+        notes.append("Nothing is quoted: no figure of these is over a whole published set that others were scored on.")
     head = ["system", *(head for _, head, _ in shown)]
     return Table(head, rows, range(1, len(head)), notes)

@@ -1,4 +1,4 @@
-"""What tables of several systems share: the columns for their scores, and cells for differences."""
+"""Shared by tables of several systems: the columns for their scores, and cells for differences."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ COLUMNS = {
 }
 
 
-#: Those of which less is better.
+#: Scores for which lower is better.
 _ERRORS = ("tatoeba", "tatoeba/", "development/error")
 
 
 def is_error(name: str) -> bool:
-    """Whether less is better of a score of a comparison."""
+    """Whether lower is better for a score of a comparison."""
     return name.startswith(_ERRORS)
 
 
@@ -46,9 +46,9 @@ def columns(
     Args:
         names: the scores that there are, as in :func:`psp.models.scores.compared_metrics`.
         leave_out: keys of :data:`COLUMNS` to leave out.
-        means: of a single language, the mean of both directions as well.
-        body: eval.json or a system of compare.json, which says whose sets are not the published ones; their columns
-            are named so.
+        means: for a single language, also the mean of both directions.
+        body: eval.json or a system of compare.json, which says which sets are not the published ones; their columns
+            are marked.
     """
     for name, head, written in _columns(names, leave_out, means=means):
         own = None if body is None or name.startswith("files/") else own_name(body, name)
@@ -75,7 +75,7 @@ def _columns(names: Sequence[str], leave_out: Sequence[str], *, means: bool) -> 
 
 
 def difference(measured: Mapping[str, Any] | None, written: str = "{:.1f}", *, is_error: bool) -> Number:
-    """A difference with its interval, such as ``-5.3 [-6.2, -4.4]``, and whether it is for the better."""
+    """A difference with its interval, such as ``-5.3 [-6.2, -4.4]``, and whether it is an improvement."""
     if measured is None:
         return Number(None)
     better = judged(measured, is_error=is_error)
@@ -83,7 +83,7 @@ def difference(measured: Mapping[str, Any] | None, written: str = "{:.1f}", *, i
 
 
 def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
-    """Whether a system is better (1) or worse (-1) than the model by its interval; 0 if that holds 0 or is unknown."""
+    """Whether a system is better (1) or worse (-1) than the model by its interval; 0 if it contains 0 or is unknown."""
     if (
         difference is None
         or difference["interval"] is None

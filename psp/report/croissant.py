@@ -1,7 +1,7 @@
 """The data card: what a model was trained on, as Croissant 1.1 (MLCommons; JSON-LD, a profile of schema.org's Dataset).
 
 It describes the corpora's archives, by checksum, and how pairs were chosen from them; the text itself is not part of a
-release. No date is in it, so that the same data gives the same bytes.
+release. It contains no date, so the same data gives the same bytes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def croissant(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _licence(licence: Licence) -> str:
-    """A page of SPDX's for a licence of its list; else the expression, or that there is none."""
+    """The SPDX page of a listed licence; else the expression, or that there is none."""
     names = licence.ids
     single = names == [licence.expression] and not re.search(r"LicenseRef-| WITH ", str(licence))
     return f"{_SPDX}{licence.expression}.html" if single and not licence.undeclared else plain(str(licence))
@@ -83,7 +83,7 @@ def _licence(licence: Licence) -> str:
 def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
     source, licence = corpus["source"], corpus["licence"]
     name = plain(corpus["label"])
-    # No white space may be in an id; numbered where another label may give the same.
+    # An id may not contain white space; it is numbered if another label may give the same id.
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
     own_id = name if safe == name else f"{number}-{safe}"
     endings = [end for end in PurePosixPath(source["address"]).suffixes[-2:] if re.fullmatch(r"\.[a-z0-9]{1,5}", end)]
@@ -96,9 +96,9 @@ def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
         facts.append(f'the archive says of its licence: "{plain(licence["text"])}"')
     address = public_address(source["address"])
     if address is None:
-        # The address is a path on somebody's machine.
+        # The address is a path on someone's machine.
         address = own_id + "".join(endings)
-        facts.append("not on the web, to be known by its checksum")
+        facts.append("not on the web, identified by its checksum")
     return {
         "@type": "cr:FileObject",
         "@id": own_id,
@@ -112,7 +112,7 @@ def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counts(corpus: Mapping[str, Any]) -> str:
-    """What was taken from a corpus, stage by stage."""
+    """What was removed from a corpus, stage by stage."""
     counts = [(_reason(entry), entry["pairs"]) for entry in corpus["dropped"]]
     for stage in ("deduplicated", "mixed", "near_duplicates"):
         counts += [(name.replace("_", " "), count) for name, count in corpus[stage].items()]

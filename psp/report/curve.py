@@ -46,7 +46,7 @@ SETTINGS = {
 }
 #: The parts of a validation score, with their units.
 _PARTS = {"pearson": "Pearson x 100", "error": "retrieval error, %"}
-#: All that is shown, in order; the objective says its own settings (``title`` of train.json).
+#: All that is shown, in order; the objective provides its own settings (``title`` of train.json).
 SHOWN = ("dim", "megabatch", "batch_size", "dropout", "title", "learning_rate", "epochs", "seed")
 
 
@@ -57,7 +57,7 @@ class Curve:
     Attributes:
         label: name in the picture.
         x: pairs seen or seconds, for each row of metrics.csv.
-        loss: mean loss since the row before.
+        loss: mean loss since the previous row.
         megabatch: mini-batches per mega-batch.
         dev_x: pairs seen or seconds, for each validation.
         scores: validation scores; empty without validation data.
@@ -291,7 +291,7 @@ def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: f
 
 
 def _grows(curve: Curve) -> bool:
-    """Tell whether training used mega-batches; without mining each is one mini-batch, and the setting is unused."""
+    """Return whether training used mega-batches; without mining each is one mini-batch, and the setting is unused."""
     return bool(np.max(curve.megabatch, initial=1) > 1)
 
 
@@ -342,7 +342,7 @@ def _settings(curves: Sequence[Curve]) -> tuple[str, list[str]]:
         settings = curve.report["settings"]
         names = SETTINGS.keys() & settings.keys() - (set() if _grows(curve) else {"megabatch"})
         shown = {name: text.format(settings[name]) for name, text in SETTINGS.items() if name in names}
-        # A train.json of before objectives had titles is of one that has a margin.
+        # A train.json written before objectives had titles has an objective with a margin.
         shown["title"] = curve.report.get("title", f"margin {settings['margin']:g}")
         told.append({name: shown[name] for name in SHOWN if shown.get(name)})
         told[-1]["pairs"] = f"{curve.report['store_pairs']:,} pairs"

@@ -2,7 +2,7 @@
 
 For each corpus it gives the source, the licence and what happened to every pair, from the reports of the data stages.
 Counts are checked against each other, so that reports of different runs are not mixed. Sizes are in pieces of the
-store, as training sees them; of a transformer, whose pieces are its base's matter, in words between white space.
+store, as training sees them; for a transformer, whose pieces are its base's, in words between white space.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CorpusSource:
     Attributes:
         label: its name in results/<model>/pairs.
         kind, version, licence: as in the config; ``licence`` is the SPDX id declared there.
-        file: the corpus's file; of mined and of translated pairs, the report of that.
+        file: the corpus's file; for mined and translated pairs, the report of making them.
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
         ranked: whether some of its deciles were left out.
@@ -115,7 +115,7 @@ def report(
 
 
 def _mixed(path: Path, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """Read the counts of each corpus from the report of a stage that works on the mixture."""
+    """Read the counts of each corpus from the report of a stage that processes the mixture."""
     entries: list[dict[str, Any]] = read_json(path)["corpora"]
     if [entry["label"] for entry in entries] != list(labels):
         raise DataError("its corpora are not those of the model; make it again", path)
@@ -182,7 +182,7 @@ def _ranked(source: CorpusSource, pairs: Path) -> dict[str, Any] | None:
 
 
 def _of_ranking(ranking: Mapping[str, Any]) -> dict[str, Any]:
-    """What data.json says of a ranking; the pairs left out are counted."""
+    """data.json's entry about a ranking; the pairs left out are counted."""
     return {"by": ranking["by"], "tenths": ranking["tenths"], "other_tenths": ranking["seen"] - ranking["kept"]}
 
 
@@ -292,7 +292,7 @@ def _dropped(corpus: Mapping[str, Any]) -> int:
 
 # ----------------------------------------------------------------------------------------------------- for people
 
-#: The stages after the filters, in whose counts data.json has what they left out.
+#: The stages after the filters; data.json has the counts of what they left out.
 STAGES = ("ranked", "deduplicated", "mixed", "near_duplicates")
 #: Column heading of each count, in the order of the stages.
 HEADINGS = {

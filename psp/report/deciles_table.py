@@ -12,12 +12,12 @@ from psp.report.layout import layout
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What ranks, in words.
+#: The values to rank by, in words.
 NAMES = {"score": "score", "overlap": "trigram overlap", "translation": "translation score", "length": "length"}
 
 
 def deciles(result: Mapping[str, Any], form: str = "text") -> str:
-    """Lay out tenths.json, in one of :data:`psp.report.layout.FORMS`: one table for each value that ranks."""
+    """Lay out tenths.json, in one of :data:`psp.report.layout.FORMS`: one table for each value to rank by."""
     tables = []
     for ranking in result["by"]:
         rows = [["by " + NAMES[ranking["by"]], "from", "to", "pairs", *result["encoders"], "mean"]]
@@ -37,7 +37,7 @@ def by_corpus(result: Mapping[str, Any], form: str = "text") -> str:
 
 
 def draw(result: Mapping[str, Any], out: Path) -> None:
-    """Draw the score of each decile by encoder, a panel for each value that ranks, as a PNG file.
+    """Draw the score of each decile by encoder, a panel for each value to rank by, as a PNG file.
 
     Raises:
         DataError: ``out`` cannot be written.

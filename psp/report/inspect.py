@@ -13,16 +13,16 @@ from psp.pairs.data_warnings import shortened
 from psp.report import page
 from psp.report.layout import layout
 
-#: The columns of the table, and what each says.
+#: The columns of the table, and their meanings.
 COLUMNS = {
     "corpus": "and its languages",
     "pairs": "lines with two sides",
     "filters keep": "the share of the sample that passes all filters that are on",
-    "duplicates": "pairs that an earlier line equals, among all pairs",
+    "duplicates": "pairs equal to an earlier line, among all pairs",
     "copies": "pairs of the sample whose two sides are the same",
     "words fit": "how often a source's words fit their own target better than another of its length (chance: 50%)",
     "odd lengths": "pairs whose length ratio is beyond three times the usual one, or a third of it",
-    "own language": "the longer texts of each side that lid.176 takes for their language",
+    "own language": "the longer texts of each side that lid.176 identifies as their language",
 }
 #: Those of the table of a corpus's two sides.
 SIDES = {
@@ -34,7 +34,7 @@ SIDES = {
     "lid.176 says": "the languages that this classifier finds in the longer texts",
     "digits": "their share of the characters",
     "vowel marks": "Arabic texts that have them",
-    "duplicates": "texts that an earlier one equals",
+    "duplicates": "texts equal to an earlier one",
 }
 #: Those of tables of pairs, by the keys of a sample.
 _SAMPLE = {"reason": "reason", "source": "source", "target": "target", "after": "target of the line after"}
@@ -45,7 +45,7 @@ def as_text(report: Mapping[str, Any]) -> str:
     total = sum(corpus["rows"] - corpus["bad_rows"] for corpus in report["corpora"])
     lines = [
         f"{report['model']}: {_many(total, 'pair')} of {_many(len(report['corpora']), 'corpus', 'corpora')}, up to "
-        f"{report['settings']['pairs']:,} random ones of each looked at",
+        f"{report['settings']['pairs']:,} random ones of each examined",
         "",
     ]
     if report["findings"]:
@@ -171,7 +171,7 @@ def _many(count: int, one: str, more: str = "") -> str:
 
 
 def _section(corpus: Mapping[str, Any], findings: int) -> dict[str, Any]:
-    """What the page says of one corpus, of which there are so many findings."""
+    """The page's section about one corpus with this many findings."""
     taken = corpus["filters"]
     rows = [
         [
@@ -207,7 +207,7 @@ def _section(corpus: Mapping[str, Any], findings: int) -> dict[str, Any]:
 def _about(corpus: Mapping[str, Any]) -> str:
     facts = [
         f"{corpus['rows']:,} lines",
-        f"{corpus['bad_rows']:,} of them no pairs" if corpus["bad_rows"] else "",
+        f"{corpus['bad_rows']:,} of them not pairs" if corpus["bad_rows"] else "",
         f"{corpus['empty']:,} with an empty side" if corpus["empty"] else "",
         f"{percent(corpus['duplicates'])} duplicates",
         f"{corpus['sampled']:,} pairs in the sample, of which the filters keep {percent(corpus['kept'])}",
@@ -256,21 +256,21 @@ def _histogram(counts: Sequence[int]) -> Markup:
 
 
 def _together(pairs: Mapping[str, Any] | None) -> list[str]:
-    """How the sides of a corpus go together, one sentence a measure."""
+    """How well the sides of a corpus match, one sentence per measure."""
     if pairs is None:
         return []
     words, ratios, blocks, numbers = pairs["words"], pairs["ratios"], pairs["blocks"], pairs["numbers"]
     sentences = [f"{percent(pairs['copies'])} are copies."]
     if words:
         sentences.append(
-            f"Words: {percent(words['own'])} of {words['pairs']:,} pairs fit their own target better than another of "
-            f"its length (chance: 50%); {percent(words['before'])} and {percent(words['after'])} fit the target of "
+            f"Words: {percent(words['own'])} of {words['pairs']:,} pairs match their own target better than another of "
+            f"its length (chance: 50%); {percent(words['before'])} and {percent(words['after'])} match the target of "
             "the line before or after far better."
         )
     else:
         sentences.append("Words: too few pairs to tell which belong together.")
     sentences.append(
-        f"Lengths: the target has usually {ratios['usual']:.2f} times the source's characters; "
+        f"Lengths: the target usually has {ratios['usual']:.2f} times the source's characters; "
         f"{percent(ratios['beyond'])} of {ratios['pairs']:,} pairs are beyond three times that, or a third."
     )
     if blocks["count"]:
@@ -279,14 +279,14 @@ def _together(pairs: Mapping[str, Any] | None) -> list[str]:
             "target moved by up to 3 lines."
         )
     else:
-        sentences.append("Order: no block of 50 lines has lengths that vary, as in a file sorted by length.")
+        sentences.append("Order: in no block of 50 lines do lengths vary, as in a file sorted by length.")
     if numbers["same"] is not None:
         sentences.append(
             f"Numbers: the same in {percent(numbers['same'])} of {numbers['pairs']:,} pairs that have some."
         )
     if similar := pairs["similarity"]:
         sentences.append(
-            f"{similar['encoder']}: median cosine {similar['own'][2]:.2f}, of exchanged pairs "
+            f"{similar['encoder']}: median cosine {similar['own'][2]:.2f}, of random pairs "
             f"{similar['exchanged'][2]:.2f}; {percent(similar['alike'])} of {similar['pairs']:,} pairs are no more "
             "similar than those."
         )

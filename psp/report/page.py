@@ -1,8 +1,8 @@
 """HTML pages that are one file: they load nothing, and show any text as text.
 
-Jinja's templates stand in ``templates/``; ``page.html`` is their frame, with style and the one script, which sorts
-tables. The page's content security policy forbids all others, and all that is not in the file. The same values give the
-same bytes.
+Jinja's templates are in ``templates/``; ``page.html`` is their frame, with style and the one script, which sorts
+tables. The page's content security policy forbids all other scripts, and all that is not in the file. The same values
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from psp.report.table import Number, Table
 
 #: Characters of a text shown in a table of texts.
 SHOWN_CHARACTERS = 500
-#: Categories of characters that are not seen, or that change how others are: control, format, surrogate and so on.
+#: Categories of characters that are invisible, or that change how others look: control, format, surrogate and so on.
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 #: Those of them that belong to words: joiners, in Persian and in the scripts of India, and the soft hyphen.
 _HARMLESS = frozenset("\u200c\u200d\u00ad")
@@ -55,15 +55,15 @@ def render(template: str, **values: Any) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     frame = {"style": Markup(_asset("page.css")), "script": Markup(script), "script_sha256": digest}
     text = _environment().get_template(template).render(**values, **frame, version=__version__)
-    # What is left of unpaired surrogates would make the page impossible to write.
+    # Remaining unpaired surrogates would make the page impossible to write.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def foreign(text: str, characters: int = SHOWN_CHARACTERS) -> Markup:
-    """Text of a corpus or a test set as HTML: in its own direction, shortened, with what cannot be seen made visible.
+    """Text of a corpus or a test set as HTML: in its own direction, shortened, with invisible characters made visible.
 
     Control characters, direction marks, unpaired surrogates and characters of private use are shown by their code
-    point, such as U+202E: they could make a reader see something else than what is there.
+    point, such as U+202E: they could mislead readers about the text.
     """
     cut = text if len(text) <= characters else text[: characters - 1] + "…"
     shown = "".join(_visible(character) for character in cut)
@@ -77,19 +77,19 @@ def _visible(character: str) -> str:
 
 
 def _safe(value: Any) -> Any:
-    """A text as HTML with all its characters visible; anything else as it is."""
+    """A text as HTML with all its characters visible; anything else unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return Markup("\n".join("".join(map(_visible, line)) for line in value.split("\n")))
 
 
 def prose(text: str) -> Markup:
-    """A text whose `code` is shown as such."""
+    """A text with its `code` shown as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(_safe(text))))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = ()) -> Markup:
-    """Lay out a table that can be sorted by a click on a column's head; it scrolls in itself if it is too wide.
+    """Lay out a table that can be sorted by a click on a column's head; it scrolls on its own if it is too wide.
 
     On a phone its first column stays while others scroll; with three columns of text, or sentences, a row is a card.
 
@@ -131,7 +131,7 @@ def scored(value: float | None, interval: Sequence[float] | None = None, *, sign
     Args:
         value: the figure.
         interval: its ends.
-        sign: with a plus before what is positive, for differences.
+        sign: write a plus before positive figures, for differences.
     """
     return "–" if value is None else str(Number(value, interval, sign=sign)).replace("-", "−")
 
@@ -140,7 +140,7 @@ def of(what: Table) -> Markup:
     """A table as HTML, without its notes."""
     rows = [[number(cell) if isinstance(cell, Number) else cell for cell in row] for row in what.rows]
     head = [name.replace(" - ", " − ") for name in what.head]
-    while "difference" in head:  # below the figure that it is of
+    while "difference" in head:  # below the figure that it belongs to
         del head[at := head.index("difference")]
         for row in rows:
             row[at - 1 : at + 1] = [stacked(*row[at - 1 : at + 1])]
@@ -158,7 +158,7 @@ def number(figure: Number) -> str | Markup | None:
 
 
 def share(part: int, whole: int) -> str:
-    """A share in percent; a dash of nothing."""
+    """A share in percent; a dash for None."""
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 

@@ -1,4 +1,4 @@
-"""The parts of a combination, from its eval.json, as a table: the scores of each beside those of the whole."""
+"""The parts of a combination, from its eval.json, as a table: the scores of each and those of the whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def table(evaluation: Mapping[str, Any]) -> Table:
         rows.append([f"{part['model']} - {own}", "", *lost])
     notes = [
         f"Correlations x 100, errors in %. Below each part its figures minus those of {own}, with the 95% interval of "
-        "the paired bootstrap over the test pairs; an interval that holds 0 separates nothing."
+        "the paired bootstrap over the test pairs; if it contains 0, the difference is not significant."
     ]
     notes += [
         f"Mean absolute difference of Pearson between {' and '.join(one['models'])}: "

@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 class Published(NamedTuple):
-    """What the card says beside the counts."""
+    """What the card says besides the counts."""
 
     name: str
     licence: str
@@ -55,7 +55,7 @@ def publish(
 
     Args:
         mined: what :func:`psp.pairs.pivot.mine` wrote.
-        filtered: those of its pairs that are published, in their own case, ``source \t target``, in the same order.
+        filtered: its pairs that are published, in their own case, ``source \t target``, in the same order.
         report: the report of mining.
         out: ends in .jsonl or .parquet. Columns: ``source``, ``target``, ``shared`` (text); ``cosine`` of the two
             sentences, rounded to 4 places, if there is an encoder; ``corpora``, a list of names.
@@ -173,7 +173,7 @@ def _card(
         f"# {what} in {names}, mined through {through}",
         "",
         f"{count:,} pairs of sentences that share a translation in bitext, as in Dadas (2022). They were mined by "
-        "machine, and some are no paraphrases: a translation leaves something open (he or she, a tense), or a line is "
+        "machine, and some are not paraphrases: a translation is ambiguous (he or she, a tense), or a line is "
         "misaligned.",
         "",
         "| column | |",

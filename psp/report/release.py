@@ -1,4 +1,4 @@
-"""The publishing kit: a folder with a model and all that others need to trust it, results/<model>/release.
+"""The publishing kit: a folder with a model and everything that others need to trust it, results/<model>/release.
 
 The model's own files; the model card with the Hugging Face Hub's metadata; the scores that the Hub may show
 (``.eval_results``); the data card (:mod:`psp.report.croissant`); the bill of materials (:mod:`psp.report.bom`); the
@@ -31,10 +31,10 @@ from psp.text import markup
 log = logging.getLogger(__name__)
 
 REPORT, DATA_CARD, BOM, LICENCES = "report.html", "croissant.json", "bom.cdx.json", "LICENSE.md"
-#: What the card says of each file beside it.
+#: The card's description of each file beside it.
 FILES: Mapping[str, str] = {
     REPORT: "what it was trained on, how well it does and against whom, on one page",
-    DATA_CARD: "the data: corpora with checksums and licences, and what was taken from each ([Croissant]"
+    DATA_CARD: "the data: corpora with checksums and licences, and what was removed from each ([Croissant]"
     "(https://docs.mlcommons.org/croissant/) 1.1)",
     BOM: f"the bill of materials, with scores ([CycloneDX](https://cyclonedx.org) {VERSION})",
     LICENCES: "the licences that the corpora declare, and what their archives say of them",
@@ -58,17 +58,17 @@ def release(
     """Write the folder.
 
     Args:
-        model_dir: the model's folder. A card in it that a person has edited goes out as it is.
+        model_dir: the model's folder. A card in it that a person has edited is published unchanged.
         evaluation: eval.json; of a smaller form, quantized.json.
         data: data.json.
         out: the folder to write, which must not exist.
-        repo: where the model is, or will be, on the Hub: ``user/name``. A smaller form's place is that with the form
+        repo: where the model is, or will be, on the Hub: ``user/name``. A smaller form's place has the form
             after a hyphen, such as ``user/name-int8``.
         form: a smaller form, such as ``int8`` or ``float16-256``; None for the model as it is.
         report: the report, an HTML page that needs no other file.
 
     Raises:
-        DataError: a file is missing (all that are missing are named), cannot be read, or is of another model.
+        DataError: a file is missing (all that are missing are named), cannot be read, or belongs to another model.
         ConfigError: ``form`` is not among those that were evaluated.
         PspError: license-expression is missing.
     """
@@ -96,7 +96,7 @@ def release(
         _write(folder, config, figures, about, place, base, report)
         edited = card_file.edited(model_dir) if form is None else None
         if edited is not None:
-            log.warning("%s was edited by hand and is taken as it is", model_dir / card_file.NAME)
+            log.warning("%s was edited by hand and is used unchanged", model_dir / card_file.NAME)
             (folder / card_file.NAME).write_bytes(edited)
 
 
@@ -161,7 +161,7 @@ def _write(
     base: str | None,
     report: Path | None,
 ) -> None:
-    """Write all files but the model's."""
+    """Write all files except the model's."""
     own = file_names(config, folder / CONFIG)
     added = [DATA_CARD, BOM, LICENCES]
     if report is not None:
@@ -193,7 +193,7 @@ def licences(data: Mapping[str, Any]) -> str:
     lines = [
         "# Licences of the training data",
         "",
-        "What the corpora that the model was trained on declare of their licences. Their text is not in this folder.",
+        "The licences that the model's training corpora declare. Their text is not in this folder.",
         "",
         f"Together: {markup.markdown(str(terms))}.",
     ]

@@ -1,7 +1,7 @@
-"""report.html: what a model is worth, on what it was trained and against whom, for people who never read JSON.
+"""report.html: how good a model is, what it was trained on and how it compares, for people who never read JSON.
 
-A page is one file that loads nothing (:mod:`psp.report.page`) and is made of the results' JSON alone: the same results
-give the same bytes. What is not there yet is named, and how it is made.
+A page is one file that loads nothing (:mod:`psp.report.page`) and is made only from the results' JSON: the same results
+give the same bytes. It names what is missing, and how to make it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
 PACKAGES = ("numpy", "sentencepiece", "torch", "numba", "scipy", "fasttext-community", "py3langid", "snakemake")
 #: Pairs shown of each corpus, and of each reason for dropping.
 SAMPLES = 5
-#: Systems in the picture of scores, the model among them: more would be a thicket.
+#: Systems in the picture of scores, including the model: more would be unreadable.
 SYSTEMS = 6
 _MB = 1e6
 
@@ -60,7 +60,7 @@ def write(
 
 
 def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores] | None = None) -> dict[str, Any]:
-    """What the template of a model's page reads.
+    """The values that the template of a model's page reads.
 
     Args:
         run: the results.
@@ -99,7 +99,7 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
 
 
 def _systems(run: Run) -> list[str]:
-    """The systems beside the model: trained ones first, for they are the ones to beat."""
+    """The systems compared with the model: trained ones first, since they are the ones to beat."""
     names = [name for name in run.found.get("compare", {}).get("systems", {}) if name != TRAINED]
     return sorted(names, key=lambda name: name in BASELINES)
 
@@ -108,7 +108,7 @@ def _scores(run: Run) -> dict[str, Any] | None:
     if "eval" not in run:
         return None
     systems = _systems(run)
-    # The mean over the years first: it is what models are known by.
+    # The mean over the years first: it is the score that models are known for.
     rows = sorted(eval_table.scores(run["eval"]), key=lambda row: row.name != "sts")
     others = {name: by_place(run["compare"]["systems"][name]) for name in systems}
     main: list[list[Any]] = []
@@ -126,7 +126,7 @@ def _scores(run: Run) -> dict[str, Any] | None:
                     page.number(difference(lost, is_error=not row.higher_is_better)),
                 )
             )
-        # By these systems are compared; the others are years, and sets without some of their pairs.
+        # Systems are compared by these; the others are years, and sets without some of their pairs.
         (main if row.compared else further).append(cells)
     head = ["test", run.name, *systems]
     of_each = [(run.name, by_place(run["eval"])), *others.items()][:SYSTEMS]
@@ -182,7 +182,7 @@ def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | 
 
 
 def _retrieval(run: Run) -> dict[str, Any] | None:
-    """Errors by language and direction; of other systems those without training are left out, which are near 90 %."""
+    """Errors by language and direction, without systems that are not trained, whose errors are near 90 %."""
     directions = [score for score in scores(run.found.get("eval", {})) if score.task == "tatoeba" and not score.mean]
     if not directions:
         return None
@@ -200,7 +200,7 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
                 low, high = one.interval
                 drawn.append({"name": way, "system": name, "value": one.value, "low": low, "high": high})
         rows.append([*cells, parts[score.part]["further"]["duplicates"]])
-    head = ["direction", *(f"{name}, error %" for name in bodies), "found a twin"]
+    head = ["direction", *(f"{name}, error %" for name in bodies), "equal text found"]
     return {
         "table": page.table(head, rows, numbers=range(1, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
@@ -213,7 +213,7 @@ def _tasks(run: Run) -> Markup | None:
 
 
 def _parts(run: Run) -> Markup | None:
-    """The parts of a combination beside the whole."""
+    """The parts of a combination and the whole."""
     evaluation = run.found.get("eval", {})
     return page.of(parts_table.table(evaluation)) if "parts" in evaluation else None
 
@@ -240,7 +240,7 @@ def _data(run: Run) -> dict[str, Any] | None:
     if store.is_file() and run.config is not None:
         kept = kept_pairs(store, run.folder / "model", SAMPLES)
     stages = list(_funnel(data))
-    head = ["corpus", "languages", "release", "licence", "read", "kept", "% kept", "words or pieces a side"]
+    head = ["corpus", "languages", "release", "licence", "read", "kept", "% kept", "words or pieces per side"]
     rows = [
         [
             corpus["corpus"],
@@ -299,7 +299,7 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
     source = corpus["source"]
     return {
         "label": corpus["label"],
-        # A file of one's own by its name alone.
+        # A local file only by its name.
         "address": public_address(source["address"]) or f"a local file, {source['address'].rpartition('/')[2]}",
         "bytes": source["bytes"],
         "sha256": source["sha256"],
@@ -333,7 +333,7 @@ def _pairs(rows: Sequence[Sequence[str]]) -> Markup:
 
 
 def without_paths(value: Any) -> Any:
-    """A config, or a value of one, for others: absolute paths by their last part, addresses without a password."""
+    """A config, or a value of one, to publish: absolute paths by their last part, addresses without a password."""
     if isinstance(value, Mapping):
         return {key: without_paths(child) for key, child in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Figures that others have published, to be shown beside ours: never measured here, and always marked as quoted.
+"""Figures that others have published, shown beside ours: not measured by us, and always marked as quoted.
 
 A file of quoted figures is YAML, a list of sources: each with ``source``, ``date``, a ``note`` on the protocol, and
 ``systems`` (``name`` and ``figures``). Ours is reported.yaml beside this module.
@@ -40,7 +40,7 @@ def load(path: Path | str | None = None) -> list[ReportedScores]:
     """Read a file of quoted figures; None: ours.
 
     Raises:
-        DataError: the file cannot be read, is no such list, or figures have no source, date or value.
+        DataError: the file cannot be read, is not such a list, or figures have no source, date or value.
     """
     if path is None:
         path = Path(str(resources.files("psp.report").joinpath("reported.yaml")))
@@ -56,7 +56,7 @@ def load(path: Path | str | None = None) -> list[ReportedScores]:
 
 def _systems(path: Path, number: int, entry: Any) -> Iterator[ReportedScores]:
     if not isinstance(entry, dict):
-        raise DataError(f"item {number} is no mapping with source, date and systems", path)
+        raise DataError(f"item {number} is not a mapping with source, date and systems", path)
     for key, why in (("source", "quoted figures must say where they are from"), ("date", "and when they were said")):
         if not str(entry.get(key) or "").strip():
             raise DataError(f"item {number} has no `{key}`; {why}", path)

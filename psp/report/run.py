@@ -1,4 +1,4 @@
-"""All that a finished, or unfinished, run of one model has left in its folder of results."""
+"""The files of a finished or unfinished run of one model in its folder of results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from psp.models.scores import is_of_every_model
 from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table
 
-#: JSON files by their schema, and what each is, for a page without it.
+#: JSON files by their schema, and a description of each, for a page without it.
 FILES = {
     "eval": ("eval.json", "its scores"),
     "data": ("data.json", "its training data"),
@@ -30,14 +30,14 @@ FILES = {
 }
 METRICS, STORE, CONFIG = "train/metrics.csv", "store.h5", "model/config.json"
 TASKS = ("tasks/*.json", "systems/*/tasks/*.json")
-#: Those that need not be there: nothing is missing without them.
+#: Optional files, which are not reported as missing.
 EXTRA = ("variants", "quantized", "speed")
 _BLOCK = 1 << 14  # pairs of the store read at a time, for a few of each corpus
 
 
 @dataclass(frozen=True)
 class Run:
-    """A model's results, as far as they are there.
+    """A model's results, as far as they exist.
 
     Attributes:
         name: the model's name.
@@ -46,7 +46,7 @@ class Run:
         tasks: the files of tasks, of the model before those of other systems on the same task.
         metrics: ``pairs``, ``megabatch`` and ``loss``, a value each at every line of metrics.csv; None without it.
         config: config.json of the model's folder; None without one.
-        size: bytes of the model's files, its card aside; None without a model.
+        size: bytes of the model's files, without its card; None without a model.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Run:
         tasks = [path for pattern in TASKS for path in folder.glob(pattern) if there(path)]
         if "eval" not in paths and "data" not in paths and not tasks:
             raise DataError(
-                "has neither eval.json nor data.json: it is no folder of a model's results, or nothing is done yet; "
+                "has neither eval.json nor data.json: it is not a folder of a model's results, or nothing is done yet; "
                 f"make them with snakemake -- {folder}/report.html",
                 folder,
             )
@@ -96,7 +96,7 @@ class Run:
             name=next(iter(names), folder.resolve().name),
             folder=folder,
             found=reports,
-            # One task after another, the model before the systems beside it; those of every model are in eval.json.
+            # One task after another, the model before other systems; the standard tasks are in eval.json.
             tasks=[
                 task
                 for path in sorted(tasks, key=lambda path: (path.name, len(path.parts), path))
@@ -120,7 +120,7 @@ class Run:
 
     @property
     def missing(self) -> list[tuple[str, str]]:
-        """The files that a finished run would have, and what is in them."""
+        """The files that a finished run would have, and their contents."""
         needless = {*EXTRA, *(("data", "train") if self.joined else ())}
         return [(file, about) for name, (file, about) in FILES.items() if name not in self and name not in needless]
 

@@ -24,7 +24,7 @@ def write(folders: Sequence[Path | str], out: Path | str) -> None:
     """Write one page that compares several models.
 
     Args:
-        folders: the results of each; two of one name are told apart by their folders.
+        folders: the results of each; two of the same name are distinguished by their folders.
         out: the page; links to the models' own pages are relative to it.
 
     Raises:

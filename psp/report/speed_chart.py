@@ -35,8 +35,8 @@ def draw(result: Mapping[str, Any], path: Path) -> None:
 def picture(result: Mapping[str, Any]) -> Figure:
     """Draw sentences per second on a log axis, and list below what was not measured.
 
-    Dots, not bars: a logarithmic axis has no 0 to start a bar from. There is one panel per number of cores if more of
-    them change anything; otherwise only the fewest are drawn.
+    Dots, not bars: a logarithmic axis has no 0 to start a bar from. There is one panel per number of cores if more
+    cores change anything; otherwise only the smallest number is drawn.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -88,9 +88,9 @@ def picture(result: Mapping[str, Any]) -> Figure:
 
 
 def _counts(systems: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The numbers of cores to draw: all, or the fewest where more change nothing.
+    """The numbers of cores to draw: all, or only the smallest if more change nothing.
 
-    What changes does so by more than its spread and by a quarter: of many spreads, some lie apart by chance.
+    A change must exceed the spread and a quarter: of many spreads, some are apart by chance.
     """
     counts = list(dict.fromkeys(row["cores"] for row in systems))
     of_first = {row["name"]: row for row in systems if row["cores"] == counts[0]}

@@ -117,7 +117,7 @@ def _ranges(histogram: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _labelled(labels: Mapping[str, Any], histogram: Mapping[str, Any] | None) -> list[list[str]]:
-    """Labels by range: for each annotator, and where there are several for all of them."""
+    """Labels by range: for each annotator, and for all of them if there are several."""
     names = labels["annotators"]
     rows = [["range", "annotator", "paraphrase 1/2/3", "fluency 1/2/3"]]
     for place, one in enumerate(labels["ranges"]):
@@ -160,7 +160,7 @@ def _notes(report: Mapping[str, Any]) -> Iterator[str]:
     for corpus in corpora:
         spoilt = [
             f"{count:,} {what}"
-            for count, what in ((corpus["bad_rows"], "lines are no pairs"), (corpus["empty"], "have an empty side"))
+            for count, what in ((corpus["bad_rows"], "lines are not pairs"), (corpus["empty"], "have an empty side"))
             if count
         ]
         if spoilt:

@@ -1,4 +1,4 @@
-"""A model's title, main facts, and worth in three sentences, from its results alone: what, how good, what to mind."""
+"""A model's title, main facts and a summary in three sentences, from its results: what, how good, what to note."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Main:
 
     Attributes:
         key: its name, as in :func:`psp.models.scores.compared_metrics`.
-        name: as people call it.
+        name: its common name.
         value, interval: the score; correlations are times 100, errors in %.
-        is_error: whether less is better.
+        is_error: whether lower is better.
     """
 
     key: str
@@ -93,9 +93,9 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
         if own:
             best = max(own, key=lambda row: row["warm"]["median"])
             about = f"text in, on {cores} core{'s' * (cores > 1)}"
-            known.append(("Sentences a second", f"{best['warm']['median']:,.0f}", about))
+            known.append(("Sentences per second", f"{best['warm']['median']:,.0f}", about))
     elif run.config is not None and (run.config.get("encoder") or {}).get("kind") != TRANSFORMER:
-        known.append(("Sentences a second", "–", "not measured; in the config: report: {include: [speed]}"))
+        known.append(("Sentences per second", "–", "not measured; in the config: report: {include: [speed]}"))
     if "data" in run:
         count = len(run["data"]["corpora"])
         pairs = f"{run['data']['total']['kept']:,}"
@@ -104,7 +104,7 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
 
 
 def summary(run: Run) -> list[str]:
-    """Three sentences, each as far as the run's files can say it."""
+    """Three sentences, each as far as the run's files allow."""
     return [_what(run), _how_good(run), _careful(run)]
 
 
@@ -123,7 +123,7 @@ def _what(run: Run) -> str:
     elif "mix" in evaluation.get("data", {}):
         many = f"{evaluation['data']['mix']['total']['kept']:,} pairs"
     else:
-        return f"{what}; on what it was trained is not known here."
+        return f"{what}; what it was trained on is not known."
     changed = len(evaluation.get("differences", {}))
     recipe = f"recipe {evaluation['recipe']}" if "recipe" in evaluation else ""
     if recipe and changed:
@@ -143,7 +143,7 @@ def _how_good(run: Run) -> str:
         return "It has not been evaluated yet."
     scores = main_scores(run["eval"])
     if not scores:
-        return "No test set is in its languages, so how good it is is not known."
+        return "No test set is in its languages, so its quality is unknown."
     scores_text = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
     text = " and ".join(scores_text)
     baseline = _baseline(run, scores[0])
@@ -153,7 +153,7 @@ def _how_good(run: Run) -> str:
         value = own * difference["difference"]
         ends = sorted(own * end for end in difference["interval"] or ())
         amount = scored(value, ends or None, sign=True)
-        verb = {1: "not as good as", -1: "better than", 0: "not to be told apart from"}
+        verb = {1: "not as good as", -1: "better than", 0: "not significantly different from"}
         word = verb[judged(difference, is_error=scores[0].is_error)]
         text += (
             f"; {'on the first ' * (len(scores) > 1)}it is {word} the best system without training, {name} ({amount})"
@@ -185,7 +185,7 @@ def _careful(run: Run) -> str:
     if run.missing:
         cautions.append(f"this page lacks {_and([about for _, about in run.missing])}")
     if not cautions:
-        cautions.append("nothing in its data or scores calls for a warning")
+        cautions.append("there are no warnings about its data or scores")
     if "compare" in run and not list(_others(run)):
         cautions.append("no other trained system was compared with it")
     text = "; ".join(cautions)
@@ -207,7 +207,7 @@ def _warnings(run: Run) -> Iterator[str]:
 
 
 def _others(run: Run) -> Iterator[str]:
-    """Other trained systems beside the model, by the first main score that both have."""
+    """Other trained systems compared with the model, by the first main score that both have."""
     if "compare" not in run or "eval" not in run:
         return
     for name in run["compare"]["systems"]:
@@ -216,7 +216,7 @@ def _others(run: Run) -> Iterator[str]:
         for main in main_scores(run["eval"]):
             difference = run["compare"]["differences"].get(name, {}).get(main.key)
             if difference is not None and difference["difference"] is not None:
-                verb = {1: "is better", -1: "is worse", 0: "cannot be told from it"}
+                verb = {1: "is better", -1: "is worse", 0: "is not significantly different"}
                 amount = scored(difference["difference"], difference["interval"], sign=True)
                 yield f"{name} {verb[judged(difference, is_error=main.is_error)]} by {main.name} ({amount})"
                 break

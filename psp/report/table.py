@@ -1,7 +1,7 @@
 """A table as a value, and how it is written: as plain text or as Markdown; :func:`psp.report.page.of` writes HTML.
 
-What a table says is made in one place, in the module of its file (``variants_table``, ``task_table`` and so on); what
-the command line prints and what a page shows are views of it.
+The content of a table is made in one place, in the module of its file (``variants_table``, ``task_table`` and so on);
+the command line's output and a page are views of it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Number(NamedTuple):
         interval: its ends.
         deviation: instead, a sample standard deviation.
         written: its format.
-        better: of a difference, whether what it is of is better (1) or worse (-1); 0 where that is not known.
-        sign: whether what is positive has a plus, as a difference has.
+        better: for a difference, whether the figure is better (1) or worse (-1); 0 if that is unknown.
+        sign: whether positive figures have a plus, as differences do.
     """
 
     value: float | None
@@ -54,7 +54,7 @@ class Table:
         head: names of the columns.
         rows: their cells.
         numbers: the columns of numbers, which are aligned to the right.
-        notes: sentences below it, each of its own.
+        notes: sentences below it, each on its own.
     """
 
     head: Sequence[str]

@@ -13,7 +13,7 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
     """The scores on tasks as a table: one line per part, metric and system.
 
     Args:
-        results: files of tasks, of a model and of systems beside it; those of one task one after another.
+        results: files of tasks, of a model and of systems compared with it; those of one task are adjacent.
         compared: compare.json; where it has tasks, there is a column of the systems' differences.
     """
     with_differences = bool(compared and compared["tasks"])
@@ -26,13 +26,13 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
     ]
     if minus:
         notes.append(
-            "Differences have the 95% interval of the paired bootstrap over the items; one that holds 0 separates "
-            "nothing."
+            "Differences have the 95% interval of the paired bootstrap over the items; if it contains 0, the "
+            "difference is not significant."
         )
     for result in results:
         for part, scored in result["parts"].items():
             for figure, score in scored["figures"].items():
-                higher = score.get("higher_is_better", figure != "error")  # not in files of before
+                higher = score.get("higher_is_better", figure != "error")  # not in older files
                 lost = difference(difference_of(compared, result, part, figure), is_error=not higher)
                 rows.append(
                     [
@@ -66,11 +66,11 @@ def named(result: Mapping[str, Any]) -> str:
 def difference_of(
     compared: Mapping[str, Any] | None, result: Mapping[str, Any], part: str, figure: str
 ) -> Mapping[str, Any] | None:
-    """A figure's difference to the model's, as compare.json has it; None for the model itself, and where it has none.
+    """A figure's difference to the model's, as compare.json has it; None for the model itself, and if there is none.
 
     Args:
         compared: compare.json; None without one.
-        result: the file of the task, of a model or of a system beside it.
+        result: the file of the task, of a model or of a system compared with it.
         part, figure: which of its scores.
     """
     if not compared or result["model"] == compared["model"]:
@@ -81,9 +81,9 @@ def difference_of(
 
 
 def _published(further: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a set or its protocol, and scored all the same."""
+    """Faults of a set or its protocol, which is scored anyway."""
     if shared := further.get("sentences_in_train"):
-        yield f"scored as published, though {shared:,} of its sentences also stand in its own training part"
+        yield f"scored as published, though {shared:,} of its sentences are also in its own training part"
     if below := further.get("train_scores_below_1"):
         count = f"{below:,} of {further['train_items']:,} scores"
         yield f"trained as published, though {count} are below 1, whose soft labels do not sum to one"

@@ -30,7 +30,7 @@ def table(result: Mapping[str, Any], form: str = "text") -> str:
     notes = [
         f"Beam {result['settings']['beam']}, one reference; by sacrebleu: {result['signatures']['bleu']}, "
         f"{result['signatures']['chrf']}.",
-        "Faults in int8: translations that are their source, that are empty, that did not end by themselves.",
+        "Faults in int8: translations that equal their source, that are empty, or that did not end by themselves.",
     ]
     bullet = "- " if form == "markdown" else ""
     parts = [summary, "", layout(rows, form, right=range(1, len(rows[0]))), *(f"{bullet}{note}" for note in notes)]

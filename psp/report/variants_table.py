@@ -50,7 +50,7 @@ def _notes(result: Mapping[str, Any]) -> Iterator[str]:
     )
     yield (
         f"Below each, its mean minus that of {own['name']}, with the 95% interval of the paired bootstrap over the "
-        "test pairs; the spread between seeds is not in it."
+        "test pairs; it does not include the spread between seeds."
     )
     machine = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())

@@ -142,7 +142,7 @@ def test_a_users_own_transformer_is_scored_by_the_polish_protocol(tmp_path, monk
         assert -100 <= score["value"] <= 100 and score["interval"] and name in printed
     assert body["parts"]["all"]["further"]["seeds"] == [1111]
     assert "cdsc-r: trained as published, though 4 of 20 scores are below 1" in printed
-    assert "cr-h: scored as published, though 1 of its sentences also stand in its own training part" in printed
+    assert "cr-h: scored as published, though 1 of its sentences are also in its own training part" in printed
 
 
 HEAD = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")

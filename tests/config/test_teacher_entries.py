@@ -51,10 +51,10 @@ def test_a_psp_model_says_its_languages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({}, "models.en.corpora: news is text without pairs, which only a teacher can teach"),
+        ({}, "models.en.corpora: news is text without pairs, which needs a teacher"),
         ({"teacher": {"encoder": "minilm"}}, "models.en.teacher.weight: 0.5, but the model has no pairs"),
         ({"teacher": TEACHER, "languages": ["de"]}, "minilm knows en, and news is text in de; name a teacher of that"),
-        ({"teacher": {**TEACHER, "encoder": "sentence-transformers:x"}}, "nothing says which languages sentence-tr"),
+        ({"teacher": {**TEACHER, "encoder": "sentence-transformers:x"}}, "psp does not know the languages of"),
         ({"teacher": {**TEACHER, "encoder": "results/en/model"}}, "is the model to be taught, a cycle"),
         ({"teacher": {**TEACHER, "among": 3}}, "among: 3 is not allowed; allowed is at least neighbours, 15"),
         ({"teacher": TEACHER, "train": {"processes": 2}}, "training with a teacher is for a single process"),

@@ -207,7 +207,7 @@ def test_tables_have_the_differences_beside_the_scores(tmp_path: Path) -> None:
     lost = found["set"]["small"]["x"]["spearman"]
     low, high = lost["interval"]
     assert of["spearman", "small"] == f"{lost['difference']:+.1f} [{low:+.1f}, {high:+.1f}]"
-    assert "one that holds 0 separates nothing" in text
+    assert "if it contains 0, the difference is not significant" in text
     alone = task_table.table(results).write()
     assert "minus" not in alone and "separates" not in alone
 

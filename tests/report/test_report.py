@@ -90,7 +90,7 @@ def test_differences_on_tasks_are_those_of_compare_json(results):
 def test_a_run_that_is_incomplete_says_what_is_missing_and_how_it_is_made(results):
     (results / "examples.json").unlink()
     text = page_of(results)
-    assert "train/train.json is not there" in text
+    assert "train/train.json is missing" in text
     assert "snakemake --cores 2 -- results/fr/examples.json" in text
     assert 'id="examples"' not in text and 'href="#examples"' not in text
 

@@ -28,7 +28,7 @@ def test_three_sentences_from_the_results(results):
     low, high = score.interval
     assert f"Its Pearson on graded is {score.value:.1f} [{low:.1f}, {high:.1f}]" in good
     assert f"its error on Tatoeba (French) is {error.value:.1f} %" in good
-    assert "other cannot be told from it by Pearson on graded (+0.0 [+0.0, +0.0])" in good
+    assert "other is not significantly different by Pearson on graded (+0.0 [+0.0, +0.0])" in good
     assert careful.startswith("Its data has 1 warning, below; one corpus declares no licence; ")
     assert "no other trained system" not in careful
     assert "this page lacks its training" in careful
@@ -39,7 +39,7 @@ def test_three_sentences_from_the_results(results):
     [
         (-5.4, [-6.2, -4.6], "it is better than the best system without training, word-overlap (+5.4 [+4.6, +6.2])"),
         (5.4, [4.6, 6.2], "it is not as good as the best system without training, word-overlap (−5.4 [−6.2, −4.6])"),
-        (-0.4, [-1.2, 0.6], "not to be told apart from the best system without training, word-overlap (+0.4"),
+        (-0.4, [-1.2, 0.6], "not significantly different from the best system without training, word-overlap (+0.4"),
     ],
 )
 def test_a_difference_is_one_by_its_interval_alone(results, difference, interval, said):

@@ -16,7 +16,7 @@ def test_a_page_of_a_finished_run_has_its_curves_data_and_pairs(finished, tmp_pa
     text = (tmp_path / "report.html").read_text()
     for part in ("scores", "retrieval", "data", "training", "again"):
         assert f'id="{part}"' in text
-    assert "examples.json is not there" in text
+    assert "examples.json is missing" in text
     assert text.count("<svg") == 5  # scores, retrieval, pairs by stage, loss, validation score
     for corpus in read_json(results / "data.json")["corpora"]:
         assert f"{corpus['read']:,}" in text and corpus["source"]["sha256"] in text
@@ -30,7 +30,7 @@ def test_pages_are_made_and_made_again_for_what_they_show(compared, tmp_path):
     copy.run(PAGE)
     page = copy.folder / PAGE
     text = page.read_text()
-    assert "is not there" not in text and 'id="examples"' in text and 'id="size"' in text  # quantized.json is there
+    assert "is missing" not in text and 'id="examples"' in text and 'id="size"' in text  # quantized.json is there
     assert copy.planned(PAGE) == set()
     page.unlink()
     copy.run(PAGE)

@@ -147,7 +147,7 @@ def test_other_config_files_do_not_make_a_finished_model_anew(copy_of_finished):
     configs = ("config/demo.yaml", "other.yaml")
     refused = copy_of_finished.run(EVAL, configs=configs, check=False)
     said = (
-        "results/demo was made with config/config.yaml config/demo.yaml tiny.yaml, and this run, with "
+        "results/demo was made with config/config.yaml config/demo.yaml tiny.yaml, but this run, with "
         "config/config.yaml config/demo.yaml other.yaml, would remake it; use the same --configfile, give the model "
         "another name, or allow it: --config remake=demo"
     )

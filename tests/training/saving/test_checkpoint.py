@@ -174,7 +174,7 @@ def test_other_conditions_are_an_error_because_days_of_training_may_be_lost(
 ) -> None:
     saved(tmp_path / "c", [1_200])
     before = json.dumps(IDENTITY.get(key))
-    with pytest.raises(DataError, match=rf"at step 1,200, and {key} was {before}, now {json.dumps(value)}: it would"):
+    with pytest.raises(DataError, match=rf"at step 1,200, and {key} was {before}, now {json.dumps(value)}: rounding"):
         again(tmp_path / "c", **{key: value})
     assert again(tmp_path / "c") is not None
 

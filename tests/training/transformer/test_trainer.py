@@ -182,7 +182,7 @@ def test_a_teachers_vectors_of_one_side_are_learnt_for_both(base, tmp_path, dim)
 def test_a_teachers_file_of_other_pairs_is_refused(base, tmp_path):
     targets, _ = teach_pairs(tmp_path, write_pairs(tmp_path / "all.tsv", PAIRS[:240], mixed=True))
     for pairs, said in (
-        (PAIRS[:200], "of 240 pairs, but"),
+        (PAIRS[:200], "for 240 pairs, but"),
         (PAIRS[1:241], "has changed; the file is from another"),
     ):
         with pytest.raises(DataError, match=said):
