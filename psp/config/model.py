@@ -35,6 +35,7 @@ class ModelKind(ABC):
         block: the block with the settings of its training; None if it is not trained.
         joins: whether it joins other models, trained apart or together.
         stores: whether it is trained on ids in a store, and so has a vocabulary, rather than on the text itself.
+        has_every_block: whether it has all blocks of settings, so that its entry can be written out in full.
         there_is: the files that may be requested in its folder of results; None = all.
     """
 
@@ -42,6 +43,7 @@ class ModelKind(ABC):
     block: ClassVar[str | None]
     joins: ClassVar[bool]
     stores: ClassVar[bool]
+    has_every_block: ClassVar[bool] = False
     there_is: ClassVar[re.Pattern[str] | None]
 
     @classmethod

@@ -11,7 +11,6 @@ from psp.config.config import Config
 from psp.config.entries import BLOCKS, TOP
 from psp.config.made_entries import making
 from psp.config.overlay import merge
-from psp.config.trained_entries import TableEntry
 
 #: Top-level keys, besides inert ones, that are not the model's: about this machine, or written for this model below.
 _ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
@@ -36,7 +35,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
         parts += data.parts if data else ()
     corpora = dict.fromkeys(part.corpus for part in parts if part.corpus in config.corpora)
     entries = {other: raw["models"][other] for other in names}
-    if model.of is TableEntry:
+    if model.of.has_every_block:
         own = config.entry(name)
         defaults = [made.filters(model.settings) for part in model.parts if (made := making(part))]
         own_filters = any(filters != model["filters"] for filters in defaults)

@@ -230,6 +230,7 @@ class TableEntry(FromStore, Trained):
     called = "a model of embeddings"
     block = "train"
     stores = True
+    has_every_block = True
     there_is = None
     inert = ("transformer.",)
 

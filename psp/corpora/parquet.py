@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from psp.core.errors import DataError, PspError
 from psp.core.settings import Setting, list_of, text
+from psp.corpora import rows
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import FIRST_ROWS, BadRow, Row
 
@@ -74,13 +75,13 @@ class Parquet(CorpusKind):
 def _row(cells: tuple[Any, ...]) -> Row:
     source, target, *scores = cells
     if not (isinstance(source, str) and isinstance(target, str)):
-        return BadRow("row: columns", str(cells)[:100])
+        return BadRow(rows.COLUMNS, str(cells)[:100])
     sides = tuple(" ".join(side.split()) if not side.isprintable() else side for side in (source, target))
     if not scores:
         return sides[0], sides[1]
     score = scores[0]
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        return BadRow("row: score", str(cells)[:100])
+        return BadRow(rows.SCORE, str(cells)[:100])
     return sides[0], sides[1], float(score)
 
 

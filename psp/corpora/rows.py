@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from psp.core.errors import DataError
 
@@ -21,19 +22,26 @@ FIRST_ROWS = 10_000
 
 SHOWN_CHARACTERS = 500
 
+#: Why a row is no pair: a wrong number of columns, or a score or a translation score that is not a finite number.
+COLUMNS, SCORE, TRANSLATION = "row: columns", "row: score", "row: translation score"
+
 
 @dataclass(frozen=True, slots=True)
 class BadRow:
     """A malformed row.
 
     Attributes:
-        reason: ``row: columns`` (wrong number of columns) or ``row: score`` or ``row: translation score`` (not a finite
-            number).
+        reason: one of those above.
         text: the row's beginning, with tabs shown as the symbol U+2409.
     """
 
     reason: str
     text: str
+
+    @classmethod
+    def of_line(cls, reason: str, line: str) -> Self:
+        """The bad row of a line that may be long and have tabs."""
+        return cls(reason, line[:SHOWN_CHARACTERS].replace("\t", "\u2409"))
 
 
 Row = tuple[str, str] | tuple[str, str, float] | tuple[str, str, float, float] | BadRow
@@ -67,18 +75,18 @@ def parse_rows(
         if count in columns and (count < 4 or None not in map(_number, fields[2:])):
             columns = (count,)
         if count not in columns:
-            reason = "row: columns"
+            reason = COLUMNS
             problem = f"{count} column{'s' if count > 1 else ''} instead of {_either(columns)}"
         elif count == 2:
             yield fields[0], fields[1]
             continue
         elif (score := _number(fields[2])) is None:
-            reason, problem = "row: score", f"the score {fields[2][:40]!r} is not a number"
+            reason, problem = SCORE, f"the score {fields[2][:40]!r} is not a number"
         elif count == 3:
             yield fields[0], fields[1], score
             continue
         elif (translation := _number(fields[3])) is None:
-            reason, problem = "row: translation score", f"the translation score {fields[3][:40]!r} is not a number"
+            reason, problem = TRANSLATION, f"the translation score {fields[3][:40]!r} is not a number"
         else:
             yield fields[0], fields[1], score, translation
             continue
@@ -86,7 +94,7 @@ def parse_rows(
         first = first or (number, problem)
         if bad > max_bad_rows * max(number, FIRST_ROWS):
             raise _too_many(bad, number, first, columns, path)
-        yield BadRow(reason, line[:SHOWN_CHARACTERS].replace("\t", "\u2409"))
+        yield BadRow.of_line(reason, line)
     if first and bad == number:
         raise _too_many(bad, number, first, columns, path)
 

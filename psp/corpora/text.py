@@ -11,7 +11,7 @@ from psp.core.settings import Setting
 from psp.core.settings import text as setting
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.local import lines_of
-from psp.corpora.rows import FIRST_ROWS, MAX_BAD_ROWS, SHOWN_CHARACTERS, BadRow, Row
+from psp.corpora.rows import COLUMNS, FIRST_ROWS, MAX_BAD_ROWS, BadRow, Row
 
 
 def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
@@ -48,7 +48,7 @@ def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[
                 path,
                 first,
             )
-        yield BadRow("row: columns", line[:SHOWN_CHARACTERS].replace("\t", "\u2409"))
+        yield BadRow.of_line(COLUMNS, line)
 
 
 @register

@@ -16,7 +16,7 @@ from psp.core.files import write_json
 from psp.evaluation.evaluate import FORMAT, evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
-from psp.models.combined import CombinedModel
+from psp.models.combined import parts_of
 from psp.models.kinds import load
 from psp.models.scores import main_metrics
 from psp.models.text_model import TextModel
@@ -82,7 +82,8 @@ def _sizes(model: TextModel, dtypes: Iterable[str], dims: Iterable[int]) -> Iter
     # random axes do as well as ours. Tatoeba errors are lower on principal axes: 5.7, 6.4 and 7.5% instead of 6.6, 6.8
     # and 8.0. So neither wins. int8 loses less than any of these, at a quarter of the size.
     formats = list(dict.fromkeys(dtypes))
-    if isinstance(model, CombinedModel) or model.contextual is not None:
+    first, *others = parts_of(model)
+    if others or first.contextual is not None:
         dims = ()  # the first dimensions belong to the first parts alone; an LSTM reads all of its embeddings
     for dim in sorted({model.dim, *(dim for dim in dims if dim < model.dim)}, reverse=True):
         for dtype in formats:
@@ -97,7 +98,8 @@ def _evaluate(model: TextModel, resampled: dict[str, Floats], tests: Mapping[str
 
 def _described(model: TextModel, body: Mapping[str, Any]) -> dict[str, Any]:
     # In a combination, each table has its own.
-    table = None if isinstance(model, CombinedModel) else model.table
+    first, *others = parts_of(model)
+    table = None if others else first.table
     return {
         "dtype": model.dtype,
         "dim": model.dim,

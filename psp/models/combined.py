@@ -19,6 +19,8 @@ meaningless, and the longer ones would dominate.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
@@ -338,6 +340,14 @@ class CombinedModel(TextModel):
             return vectors
 
         self._join(map(pooled, self.parts, encoded), out)  # one part's vectors in memory at a time
+
+    def _understood(self, encoded: Any) -> np.ndarray:
+        return np.logical_or.reduce([part._understood(ids) for part, ids in zip(self.parts, encoded, strict=True)])
+
+    def identity(self) -> str:
+        parts = [[weight, part.identity()] for weight, part in zip(self.weights, self.parts, strict=True)]
+        unscaled = [] if self.scaled else [self.joined_by]
+        return hashlib.sha256(json.dumps(["parts", parts, *unscaled]).encode()).hexdigest()
 
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
         raise ValueError(

@@ -29,7 +29,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.version import __version__
 from psp.models import lstm
-from psp.models.files import CONFIG, SENTENCEPIECE, TRANSFORMER, WEIGHTS, tokenizer_files
+from psp.models.files import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
@@ -117,9 +117,9 @@ def described(
     Raises:
         ValueError: the config contradicts a key that is filled in here.
     """
-    plain = isinstance(tokenizer, SentencepieceTokenizer) and encoder["kind"] == MEAN
-    full: dict[str, Any] = {"format": FORMAT if plain else OTHERS, "kind": KIND}
-    if not plain:
+    key = tokenizer.first_format_key if encoder["kind"] == MEAN else None
+    full: dict[str, Any] = {"format": OTHERS if key is None else FORMAT, "kind": KIND}
+    if key is None:
         full["tokenizer"] = {"kind": tokenizer.name_on_disk(), "files": sums, **tokenizer.keys()}
         full["encoder"] = dict(encoder)
     full |= {
@@ -130,8 +130,8 @@ def described(
         "segment": {},
         "unknown_id": tokenizer.unknown_id,
     }
-    if plain:
-        full["sentencepiece_sha256"] = sums[SENTENCEPIECE]
+    if key is not None:
+        full[key] = sums[tokenizer.file]
     full |= {"recipe": None, "psp_version": __version__}
     if table.dtype != "float32":
         full["dtype"] = table.dtype

@@ -24,7 +24,6 @@ from psp.models import card, card_file, checksums
 from psp.models.files import CONFIG, HUB, file_names
 from psp.models.folder import KIND
 from psp.models.kinds import load
-from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)
@@ -116,7 +115,7 @@ def push(
         raise DataError("not a model name; write user/name", repo_id)
     hub = _huggingface_hub()
     with tempfile.TemporaryDirectory(prefix="psp-push-") as scratch:
-        if isinstance(folder_or_model, StaticModel):
+        if isinstance(folder_or_model, TextModel):
             folder = Path(scratch) / "model"
             folder_or_model.save(folder)
         else:

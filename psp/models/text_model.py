@@ -73,6 +73,14 @@ class TextModel(SentenceEncoder):
     def _pool(self, encoded: Any, out: np.ndarray) -> None:
         """Write the vectors of texts, float32 (n, dim), into ``out``."""
 
+    @abc.abstractmethod
+    def _understood(self, encoded: Any) -> np.ndarray:
+        """Tell of each text of :meth:`_ids` whether it has a known piece, bool (n,)."""
+
+    @abc.abstractmethod
+    def identity(self) -> str:
+        """A SHA-256 of all that determines its vectors: its embedding matrix, pieces and text processing."""
+
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
         """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text (an LSTM's to rounding).
 
@@ -94,6 +102,17 @@ class TextModel(SentenceEncoder):
         for part in _batches(len(texts), batch_size):
             self._pool(self._ids(texts[part], part.start), vectors[part])
         return vectors
+
+    def embed_understood(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The vectors of texts, as :meth:`embed_raw_text` gives them, and :meth:`understood`, embedded at once."""
+        encoded = self._ids(checked_texts(texts), 0)
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        self._pool(encoded, vectors)
+        return vectors, self._understood(encoded)
+
+    def understood(self, texts: Sequence[str]) -> np.ndarray:
+        """Tell of each text whether it has a known piece, bool (n,); of a combination, one that any part knows."""
+        return self._understood(self._ids(checked_texts(texts), 0))
 
     def _texts(self, texts: Iterable[str]) -> list[str]:
         return checked_texts(texts)

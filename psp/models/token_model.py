@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +16,9 @@ from psp.models.table import EmbeddingMatrix
 from psp.models.text_model import TextModel, checked_texts
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
+
+#: Rows whose vectors are hashed at a time; an LSTM's depend on it in their last bits.
+HASHED = 8192
 
 
 class TokenModel(TextModel):
@@ -158,6 +163,26 @@ class TokenModel(TextModel):
         self._accelerator.expect(len(texts))
         encoded = self.tokenizer.encode(texts, self.threads, first=first, fast=self._accelerator.words)
         return encoded if unknown_alone(self.config) else self.tokenizer.meaningful(encoded)
+
+    def _understood(self, encoded: Encoded) -> np.ndarray:
+        known = np.concatenate([[0], np.cumsum(~np.isin(encoded.ids, self.tokenizer.silent_ids))])
+        return known[encoded.offsets[1:]] > known[encoded.offsets[:-1]]
+
+    def identity(self) -> str:
+        digest = self._described()
+        for start in range(0, self.vocab_size, HASHED):
+            ids = np.arange(start, min(start + HASHED, self.vocab_size))
+            digest.update(self.pool(ids, np.arange(len(ids) + 1)).tobytes())
+        return digest.hexdigest()
+
+    def _described(self) -> hashlib._Hash:
+        """A SHA-256 of all that determines its vectors but the embedding matrix."""
+        reads = {key: self.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
+        if self.tokenizer.first_format_key is None:  # of the others, their file's checksum is above
+            reads["tokenizer"] = [self.tokenizer.name_on_disk(), self.tokenizer.sha256()]
+        if self.contextual is not None:
+            reads["sequence"] = [self.contextual.keys(), self.contextual.sha256()]
+        return hashlib.sha256(json.dumps([self.vocab_size, self.dim, reads], sort_keys=True).encode())
 
 
 def unknown_alone(config: Mapping[str, Any]) -> bool:

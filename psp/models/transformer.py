@@ -281,6 +281,9 @@ class TransformerModel(TokenModel):
     def _pool(self, encoded: Encoded, out: np.ndarray) -> None:
         self.contextual.pool(self.table, encoded, out)
 
+    def identity(self) -> str:
+        return self._described().hexdigest()  # which covers the table; to embed 30,000 pieces would take minutes
+
     def save(self, folder: Path | str) -> dict[str, Any]:
         """Write the model as a folder; :func:`save_transformer`."""
         return save_transformer(folder, self.contextual.model, self.config, self.contextual.keys())

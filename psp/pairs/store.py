@@ -40,8 +40,6 @@ from psp.core.progress import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
-from psp.text.parts_tokenizer import PartsTokenizer
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
@@ -107,7 +105,7 @@ def write_store(
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
-    plain = isinstance(tokenizer, SentencepieceTokenizer)  # stores of the first kind have an earlier form
+    plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION if plain else OTHERS,
@@ -115,7 +113,7 @@ def write_store(
         "corpora": json.dumps(list(corpora), ensure_ascii=False),
         "corpus_languages": json.dumps([list(pair) for pair in corpus_languages]),
         "vocab_size": len(tokenizer),
-        "sentencepiece_sha256" if plain else "tokenizer_sha256": tokenizer.sha256(),
+        tokenizer.first_format_key or "tokenizer_sha256": tokenizer.sha256(),
         "unknown_id": tokenizer.unknown_id,
         "pairs": 0,
         "max_pieces": max_pieces or 0,
@@ -186,20 +184,16 @@ def _look_at(
 
 def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> None:
     """Warn of languages that the vocabulary covers poorly, as easily happens to small ones in a large mixture."""
-    if isinstance(tokenizer, PartsTokenizer):
-        for part in tokenizer.parts:
-            _warn_of_unknown(part, looked_at)
-        return
-    for language, lines in looked_at.items():
-        ids = tokenizer.encode_whole(lines).ids
-        share = np.count_nonzero(ids == tokenizer.unknown_id) / max(len(ids), 1)
+    for part, (language, lines) in itertools.product(tokenizer.parts, looked_at.items()):
+        ids = part.encode_whole(lines).ids
+        share = np.count_nonzero(ids == part.unknown_id) / max(len(ids), 1)
         if share > MOST_UNKNOWN:
             log.warning(
                 "%s: %.0f%% of the pieces are unknown (of %d sentences): %s",
                 language,
                 100 * share,
                 len(lines),
-                tokenizer.against_unknown,
+                part.against_unknown,
             )
 
 
@@ -220,11 +214,15 @@ def encode_side(
     A sentence without ids gets one unknown id. The counts are ``unknown_dropped`` (pieces), ``only_unknown`` and
     ``truncated`` (sentences). A tokenizer of parts truncates the ids of each part, and counts them all.
     """
-    if isinstance(tokenizer, PartsTokenizer):
-        parts = [encode_side(part, lines, max_pieces, threads) for part in tokenizer.parts]
-        return tokenizer.join([side for side, _ in parts]), {
-            count: sum(counts[count] for _, counts in parts) for count in parts[0][1]
-        }
+    parts = [_encode_part(part, lines, max_pieces, threads) for part in tokenizer.parts]
+    totals = {count: sum(counts[count] for _, counts in parts) for count in parts[0][1]}
+    return tokenizer.join([side for side, _ in parts]), totals
+
+
+def _encode_part(
+    tokenizer: Tokenizer, lines: list[str], max_pieces: int | None, threads: int
+) -> tuple[Encoded, dict[str, int]]:
+    """:func:`encode_side` of one part of a tokenizer."""
     unknown = tokenizer.unknown_id
     whole = tokenizer.encode_whole(lines, threads)
     kept = tokenizer.kept(whole)

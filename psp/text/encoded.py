@@ -64,6 +64,22 @@ class Encoded:
         ids[offsets[:-1][lost]] = unknown
         return Encoded(ids, offsets)
 
+    def without_sentences_of(self, silent: npt.NDArray[np.bool_]) -> Encoded:
+        """Remove all ids of the sentences that have only such ids; ``silent`` tells of each, shape (vocabulary,)."""
+        starts = self.offsets[:-1]
+        rows = np.flatnonzero(starts < self.offsets[1:])
+        rows = rows[silent[self.ids[starts[rows]]]]  # most texts begin with another id: 2% of the time
+        if not len(rows):
+            return self
+        some = self.take(rows)
+        rows = rows[np.logical_and.reduceat(silent[some.ids], some.offsets[:-1])]
+        lengths = np.diff(self.offsets)
+        dropped = np.zeros(len(self), bool)
+        dropped[rows] = True
+        kept = self.ids[np.repeat(~dropped, lengths)]
+        lengths[rows] = 0
+        return Encoded(kept, np.concatenate([[0], np.cumsum(lengths)]))
+
 
 def _counts(mask: npt.NDArray[np.bool_], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Count the true elements of each sentence."""

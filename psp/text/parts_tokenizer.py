@@ -23,22 +23,21 @@ class PartsTokenizer(Tokenizer):
     Args:
         parts: two tokenizers or more.
         config: as for :class:`psp.text.tokenizer.Tokenizer`; all parts read text so.
-
-    Attributes:
-        parts: the tokenizers.
-        starts: the first id of each part, and the number of all ids.
     """
 
     kind = "parts"
 
     def __init__(self, parts: Sequence[Tokenizer], config: Mapping[str, Any] | None = None) -> None:
-        self.parts = tuple(parts)
-        self.starts = [0, *itertools.accumulate(map(len, self.parts))]
+        self._parts = tuple(parts)
         super().__init__(config)
 
     def _read(self, config: Mapping[str, Any]) -> None:
         super()._read(config)
-        self.parts = tuple(part.with_preprocessing(config) for part in self.parts)
+        self._parts = tuple(part.with_preprocessing(config) for part in self._parts)
+
+    @property
+    def parts(self) -> tuple[Tokenizer, ...]:
+        return self._parts
 
     def __len__(self) -> int:
         return self.starts[-1]

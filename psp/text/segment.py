@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
-from psp.core.errors import ConfigError, PspError
+from psp.core.errors import ConfigError, DataError, PspError
 
 # Han ideographs, with extensions A to H and the compatibility block.
 _IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
@@ -40,6 +42,25 @@ class Segmenter:
             raise PspError("Chinese word segmentation needs jieba: pip install 'paraphrastic[zh]'") from None
         self.name, self.cut_all = name, cut_all
         self._tokenizer: Any = None
+
+    @classmethod
+    def of_languages(cls, settings: Mapping[str, Any]) -> Self | None:
+        """The segmenter of a model's text, by its config.json's entry ``segment``; None if it has none.
+
+        Raises:
+            DataError: the entry names two segmenters, or is malformed.
+            ConfigError, PspError: as for the class.
+        """
+        distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
+        if len(distinct) > 1:
+            raise DataError(
+                f"config.json: two segmenters, {sorted(distinct)}, but nothing tells which one a text needs; keep one"
+            )
+        for value in distinct.values():
+            if not isinstance(value, dict) or "name" not in value:
+                raise DataError(f'config.json: segment holds {value!r}, not {{"name": "jieba", "cut_all": false}}')
+            return cls(value["name"], cut_all=bool(value.get("cut_all", False)))
+        return None
 
     def segment(self, text: str) -> str:
         """Join the words of ``text`` by single spaces; without ``cut_all``, only white space changes.

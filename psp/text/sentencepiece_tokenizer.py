@@ -56,6 +56,9 @@ class SentencepieceTokenizer(Tokenizer):
     against_unknown = "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
     read_in_order = True
     marks_spaces = True
+    library = "sentencepiece"
+    first_format_key = "sentencepiece_sha256"
+    place_in_studies = 3
     finds_surrogates = True
     path: Path
 
@@ -108,6 +111,10 @@ class SentencepieceTokenizer(Tokenizer):
     def silent_ids(self) -> list[int]:
         # A word of unknown characters leaves the word mark before it behind, which is a piece.
         return [self.unknown_id, self.processor.piece_to_id(WORD_MARK)]
+
+    @property
+    def control_ids(self) -> list[int]:
+        return [number for number in range(len(self)) if self.processor.is_control(number)]
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
         pieces = self.processor.encode(text, out_type=str), self.processor.encode(text, out_type=int)

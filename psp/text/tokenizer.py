@@ -17,10 +17,11 @@ import abc
 import copy
 import functools
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +29,7 @@ import numpy.typing as npt
 from psp.core import named
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
-
-if TYPE_CHECKING:
-    from psp.text.segment import Segmenter
+from psp.text.segment import Segmenter
 
 #: Keys of a model's config.json that say how text is read, and their defaults.
 READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
@@ -120,6 +119,13 @@ class Tokenizer(abc.ABC):
     read_in_order: ClassVar[bool] = False
     #: Whether a piece marks a space before it (U+2581).
     marks_spaces: ClassVar[bool] = False
+    #: The library that encodes text, for people.
+    library: ClassVar[str] = "psp"
+    #: The key of its file's SHA-256 in stores and models' folders of the first format, which know no other kind; None:
+    #: it has the later ones, which name the kind.
+    first_format_key: ClassVar[str | None] = None
+    #: Its place among the encoders that studies of samples train unless the config names others; None: it has none.
+    place_in_studies: ClassVar[int | None] = None
     #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 
@@ -150,7 +156,7 @@ class Tokenizer(abc.ABC):
         self.lower_case = bool(config.get("lower_case", False))
         self.segment: dict[str, Any] = config.get("segment") or {}
         self.excluded_ids: list[int] = config.get("left_out") or []
-        self._segmenter = _segmenter(self.segment)
+        self._segmenter = Segmenter.of_languages(self.segment)
         self._dropped = _dropped(self.excluded_ids, len(self), self.unknown_id)
 
     def with_preprocessing(self, config: Mapping[str, Any]) -> Self:
@@ -219,6 +225,26 @@ class Tokenizer(abc.ABC):
     def silent_ids(self) -> list[int]:
         """The ids without meaning: a text that has no others has no vector, and cannot be searched for."""
         return [self.unknown_id]
+
+    @property
+    def control_ids(self) -> list[int]:
+        """The ids that stand for no text, such as an end of a sentence."""
+        return []
+
+    @property
+    def parts(self) -> tuple[Tokenizer, ...]:
+        """The tokenizers that each have a range of the ids: itself alone, but for one of several vocabularies."""
+        return (self,)
+
+    @functools.cached_property
+    def starts(self) -> list[int]:
+        """The first id of each part, and the number of all ids."""
+        return [0, *itertools.accumulate(map(len, self.parts))]
+
+    def join(self, encoded: Sequence[Encoded]) -> Encoded:
+        """Make the ids of sentences, int32, of those that each part gives them."""
+        (whole,) = encoded
+        return whole
 
     def spelled(self, text: str) -> list[tuple[str, int]]:
         """Each piece of a prepared text, as spelled there, with its id."""
@@ -319,19 +345,7 @@ class Tokenizer(abc.ABC):
 
         Otherwise all text in an unknown script would have one and the same vector, and a cosine of 1.
         """
-        starts = encoded.offsets[:-1]
-        rows = np.flatnonzero(starts < encoded.offsets[1:])
-        rows = rows[self._silent[encoded.ids[starts[rows]]]]  # most texts begin with another id: 2% of the time
-        if not len(rows):
-            return encoded
-        some = encoded.take(rows)
-        rows = rows[np.logical_and.reduceat(self._silent[some.ids], some.offsets[:-1])]
-        lengths = np.diff(encoded.offsets)
-        dropped = np.zeros(len(encoded), bool)
-        dropped[rows] = True
-        kept = encoded.ids[np.repeat(~dropped, lengths)]
-        lengths[rows] = 0
-        return Encoded(kept, np.concatenate([[0], np.cumsum(lengths)]))
+        return encoded.without_sentences_of(self._silent)
 
     def unknown_shares(self, texts: list[str]) -> npt.NDArray[np.float64]:
         """The share of each raw text's pieces that are unknown or left out, (texts,); 0 for a text without pieces.
@@ -407,21 +421,6 @@ def on_disk(name: str, path: Path | str | None = None) -> type[Tokenizer]:
             path,
         )
     return known[name]
-
-
-def _segmenter(settings: Mapping[str, Any]) -> Segmenter | None:
-    distinct = {json.dumps(value, sort_keys=True): value for value in settings.values()}
-    if len(distinct) > 1:
-        raise DataError(
-            f"config.json: two segmenters, {sorted(distinct)}, but nothing tells which one a text needs; keep one"
-        )
-    for value in distinct.values():
-        from psp.text.segment import Segmenter  # models that segment nothing load without it
-
-        if not isinstance(value, dict) or "name" not in value:
-            raise DataError(f'config.json: segment holds {value!r}, not {{"name": "jieba", "cut_all": false}}')
-        return Segmenter(value["name"], cut_all=bool(value.get("cut_all", False)))
-    return None
 
 
 def _dropped(ids: Any, pieces: int, unknown: int) -> npt.NDArray[np.bool_] | None:

@@ -17,10 +17,10 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.core.settings import Setting, choice, integer, list_of
 from psp.evaluation.seeds import summary
-from psp.models.lstm import KINDS as LSTMS
 from psp.pairs.pair_file import folder_beside
 from psp.pairs.samples import first_pairs
-from psp.text.tokenizer_kinds import kinds
+from psp.text.tokenizer_kinds import kinds, studied
+from psp.training.encoders.kinds import with_settings
 from psp.training.launch import train_in_processes
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ Points = Mapping[str, Mapping[str, Mapping[int, Path | str]]]
 #: The settings of each study.
 DECLARED: Mapping[str, Setting] = {
     "encoders": list_of(
-        ["word", "trigram", "subword"],
-        items=choice(options=[*kinds(), *LSTMS]),
+        studied(),
+        items=choice(options=[*kinds(), *with_settings()]),
         at_least=1,
         distinct=True,
         help="the encoders to train, each with one vocabulary, from all pairs of the model",

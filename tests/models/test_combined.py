@@ -16,7 +16,7 @@ from psp.core.errors import DataError, PspError
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.system import scorer_of
-from psp.inference.search.index import Index, embed, identity
+from psp.inference.search.index import Index, embed
 from psp.inference.serve.pieces import explain
 from psp.models import card_file
 from psp.models.combined import CombinedModel, parts_of
@@ -451,7 +451,7 @@ def test_an_lstm_as_a_part(parts, tmp_path):
         "- blstm\n" in text and "mean of the states of a bidirectional LSTM that reads the vectors of its words" in text
     )
     assert loaded.quantized("int8").embed_raw_text(texts).shape == (22, 20)
-    assert identity(loaded) != identity(Combination(parts[:2], [1, 3]))
+    assert loaded.identity() != Combination(parts[:2], [1, 3]).identity()
     with pytest.raises(PspError, match="its vector is not a sum of its pieces"):
         explain(loaded, "the cat", "bread")
 
@@ -488,9 +488,9 @@ def test_search(model, parts, tmp_path):
 
 
 def test_its_identity_is_that_of_its_parts_and_weights(model, parts, folder):
-    assert identity(load_model(folder)) == identity(model)
+    assert load_model(folder).identity() == model.identity()
     others = (Combination(parts), Combination(parts[::-1], WEIGHTS), Combination(parts[:2]), model.quantized("int8"))
-    assert len({identity(model), *map(identity, others)}) == 5
+    assert len({one.identity() for one in (model, *others)}) == 5
 
 
 @given(left=odd_text, right=st.sampled_from(SENTENCES))
@@ -539,7 +539,7 @@ def test_parts_trained_together_are_joined_as_they_are(same_width, tmp_path, joi
     loaded = load_model(tmp_path / "model")
     np.testing.assert_allclose(loaded.embed_raw_text(texts), expected, rtol=0, atol=1e-6)
     assert (loaded.dim, loaded.joined_by, loaded.scaled) == (expected.shape[1], join, False)
-    assert len({identity(loaded), identity(Combination(same_width))}) == 2
+    assert len({loaded.identity(), Combination(same_width).identity()}) == 2
     again = loaded.quantized("int8")
     cosines = [again.score_raw_text([(text, text)])[0] for text in SENTENCES[:3]]
     np.testing.assert_allclose(cosines, 1, atol=1e-5)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import psp
 from psp.core.errors import DataError, PspError
-from psp.inference.search.index import identity
 from psp.inference.serve.pieces import explain
 from psp.models import exports
 from psp.models.lstm import Direction, Lstm, vector_dim
@@ -149,7 +148,7 @@ def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_p
 def test_an_index_belongs_to_its_lstm(table, sentencepiece_model) -> None:
     changed = [Direction(m.input, m.hidden * 2, m.bias) for m in lstm().directions]
     models = [Model(table, sentencepiece_model, CONFIG, contextual=s) for s in (None, lstm(), Lstm(changed), lstm(1))]
-    assert len({identity(model) for model in models}) == 4
+    assert len({model.identity() for model in models}) == 4
 
 
 @pytest.mark.parametrize("damage", ["missing", "more", "nan", "float64", "narrow", "pooling", "width"])

@@ -402,7 +402,6 @@ HEAVY = [
     "fasttext",
     "jieba",
     "requests",
-    "psp.text.segment",
     "psp.pairs.store",
 ]
 

@@ -20,7 +20,7 @@ from psp.core.errors import DataError, PspError
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.system import scorer_of
-from psp.inference.search.index import embed, identity
+from psp.inference.search.index import embed
 from psp.inference.serve.pieces import explain
 from psp.models.exports import export
 from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, tokenizer_files
@@ -198,7 +198,7 @@ def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> N
         assert main_metrics(evaluate(scorer, **tests))["files/graded"] is not None
     model = load_model(made.model)
     assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
-    assert identity(model) != identity(Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])))
+    assert model.identity() != Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])).identity()
     found = explain(model, "The cat zzz", "le chat")
     assert [piece["piece"] for piece in found["texts"][0]] == ["the", "cat", "<unknown>"]
     assert sum(piece["share"] for piece in found["texts"][0]) == pytest.approx(found["score"], abs=1e-5)

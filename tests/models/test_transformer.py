@@ -12,7 +12,7 @@ import pytest
 import psp
 from psp.core import schemas
 from psp.core.errors import DataError, PspError
-from psp.inference.search.index import Index, identity
+from psp.inference.search.index import Index
 from psp.inference.serve.pieces import explain
 from psp.models import card
 from psp.models.combined import CombinedModel
@@ -105,7 +105,7 @@ def test_bfloat16_gives_nearly_the_same_vectors(model, folder):
     low = load_model(folder, accelerate="bfloat16", threads=2)
     found = low.similarity_pairwise(low.embed_raw_text(TEXTS), model.embed_raw_text(TEXTS))
     assert found.min() > 0.999
-    assert identity(low) != identity(model)
+    assert low.identity() != model.identity()
     with pytest.raises(ValueError, match="accelerate is 'fast'"):
         load_model(folder, accelerate="fast")
 
@@ -120,7 +120,7 @@ def test_saved_again_it_is_the_same(model, folder, tmp_path):
     config = model.save(tmp_path / "again")
     assert config == json.loads((folder / "config.json").read_text())
     assert (load_model(tmp_path / "again").embed_raw_text(TEXTS) == model.embed_raw_text(TEXTS)).all()
-    assert identity(load_model(tmp_path / "again")) == identity(model)
+    assert load_model(tmp_path / "again").identity() == model.identity()
     model.save(tmp_path / "again")  # over itself
     assert (load_model(tmp_path / "again").embed_raw_text(TEXTS[:4]) == model.embed_raw_text(TEXTS[:4])).all()
 

@@ -93,7 +93,7 @@ class Evaluation(Scores, total=False):
     data: DataStages
     subword: Annotated[SentencepieceReport, "the contents of sentencepiece.json"]
     vocabulary: Annotated[
-        VocabularyReport, "instead of subword, for a model of words or trigrams, the contents of vocabulary.json"
+        VocabularyReport, "instead of subword, if the vocabulary is collected from the pairs, that of vocabulary.json"
     ]
     parts: Annotated[list[CombinedPart], Meta(min_length=2), "of a combination, the models that it joins"]
     between_parts: Annotated[
@@ -102,21 +102,21 @@ class Evaluation(Scores, total=False):
     train: Annotated[TrainJson, "the contents of train.json"]
 
 
+#: Keys with the report on a model's tokenizer, one of which every model has that is trained with one of its own.
+TOKENIZER_REPORTS = ("subword", "vocabulary")
+
 add_keywords(
     Evaluation,
     # The workflow adds all keys from languages to train; evaluate_model alone adds none of them.
     dependentRequired={
         "languages": ["recipe"], "recipe": ["differences"], "differences": ["unpinned"],
-        "unpinned": ["decontaminated"], "decontaminated": ["data"], "subword": ["train"], "train": ["languages"],
+        "unpinned": ["decontaminated"], "decontaminated": ["data"], "train": ["languages"],
+        **{report: ["train"] for report in TOKENIZER_REPORTS},
         "parts": ["between_parts"], "between_parts": ["parts"],
     },
     anyOf=[{"required": ["tasks"]}, {"required": ["sts", "semeval2017", "stsb", "tatoeba", "files"]}],
-    if_={"required": ["vocabulary"]},
-    then={"required": ["train"], "properties": {"subword": False}},
-    else_={
-        "if": {"required": ["train"], "properties": {"train": TRANSFORMER}},
-        "else": {"dependentRequired": {"data": ["subword"]}},
-    },
+    if_={"required": ["data"], "properties": {"train": {"not": TRANSFORMER}}},
+    then={"oneOf": [{"required": [report]} for report in TOKENIZER_REPORTS]},
 )  # fmt: skip
 
 

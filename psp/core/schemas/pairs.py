@@ -265,21 +265,21 @@ class SentencepieceReport(TypedDict):
 
 
 class VocabularySplit(TypedDict, total=False):
-    split: Annotated[Literal["letters", "whitespace"], "how text is split into words; of words alone"]
+    split: Annotated[Literal["letters", "whitespace"], "how text is split, of a kind with that choice"]
 
 
 class VocabularyReport(VocabularySplit):
-    """How the vocabulary of a model of words or trigrams was made."""
+    """How a vocabulary of tokens that are collected from the pairs was made."""
 
     format: Format
-    kind: Annotated[str, "what an entry is"]
+    kind: Annotated[str, "the kind of tokenizer, and so what an entry is"]
     asked: Annotated[Positive, "the maximum number of entries"]
     min_count: Annotated[Positive, "the minimum number of occurrences of an entry"]
     entries: Annotated[Positive, "actual number of entries, without the unknown one"]
     sentences: Annotated[Positive, "sentences counted, both sides"]
-    tokens: Annotated[Positive, "words or trigrams in these sentences"]
-    distinct: Annotated[Positive, "distinct words or trigrams in these sentences"]
-    covered: Annotated[Positive, "words or trigrams in these sentences that have an entry; the others are unknown"]
+    tokens: Annotated[Positive, "tokens in these sentences"]
+    distinct: Annotated[Positive, "distinct tokens in these sentences"]
+    covered: Annotated[Positive, "tokens in these sentences that have an entry; the others are unknown"]
     sha256: Annotated[Sha256, "SHA-256 of vocabulary.txt"]
 
 

@@ -95,10 +95,11 @@ PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 def missing(spec: Spec, model: TextModel | None = None) -> str | None:
     """Return why a system cannot be measured on this machine with a model; None if it can."""
-    if spec.kind == "bag" and isinstance(model, CombinedModel):
+    first, *others = [None] if model is None else parts_of(model)
+    if spec.kind == "bag" and others:
         return "it takes one embedding matrix, and this model is a combination"
-    if spec.kind == "bag" and model is not None and model.contextual is not None:
-        return f"it takes means, and this model is {model.contextual.called}"
+    if spec.kind == "bag" and first is not None and first.contextual is not None:
+        return f"it takes means, and this model is {first.contextual.called}"
     for name in spec.needs:
         if importlib.util.find_spec(name) is None:
             return f"{name} is not installed: pip install 'paraphrastic[{spec.extra}]'"

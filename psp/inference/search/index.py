@@ -2,7 +2,7 @@
 
 A saved index is a folder:
 
-- ``index.json``: format (1), kind ("psp-index"), model and corpus (SHA-256, see :func:`identity`), dim, dtype, rows,
+- ``index.json``: format (1), kind ("psp-index"), model (its ``identity()``) and corpus (SHA-256), dim, dtype, rows,
   graph (bool)
 - ``vectors.bin``: the unit vectors as contiguous rows of ``dtype``
 - ``lines.npy``: int64, each row's line number in the corpus, from 0
@@ -11,8 +11,6 @@ A saved index is a folder:
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,11 +22,8 @@ from psp.core.errors import DataError
 from psp.core.files import new_folder, read_json, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import Graph, library, nearest, unit
-from psp.models.combined import CombinedModel, parts_of
 from psp.models.text_model import TextModel
-from psp.models.transformer import TransformerModel
 from psp.text.lines import LineFile
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES, GRAPH = "index.json", "vectors.bin", "lines.npy", "graph.faiss"
@@ -64,50 +59,10 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     Returns:
         float32 (m, dim) and int64 (m,).
     """
-    embedded, understood = _vectors(model, texts)
+    embedded, understood = model.embed_understood(texts)
     vectors, kept = unit(embedded)
     both = understood[kept]
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
-
-
-def _vectors(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The texts' vectors, float32 (n, dim), and whether each text has a known piece, bool (n,)."""
-    if isinstance(model, CombinedModel):
-        vectors, known = zip(*(_vectors(part, texts) for part in model.parts), strict=True)
-        return model.join(vectors), np.logical_or.reduce(known)
-    ids, offsets = model.ids(texts)
-    return model.pool(ids, offsets), _known(model, ids, offsets)
-
-
-def _understood(model: TextModel, texts: Sequence[str]) -> np.ndarray:
-    """Tell for each text whether it has a known piece, bool (n,); of a combination, one that any part knows."""
-    return np.logical_or.reduce([_known(part, *part.ids(texts)) for part in parts_of(model)])
-
-
-def _known(model: TextModel, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    known = np.concatenate([[0], np.cumsum(~np.isin(ids, model.tokenizer.silent_ids))])
-    return known[offsets[1:]] > known[offsets[:-1]]
-
-
-def identity(model: TextModel) -> str:
-    """Return the SHA-256 of all that determines a model's vectors: its embedding matrix, pieces and text processing."""
-    if isinstance(model, CombinedModel):
-        parts = [[weight, identity(part)] for weight, part in zip(model.weights, model.parts, strict=True)]
-        unscaled = [] if model.scaled else [model.joined_by]
-        return hashlib.sha256(json.dumps(["parts", parts, *unscaled]).encode()).hexdigest()
-    digest = hashlib.sha256()
-    reads = {key: model.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
-    if not isinstance(model.tokenizer, SentencepieceTokenizer):  # of it, its file's checksum is above
-        reads["tokenizer"] = [model.tokenizer.name_on_disk(), model.tokenizer.sha256()]
-    if model.contextual is not None:
-        reads["sequence"] = [model.contextual.keys(), model.contextual.sha256()]
-    digest.update(json.dumps([model.vocab_size, model.dim, reads], sort_keys=True).encode())
-    if isinstance(model, TransformerModel):  # its hash covers the table; 30,000 pieces would take minutes
-        return digest.hexdigest()
-    for start in range(0, model.vocab_size, CHUNK):
-        ids = np.arange(start, min(start + CHUNK, model.vocab_size))
-        digest.update(model.pool(ids, np.arange(len(ids) + 1)).tobytes())
-    return digest.hexdigest()
 
 
 class IndexBlock(NamedTuple):
@@ -182,7 +137,7 @@ class Index:
             description = {
                 "format": FORMAT,
                 "kind": KIND,
-                "model": identity(model),
+                "model": model.identity(),
                 "corpus": corpus.sha256,
                 "dim": model.dim,
                 "dtype": dtype.name,
@@ -213,7 +168,7 @@ class Index:
                 folder / DESCRIPTION,
             )
         for key, value, what in (
-            ("model", identity(model), "model"),
+            ("model", model.identity(), "model"),
             ("corpus", corpus.sha256, f"corpus than {corpus.path}"),
         ):
             if description.get(key) != value:
@@ -308,7 +263,7 @@ def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile) -> Iterator[
     first = 0
     for texts in corpus.chunks(CHUNK):
         rows, kept = unit(table[first : first + len(texts)])
-        both = _understood(model, texts)[kept]
+        both = model.understood(texts)[kept]
         yield IndexBlock(rows[both], kept[both] + first, len(texts))
         first += len(texts)
 

@@ -64,15 +64,15 @@ def export(
 def unsupported_reason(form: str, model: TextModel) -> str | None:
     """Why a format cannot hold a model; None if it can."""
     # Imported here since the command's parser needs FORMS alone.
-    from psp.models.combined import CombinedModel, parts_of
+    from psp.models.combined import parts_of
     from psp.models.exports.tokenizer import is_convertible
     from psp.models.static import StaticModel
 
     graphs = form in ("sentence-transformers", "onnx")
     others = "export to sentence-transformers or onnx"
-    if isinstance(model, CombinedModel) and not graphs:
+    if len(parts := parts_of(model)) > 1 and not graphs:
         return f"{form} has one vocabulary, and a combination of models several: {others}, or export its parts"
-    for part in parts_of(model):
+    for part in parts:
         if type(part)._pool is not StaticModel._pool:
             return f"{form} does not know the encoder of a {type(part).__name__}"
         if graphs:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.files import atomic, new_folder, write_json
-from psp.models.combined import CombinedModel
+from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import unsupported_reason
 from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
@@ -22,7 +22,6 @@ from psp.models.folder import OURS, save_model
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 from psp.models.trust import PSP_MODEL, SUBWORD_MEAN
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 CODE = """
 from sentence_transformers import SentenceTransformer
@@ -66,8 +65,8 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
 
 def is_subword_mean(model: TextModel) -> bool:
     """Whether a model is a mean of sentencepiece's pieces."""
-    is_mean = not isinstance(model, CombinedModel) and model.contextual is None
-    return is_mean and isinstance(model.tokenizer, SentencepieceTokenizer)
+    first, *others = parts_of(model)
+    return not others and first.contextual is None and first.tokenizer.first_format_key is not None
 
 
 def save(model: TextModel, table: np.ndarray, folder: Path) -> dict[str, Any]:

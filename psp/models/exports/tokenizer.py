@@ -174,6 +174,7 @@ class TokenizerComparison(NamedTuple):
         unknown: sentences with pieces that the model leaves out.
         cosine: lowest cosine of our vector and theirs, except for sentences of unknown pieces, which are zeros there.
         difference: largest difference between components of our vector and theirs.
+        library: what encodes the model's text.
         words: whether the tokenizer is one of words; it leaves out what the model leaves out, so ``unknown`` is 0.
     """
 
@@ -182,11 +183,12 @@ class TokenizerComparison(NamedTuple):
     unknown: int
     cosine: float
     difference: float
-    words: bool = False
+    library: str
+    words: bool
 
     def __str__(self) -> str:
         return (
-            f"Compared with {'psp' if self.words else 'sentencepiece'} on {self.sentences:,} sentences: {self.other:,} "
+            f"Compared with {self.library} on {self.sentences:,} sentences: {self.other:,} "
             f"have other {'words' if self.words else 'pieces'}"
             + ("" if self.words else f", {self.unknown:,} hold pieces that psp leaves out")
             + f"; the lowest cosine of the two vectors is {self.cosine:.6f}, the largest difference of a component "
@@ -208,7 +210,7 @@ def compare(
     """
     excluded_ids = np.zeros(len(rows), bool)
     excluded_ids[[model.unknown_id, *model.config.get("left_out", [])]] = True
-    alone, words = [model.unknown_id], isinstance(model.tokenizer, WordTokenizer)
+    alone = [model.unknown_id]
     other = unknown = 0
     cosine, difference = 1.0, 0.0
     for start in range(0, len(sentences), BATCH):
@@ -231,4 +233,5 @@ def compare(
         if there.any():
             cosine = min(cosine, float(cosines(ours[there], theirs[there]).min()))
             difference = max(difference, float(np.abs(ours - theirs)[there].max()))
-    return TokenizerComparison(len(sentences), other, unknown, cosine, difference, words)
+    encoder = model.tokenizer
+    return TokenizerComparison(len(sentences), other, unknown, cosine, difference, encoder.library, encoder.is_words)

@@ -11,7 +11,6 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import atomic_text
 from psp.models.exports.common import rows
 from psp.models.static import StaticModel
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 
 
 def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
@@ -22,9 +21,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     if out.exists():
         raise DataError("already exists; name another place, or remove it first", out)
     tokenizer = model.tokenizer
-    excluded_ids = set(model.config.get("left_out", []))
-    if isinstance(tokenizer, SentencepieceTokenizer):
-        excluded_ids |= {number for number in range(model.vocab_size) if tokenizer.processor.is_control(number)}
+    excluded_ids = {*model.config.get("left_out", []), *tokenizer.control_ids}
     numbers = [number for number in range(model.vocab_size) if number not in excluded_ids]
     pieces = [tokenizer.piece(number) for number in numbers]
     for piece in pieces:

@@ -24,7 +24,7 @@ from psp.models.combined import ADD, CombinedModel, checked_weights
 from psp.models.files import WEIGHTS
 from psp.pairs.encoded_pairs import Pairs, PairSource
 from psp.text.encoded import Encoded
-from psp.text.parts_tokenizer import PartsTokenizer, divided
+from psp.text.parts_tokenizer import divided
 from psp.text.tokenizer import Tokenizer
 from psp.training.encoders import kinds
 from psp.training.encoders.base import Encoder
@@ -55,7 +55,7 @@ def joint_encoder(
     Raises:
         ConfigError: the parts do not fit the tokenizer, or one another.
     """
-    if not isinstance(tokenizer, PartsTokenizer) or len(tokenizer.parts) != len(own["parts"]):
+    if len(tokenizer.parts) != len(own["parts"]):
         raise ConfigError(f"train.encoder: {len(own['parts'])} parts need as many vocabularies")
     made = []
     for number, (part, one) in enumerate(zip(tokenizer.parts, own["parts"], strict=True)):
@@ -128,7 +128,6 @@ class JointEncoder(torch.nn.Module):
         return torch.cat(list(vectors), dim=1)
 
     def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> CombinedModel:
-        assert isinstance(tokenizer, PartsTokenizer)
         parts = [part.embedder(one, config) for part, one in zip(self._encoders(), tokenizer.parts, strict=True)]
         return CombinedModel(parts, self._weights, join=self._join, scaled=self._scaled)  # type: ignore[arg-type]
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from psp.cli.main import main
 from psp.core.errors import DataError
-from psp.inference.search.index import Index, embed, identity
+from psp.inference.search.index import Index, embed
 from psp.inference.search.neighbours import use_threads
 from psp.models.folder import save_model
 from psp.models.model import Model
@@ -136,7 +136,7 @@ def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, t
         model.quantized("float16"),
         model.quantized(dim=8),
     ):
-        assert identity(other) != identity(model)
+        assert other.identity() != model.identity()
         with pytest.raises(DataError, match=r"index: is the index of another model; make it again with --save-index"):
             Index.load(tmp_path / "index", other, corpus)
     (tmp_path / "other.txt").write_text((folder / "corpus.txt").read_text() + "one more\n")

@@ -214,3 +214,20 @@ def test_a_sentence_transformers_folder(tmp_path):
     finally:
         logging.disable(logging.NOTSET)
         del os.environ["HF_HUB_OFFLINE"]
+
+
+def test_a_text_that_recurs_is_embedded_once(vectors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (judge,) = build({"similarity": {"enabled": True, "encoder": str(vectors)}}, ("en", "fr"))
+    encoder = judge._load()  # type: ignore[attr-defined]
+    embedded: list[str] = []
+    embed = encoder.embed
+
+    def counted(texts: list[str]) -> np.ndarray:
+        embedded.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(encoder, "embed", counted)
+    source, target = map(list, zip(*ROWS, strict=True))
+    cosines = judge.scores(Batch(source, target, source, target))  # type: ignore[attr-defined]
+    assert sorted(embedded) == sorted({text for row in ROWS for text in row})
+    assert cosines[:3] == pytest.approx([0.833, 0.976, 0.447], abs=1e-3)
