@@ -1,4 +1,4 @@
-# Measure the embedding speed of the model and of other systems, on its training pairs (a combination: its first part's).
+# Measure the embedding speed of the model and other systems, on its training pairs (a combination: its first part's).
 rule speed:
     input:
         model=trained,
