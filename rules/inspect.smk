@@ -24,7 +24,7 @@ def files_of_sets(wildcards):
 
 
 def similarity_encoders(wildcards):
-    """Return the files of the encoders: that of the block `inspect`, and those of filters unless they are under results/."""
+    """Return the files of the encoders: that of the block `inspect`, and those of filters outside results/."""
     entry = model(wildcards)
     named = [entry["inspect"]["encoder"]]
     for part in entry.files:

@@ -1,4 +1,4 @@
-# Measure the embedding speed of the model and of other systems, on its training pairs (a combination: its first part's).
+# Measure the embedding speed of the model and other systems, on its training pairs (a combination: its first part's).
 rule speed:
     input:
         model=trained,
@@ -11,7 +11,7 @@ rule speed:
         "results/{model}/logs/speed.log",
     benchmark:
         "results/{model}/benchmarks/speed.tsv"
-    threads: lambda wildcards: workflow.cores or 1  # nothing may run beside a measurement
+    threads: lambda wildcards: workflow.cores or 1  # nothing may run at the same time as a measurement
     resources:
         mem_mb=mem_mb(8000),
         runtime=runtime(60),

@@ -48,7 +48,7 @@ rule system:
             "psp.models.word_vectors",
         ),
     message:
-        "Scoring {wildcards.system} beside {wildcards.model}"
+        "Scoring {wildcards.system} for comparison with {wildcards.model}"
     script:
         "../workflow_scripts/system.py"
 
@@ -74,4 +74,4 @@ use rule added_task as system_task with:
             type(task(wildcards)).__module__,
         ),
     message:
-        "Scoring {wildcards.system} on {wildcards.task} beside {wildcards.model}"
+        "Scoring {wildcards.system} on {wildcards.task} for comparison with {wildcards.model}"

@@ -105,7 +105,7 @@ def _languages(pairs: list[tuple[str, str]], through: str) -> tuple[str, str]:
             )
         others[target if source == through else source] = None
     if len(others) > 2:
-        raise ConfigError(f"--bitext: {', '.join(others)} beside {through}; give one other language, or two")
+        raise ConfigError(f"--bitext: {', '.join(others)} besides {through}; give one other language, or two")
     first, *more = others
     return first, more[0] if more else first
 

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         work, unknown = PairScore(model, source.name), UnknownShare(model, source.name, columns=2)
         with contextlib.ExitStack() as stack:
             done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
-            # In a pipeline print nothing but the lines; show a bar only if stderr alone is a terminal.
+            # In a pipeline print only the lines; show a bar only if stderr alone is a terminal.
             watched = sys.stderr.isatty() and not sys.stdout.isatty()
             bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None
             output = StandardOutput()

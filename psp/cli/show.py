@@ -23,7 +23,7 @@ def add(command: Any) -> None:
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="beside the systems of compare.json, show published figures of others, from psp's list or from FILEs",
+        help="besides the systems of compare.json, show published figures of others, from psp's list or from FILEs",
     )
     added.add_argument(
         "--format",

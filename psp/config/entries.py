@@ -144,7 +144,7 @@ ITEM = Section(
         ),
         "translated": text(
             pattern=LANGUAGE["pattern"],
-            help="instead of a name: paraphrases in this language, one side of the bitext `from` beside a translation "
+            help="instead of a name: paraphrases in this language, one side of the bitext `from` with a translation "
             "of the other",
         ),
         "translator": text(

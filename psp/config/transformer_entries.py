@@ -229,7 +229,7 @@ def _missing_base(base: str) -> bool:
 
 
 def _flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
-    """Variants with the keys of their block ``transformer`` beside ``recipe`` and ``seeds``."""
+    """Variants with the keys of their block ``transformer`` next to ``recipe`` and ``seeds``."""
     return {
         name: entry and {**{k: v for k, v in entry.items() if k != "transformer"}, **entry.get("transformer", {})}
         for name, entry in variants.items()

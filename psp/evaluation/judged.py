@@ -27,7 +27,7 @@ SETS: Setting = table(
         "type": "object",
         "required": ["task", "language"],
         "properties": {
-            "task": choice(options=choosing, help="the kind of task; its own keys stand beside it").node,
+            "task": choice(options=choosing, help="the kind of task; its own keys are next to it").node,
             "language": text(
                 at_least=2, help="the language of its sentences; models without it do not use the set"
             ).node,

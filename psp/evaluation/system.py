@@ -46,7 +46,7 @@ def scorer_of(
         return WordOverlap()
     if encoder in BASELINES:
         if model_dir is None or (store is None and encoder == UNTRAINED_SIF):
-            raise ConfigError(f"{encoder} has the subwords of a trained model, and is scored beside it, by snakemake")
+            raise ConfigError(f"{encoder} has the subwords of a trained model, and is scored with it, by snakemake")
         model = StaticModel.load(model_dir)
         table = random_table(model.vocab_size, model.dim, seed)
         if encoder == UNTRAINED_SIF:

@@ -377,7 +377,7 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
             "STS 2012 to 2016: Pearson is the mean over a year's data sets, Spearman that of all their pairs together "
             "(2013 without SMT)."
         )
-    notes.append("dev: models are chosen by this set, so it is no test.")
+    notes.append("dev: models are chosen by this set, so it is not a test.")
     if domain := same_domain(evaluation):
         notes.append(domain)
     table = markup.rows(("test", "figure", "pairs", "value", "95% interval"), body)
@@ -385,7 +385,7 @@ def _figures(evaluation: Mapping[str, Any]) -> str:
 
 
 def _metrics_of_parts(evaluation: Mapping[str, Any], scores: Sequence[Score]) -> str:
-    """A combination's figures beside those of its parts; empty for other models."""
+    """A combination's figures and those of its parts; empty for other models."""
     if not (parts := evaluation.get("parts")):
         return ""
     body = [

@@ -2,7 +2,7 @@
 
 A text's vector joins the parts' vectors, each scaled to length 1 and multiplied by the square root of its part's
 weight. So a cosine is the weighted mean of the parts' cosines, if no part's vector is zero; a zero vector stays zero.
-Subwords beside character trigrams give better scores than either alone (Wieting & Gimpel 2018).
+Subwords and character trigrams together give better scores than either alone (Wieting & Gimpel 2018).
 
 On disk a combination is a model's folder (:mod:`psp.models.folder`):
 

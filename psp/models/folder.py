@@ -180,7 +180,7 @@ def read_model(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer
 def read_contextual(
     config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
 ) -> lstm.Lstm | None:
-    """Make a model's LSTM from its config.json and its tensors beside the table; None for a mean.
+    """Make a model's LSTM from its config.json and its tensors other than the table; None for a mean.
 
     Raises:
         DataError: they do not fit each other, or the encoder is neither.

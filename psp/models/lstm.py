@@ -100,7 +100,7 @@ class Lstm:
         return {"kind": self.kind, "width": self.width, "pooling": self.pooling, **both}
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """The tensors stored beside the embedding matrix, by name."""
+        """The tensors stored besides the embedding matrix, by name."""
         return {
             f"lstm.{direction}.{name}": matrix
             for direction, matrices in zip(_DIRECTIONS[self.kind], self.directions, strict=True)
@@ -113,7 +113,7 @@ class Lstm:
 
         Args:
             keys: of config.json.
-            tensors: all tensors of the file beside the embedding matrix's.
+            tensors: all tensors of the file except the embedding matrix's.
             dim: the number of dimensions of the embeddings.
             path: the file of the tensors, for errors.
 

@@ -1,7 +1,7 @@
 """All scores under ``results/`` as records, and as one table.
 
-A record is a metric of one part of a task, for a model, a system beside it or a variant. All code that shows or exports
-scores is a view of these records.
+A record is a metric of one part of a task, for a model, a system compared with it or a variant. All code that shows or
+exports scores is a view of these records.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Record:
 
     Attributes:
         model: the model's name.
-        system: the other system that was scored beside it; None = the model itself.
+        system: the other system that was scored for comparison; None = the model itself.
         variant, seed: of a training with other settings, or another seed; None = the model's own.
         task: the task's name, such as ``stsb``.
         part: the part of it: a year, a track, a language or a direction.
@@ -98,7 +98,7 @@ def write(folders: Sequence[Path | str], out: Path | str) -> None:
 
 
 def records(folder: Path | str) -> Iterator[Record]:
-    """The scores of a model, or of all models of a folder, with systems beside them and variants, by name.
+    """The scores of a model, or of all models of a folder, with the systems compared with them and variants, by name.
 
     Raises:
         DataError: there are none; or a file is damaged.

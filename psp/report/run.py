@@ -22,7 +22,7 @@ FILES = {
     "eval": ("eval.json", "its scores"),
     "data": ("data.json", "its training data"),
     "train": ("train/train.json", "its training"),
-    "compare": ("compare.json", "other systems beside it"),
+    "compare": ("compare.json", "other systems for comparison"),
     "examples": ("examples.json", "what it gets right and wrong"),
     "variants": ("variants.json", "its variants"),
     "quantized": ("quantized.json", "smaller versions of it"),

@@ -23,7 +23,7 @@ def test_a_psp_model_is_a_system_with_the_models_own_scores(made):
 
 
 def test_baselines_with_subwords_need_a_model():
-    with pytest.raises(ConfigError, match="untrained has the subwords of a trained model, and is scored beside it"):
+    with pytest.raises(ConfigError, match="untrained has the subwords of a trained model, and is scored with it"):
         scorer_of("untrained")
 
 

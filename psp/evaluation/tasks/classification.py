@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, tuple[tuple[str | int, ...], bool]] = {
     "mrpc": (("Quality", "#1 String", "#2 String"), True),
     "sick": (("entailment_judgment", "sentence_A", "sentence_B"), True),
 }
-#: Layouts whose labels are 0 and 1, where F1 of the pairs labelled 1 is reported beside the accuracy.
+#: Layouts whose labels are 0 and 1, where F1 of the pairs labelled 1 is reported in addition to the accuracy.
 WITH_F1 = ("mrpc",)
 
 Labels = npt.NDArray[np.intp]

@@ -53,7 +53,7 @@ def back_translate(
     seed: int = 1,
     block_lines: int = BLOCK_LINES,
 ) -> BacktranslateReport:
-    """Translate one side of pair files, and write it beside the other side with both scores.
+    """Translate one side of pair files, and write it with the other side and both scores.
 
     Args:
         sources: for each pair file its corpus, its path (``source \\t target`` lines), and which column is translated,

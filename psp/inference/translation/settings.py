@@ -60,7 +60,7 @@ COMMAND: Mapping[str, Setting] = {
 }
 
 BACKTRANSLATE = Section(
-    "bitext turned into paraphrases: one side of it beside a translation of the other (ParaNMT-50M, section 3)",
+    "bitext turned into paraphrases: one side of it with a translation of the other (ParaNMT-50M, section 3)",
     {
         "encoder": text(
             None,

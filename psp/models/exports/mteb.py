@@ -139,7 +139,7 @@ def write(model: StaticModel, out: Path, sentences: Sequence[str], source: Path 
     Raises:
         PspError: ``out`` is not the name of a Python file, or ``source`` is None; or as
             :func:`psp.models.hub.fetch`, for a model on the hub.
-        DataError: ``out`` exists or cannot be written, or ``source`` is no model's folder.
+        DataError: ``out`` exists or cannot be written, or ``source`` is not a model's folder.
     """
     if out.suffix != ".py":
         raise PspError(f"{out}: mteb imports what is written here; choose a name that ends in .py")

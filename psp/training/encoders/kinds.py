@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psp.training.optimiser import RowOptimiser
 
 #: Makes an encoder over an initial embedding matrix, float32 (rows, dim), with the keys of ``train`` and its own
-#: (``kind`` and the kind's keys); and the optimiser of its parameters. Dense ones, beside the matrix, have torch's
+#: (``kind`` and the kind's keys); and the optimiser of its parameters. Dense ones, besides the matrix, have torch's
 #: Adam, with a learning rate of their own: a :class:`psp.training.optimiser.JointOptimiser` of both. Everything is on
 #: the matrix's device.
 Make = Callable[["Tensor", Mapping[str, Any], Mapping[str, Any]], "tuple[Encoder, RowOptimiser]"]
@@ -46,7 +46,7 @@ class EncoderKind:
     Attributes:
         make: as above.
         settings: its own settings, which are a block of the config; None = it has none.
-        adds_up: whether a sentence's vector is a mean of its pieces' rows, so that a row of zeros is no piece.
+        adds_up: whether a sentence's vector is a mean of its pieces' rows, so that a row of zeros counts as no piece.
     """
 
     make: Make

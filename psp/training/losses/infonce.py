@@ -3,7 +3,7 @@
 For a source, the candidates are the targets of the mini-batch; its own target's cosine is lowered by the margin before
 the softmax, and so has to win by that much. Targets choose among sources likewise. The paper's margin loss has one
 negative per sentence, mined from a mega-batch; this loss has all others in the mini-batch. Mined sentences may be
-candidates beside them (:mod:`psp.training.negatives.candidates`).
+candidates, too (:mod:`psp.training.negatives.candidates`).
 """
 
 from __future__ import annotations

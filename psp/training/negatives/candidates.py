@@ -41,7 +41,7 @@ class Candidates:
 def candidates(pairs: Pairs, rows: npt.NDArray[np.int64], negatives: Negatives | None, mask_equal: bool) -> Candidates:
     """The candidates of a mini-batch.
 
-    Masked are pairs of the other kind, as in mining: beside a French sentence, an English one's paraphrase would be
+    Masked are pairs of the other kind, as in mining: for a French sentence, an English one's paraphrase would be
     a candidate of the wrong language. So are sentences of the own pair, and with ``mask_equal`` those of a pair
     with which it shares a text, on whichever sides: what was mined for one anchor may be another's translation.
 

@@ -79,7 +79,7 @@ class Objective(ABC):
     Attributes:
         name: in the config.
         help: a description in a few words, for the settings' page.
-        reads: keys of ``train`` that it reads, beside those that the trainer reads for every objective.
+        reads: keys of ``train`` that it reads, besides those that the trainer reads for every objective.
         learning_rate: the highest of its own parameters, if it has any.
         takes_negatives_of_targets: whether it also uses mined negatives of targets; if not, only sources get any.
     """
@@ -109,7 +109,7 @@ class Objective(ABC):
         """Its settings, briefly, for the title of a learning curve; "" = none."""
 
     def parameters(self) -> Mapping[str, Tensor]:
-        """Initial values of its own parameters, trained beside the encoder's, by name; most have none."""
+        """Initial values of its own parameters, trained with the encoder's, by name; most have none."""
         return {}
 
     @abstractmethod

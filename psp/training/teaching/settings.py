@@ -113,7 +113,6 @@ OF_VECTORS = ("encoder", "languages", "sentences", "precision", "loss", "among",
 
 #: The block ``teacher`` of the config.
 SECTION = Section(
-    "another encoder, whose cosines between sentences the model learns, beside its pairs or without pairs (knowledge "
-    "distillation)",
+    "another encoder, whose cosines between sentences the model learns, with or without pairs (knowledge distillation)",
     TeacherSettings.declared(),
 )

@@ -167,7 +167,7 @@ def check_shared(batch_size: int, processes: int, distilled: bool, where: str) -
         )
 
 
-#: Settings that a config has under ``encoder``, beside the base, since they define the model.
+#: Settings that a config has under ``encoder``, besides the base, since they define the model.
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {

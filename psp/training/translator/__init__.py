@@ -58,7 +58,7 @@ def train_translator(
         identity: what else the result depends on; training does not resume from those of another run.
 
     Returns:
-        The content of translator.json, with ``resumed_at``, ``seconds`` and ``target_tokens_per_second`` beside it.
+        The content of translator.json, with ``resumed_at``, ``seconds`` and ``target_tokens_per_second`` added.
 
     Raises:
         ConfigError: a setting is not allowed, or requests a missing GPU.

@@ -47,7 +47,7 @@ def save(
         out: the folder; files of a translator in it are replaced.
         network: its weights, on any device.
         sentencepiece: the file of its sentencepiece model.
-        config: goes into config.json beside format, languages and sizes.
+        config: goes into config.json, besides format, languages and sizes.
         languages: source and target.
 
     Raises:
