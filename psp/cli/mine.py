@@ -8,9 +8,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import check_positive, ending_well, index_options, threads
+from psp.cli.common import check_positive, ending_well, index_options, stored_dtype, threads
 from psp.core.errors import ConfigError
-from psp.inference.search import CHOICES
+from psp.inference.search import CHOICES, INDEXES
 
 
 def add(command: Any) -> None:
@@ -18,7 +18,10 @@ def add(command: Any) -> None:
     added = command("mine", run, "Mine translation pairs from two texts, by the margin of their cosines.")
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.epilog = "pairs:\n" + "\n".join(f"  {name}: {what}" for name, what in CHOICES.items())
+    added.epilog = "\n".join(
+        f"{option}:\n" + "\n".join(f"  {name}: {what}" for name, what in choices.items())
+        for option, choices in (("pairs", CHOICES), ("index", INDEXES))
+    )
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
     added.add_argument("source", type=Path, metavar="SOURCE", help="sentences in one language, one per line")
     added.add_argument("target", type=Path, metavar="TARGET", help="sentences in the other")
@@ -40,10 +43,7 @@ def add(command: Any) -> None:
     )
     added.add_argument("--pairs", choices=list(CHOICES), default="max", help="which candidates become pairs")
     added.add_argument(
-        "--index",
-        choices=["flat", "hnsw"],
-        default="flat",
-        help="flat: exact; hnsw: approximate, for millions of lines",
+        "--index", choices=list(INDEXES), default="flat", help="how neighbours are found (default: flat)"
     )
     index_options(added)
     threads(added)
@@ -52,13 +52,14 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     check_positive(options)
-    if options.effort is not None and options.index != "hnsw":
-        raise ConfigError("--effort: only for --index hnsw; exact search compares all sentences")
+    if options.effort is not None and options.index == "flat":
+        raise ConfigError("--effort: only for --index hnsw and ivf; exact search compares all sentences")
+    if options.memory is not None and options.index == "hnsw":
+        raise ConfigError("--memory: the graph of hnsw is held in memory; write --index ivf")
     if options.threshold is not None and not math.isfinite(options.threshold):
         raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
 
     from psp.inference.search.bitext import THRESHOLDS, mine_files
-    from psp.inference.search.index import EFFORT
     from psp.inference.search.neighbours import use_threads
     from psp.models.model import load_model
 
@@ -69,12 +70,14 @@ def run(options: argparse.Namespace) -> None:
             options.source,
             options.target,
             options.out,
-            half=options.float16,
+            dtype=stored_dtype(options),
             k=options.k,
             margin=options.margin,
             choose=options.pairs,
             threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
-            effort=(options.effort or EFFORT) if options.index == "hnsw" else None,
+            index=options.index,
+            effort=options.effort,
+            memory=options.memory,
         )
     print(
         f"{options.out}: {counts.pairs:,} pairs from {counts.sources:,} and {counts.targets:,} distinct sentences "

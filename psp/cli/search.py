@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from psp.cli.common import StandardOutput, check_positive, ending_well, index_options, threads
+from psp.cli.common import StandardOutput, check_positive, ending_well, index_options, stored_dtype, threads
 from psp.core.errors import ConfigError, DataError
+from psp.inference.search import INDEXES
 from psp.text.lines import read_lines
 from psp.text.words import clean
 
@@ -33,7 +34,8 @@ def add(command: Any) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
-        "Queries and corpus lines without any known piece match nothing."
+        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n"
+        + "\n".join(f"  {name}: {what}" for name, what in INDEXES.items())
     )
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
     added.add_argument("corpus", type=Path, metavar="CORPUS", help="sentences, one per line")
@@ -42,8 +44,8 @@ def add(command: Any) -> None:
     added.add_argument("--json", action="store_true", help="print one JSON object per query")
     added.add_argument(
         "--index",
-        choices=["flat", "hnsw"],
-        help="flat: exact (default); hnsw: approximate, slow to build and fast to search; save it",
+        choices=list(INDEXES),
+        help="how neighbours are found (default: flat); save hnsw, and ivf always",
     )
     index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
@@ -57,8 +59,8 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     _check(options)
 
-    from psp.inference.search.index import EFFORT
     from psp.inference.search.neighbours import use_threads
+    from psp.inference.search.on_disk import spare
     from psp.inference.streaming.unknown import percent
     from psp.models.model import load_model
     from psp.text.lines import LineFile
@@ -68,11 +70,15 @@ def run(options: argparse.Namespace) -> None:
     with ending_well():
         model = load_model(options.model, threads=options.threads)
         queries = _queries(options.queries)  # report a missing file before embedding the corpus
+        if options.memory is not None:
+            spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
-        if options.effort is not None and index.graph is None:
-            raise ConfigError("--effort: the index has no graph; make it with --index hnsw")
+        if options.effort is not None and index.approximate is None:
+            raise ConfigError("--effort: the index has no graph or lists; make it with --index hnsw or ivf")
+        if options.memory is not None:
+            index.release()
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
-            answers = index.search(batch, options.k, options.effort or EFFORT)
+            answers = index.search(batch, options.k, options.effort)
             shares = model.unknown_shares(batch).tolist()
             for query, hits, share in zip(batch, answers, shares, strict=True):
                 if not hits:
@@ -86,11 +92,17 @@ def run(options: argparse.Namespace) -> None:
 def _check(options: argparse.Namespace) -> None:
     check_positive(options)
     if options.load_index:
-        for name in ("index", "float16", "vectors"):
+        for name in ("index", "float16", "int8", "vectors"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
-    elif options.effort is not None and options.index != "hnsw":
-        raise ConfigError("--effort: only for --index hnsw; exact search compares all lines")
+    elif options.effort is not None and options.index in (None, "flat"):
+        raise ConfigError("--effort: only for --index hnsw and ivf; exact search compares all lines")
+    elif options.index == "ivf" and not options.save_index:
+        raise ConfigError("--index ivf: its lists are on disk; add --save-index FOLDER")
+    elif options.memory is not None and options.index == "hnsw":
+        raise ConfigError("--memory: the graph of hnsw is held in memory; write --index ivf")
+    elif options.memory is not None and not options.save_index:
+        raise ConfigError("--memory: for an index on disk; add --save-index FOLDER, or name one with --load-index")
 
 
 def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index:
@@ -102,8 +114,8 @@ def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index
         model,
         corpus,
         vectors=options.vectors,
-        half=options.float16,
-        graph=options.index == "hnsw",
+        dtype=stored_dtype(options),
+        approximate=None if options.index == "flat" else options.index,
         folder=options.save_index,
     )
 

@@ -7,6 +7,7 @@ alignment of all following lines; they are not used here.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,10 +18,12 @@ from psp.core.limits import limits
 
 BLOCK_BYTES = 4 << 20
 _READ = 1 << 16  # bytes read at a time
+#: Lines from one remembered start to the next; reading one line takes a read of so many.
+GROUP = 16
 
 
 class LineFile:
-    """Random access to the lines of a file, with 8 bytes per line in memory. The file must not change.
+    """Random access to the lines of a file, with half a byte per line in memory. The file must not change.
 
     Attributes:
         path: the file.
@@ -35,44 +38,50 @@ class LineFile:
 
         self.path = Path(path)
         digest = hashlib.sha256()
-        starts, size = [np.zeros(1, np.int64)], 0
+        starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
+        most = limits().line_bytes
         try:
             self._file = self.path.open("rb")
             if not self._file.seekable():
                 raise DataError("is a pipe; its lines are read more than once, so write them to a file", self.path)
             while block := self._file.read(BLOCK_BYTES):
                 digest.update(block)
-                starts.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (size + 1))
-                size += len(block)
+                ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (size + 1)
+                if len(long := np.flatnonzero(np.diff(ends, prepend=began) > most + 1)):
+                    raise _too_long(most, self.path, count + int(long[0]) + 1)
+                starts.append(ends[-(count + 1) % GROUP :: GROUP])
+                size, count, began = size + len(block), count + len(ends), int(ends[-1]) if len(ends) else began
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", self.path) from None
         if size == 0:
             raise DataError("is empty; write one sentence per line", self.path)
-        self._starts = np.concatenate(starts)
-        if len(long := np.flatnonzero(np.diff(np.append(self._starts, size)) > limits().line_bytes + 1)):
-            raise _too_long(limits().line_bytes, self.path, int(long[0]) + 1)
-        if self._starts[-1] != size:  # the last line has no line feed
-            self._starts = np.append(self._starts, size)
+        if size - began > most:
+            raise _too_long(most, self.path, count + 1)
+        self._starts, self._size = np.concatenate(starts), size
+        self._count = count + (size > began)  # the last line may have no line feed
         self.sha256 = digest.hexdigest()
 
     def __len__(self) -> int:
         """The number of lines."""
-        return len(self._starts) - 1
+        return self._count
 
     def __getitem__(self, number: int) -> str:
         """Return a line without its end; numbers start at 0."""
-        start, stop = int(self._starts[number]), int(self._starts[number + 1])
-        return os.pread(self._file.fileno(), stop - start, start).removesuffix(b"\n").decode("utf-8")
+        group, place = divmod(number, GROUP)
+        start = int(self._starts[group])
+        stop = int(self._starts[group + 1]) if group + 1 < len(self._starts) else self._size
+        return os.pread(self._file.fileno(), stop - start, start).split(b"\n", place + 1)[place].decode("utf-8")
 
-    def chunks(self, size: int) -> Iterator[list[str]]:
-        """Yield all lines in order, ``size`` at a time.
+    def chunks(self, size: int, first: int = 0) -> Iterator[list[str]]:
+        """Yield the lines in order from number ``first`` on, ``size`` at a time.
 
         Raises:
             DataError: a line is not UTF-8 (its number is named).
         """
-        self._file.seek(0)
+        group, skip = divmod(first, GROUP)
+        self._file.seek(int(self._starts[group]))
         chunk: list[str] = []
-        for line in read_lines(self._file, self.path):
+        for line in itertools.islice(read_lines(self._file, self.path, group * GROUP), skip, None):
             chunk.append(line)
             if len(chunk) == size:
                 yield chunk
@@ -81,17 +90,17 @@ class LineFile:
             yield chunk
 
 
-def read_lines(stream: IO[bytes], path: Path | str) -> Iterator[str]:
+def read_lines(stream: IO[bytes], path: Path | str, before: int = 0) -> Iterator[str]:
     r"""Decode the lines of a binary stream, without their ``\n``.
 
-    A last line without ``\n`` counts; an empty rest after the last ``\n`` does not. ``path`` is used in errors.
+    A last line without ``\n`` counts; an empty rest after the last ``\n`` does not. ``path`` and ``before``, the number
+    of lines before the stream's first, are used in errors.
 
     Raises:
         DataError: a line is not UTF-8 (file, line and byte are named), or longer than the limit
             (:mod:`psp.core.limits`).
     """
-    before = 0
-    for lines in _line_blocks(stream, path):
+    for lines in _line_blocks(stream, path, before):
         try:
             yield from b"\n".join(lines).decode("utf-8").split("\n")
         except UnicodeDecodeError:

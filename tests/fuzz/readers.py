@@ -662,17 +662,18 @@ def index(folder: Path) -> Made:
     lines = folder / "lines.txt"
     lines.write_text("the cat\nle chat\nthe\n")
     loaded, corpus = load_model(folder / "model", accelerate=False), LineFile(lines)
-    for name, graph in (("index", False), ("graph", True)):
-        Index.build(loaded, corpus, graph=graph, folder=folder / name)
+    ways = {"index": None, "graph": "hnsw", "lists": "ivf"}
+    for name, approximate in ways.items():
+        Index.build(loaded, corpus, approximate=approximate, folder=folder / name)
 
     (expected,) = Index.load(folder / "index", loaded, corpus).search(["cat"], 2)
 
     def read() -> None:
-        for name in ("index", "graph"):
+        for name in ways:
             (hits,) = Index.load(folder / name, loaded, corpus).search(["cat"], 2)
             assert hits == expected  # what is found is what was saved
 
-    files = sorted(path for name in ("index", "graph") for path in (folder / name).iterdir())
+    files = sorted(path for name in ways for path in (folder / name).iterdir())
     return Made(read, [Target(path, _trusting if path.suffix == ".json" else mutate) for path in files])
 
 

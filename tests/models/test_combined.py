@@ -16,7 +16,8 @@ from psp.core.errors import DataError, PspError
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.system import scorer_of
-from psp.inference.search.index import Index, embed
+from psp.inference.search.index import Index
+from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
 from psp.models import card_file
 from psp.models.combined import CombinedModel, parts_of

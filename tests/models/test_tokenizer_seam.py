@@ -20,7 +20,7 @@ from psp.core.errors import DataError, PspError
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.system import scorer_of
-from psp.inference.search.index import embed
+from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
 from psp.models.exports import export
 from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, tokenizer_files

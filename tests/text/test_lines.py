@@ -17,7 +17,7 @@ line = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n")
 
 
 @given(
-    lines=st.lists(line, min_size=1, max_size=12), ended=st.booleans(), size=st.integers(1, 5), block=st.integers(1, 9)
+    lines=st.lists(line, min_size=1, max_size=40), ended=st.booleans(), size=st.integers(1, 5), block=st.integers(1, 9)
 )
 def test_lines_are_those_of_a_plain_reader(tmp_path_factory, lines, ended, size, block):
     data = "\n".join(lines).encode() + b"\n" * ended
@@ -37,6 +37,8 @@ def test_lines_are_those_of_a_plain_reader(tmp_path_factory, lines, ended, size,
     assert [text for chunk in chunks for text in chunk] == expected
     assert {len(chunk) for chunk in chunks[:-1]} <= {size}
     assert list(file.chunks(100)) == [expected]
+    for first in range(len(expected)):
+        assert list(file.chunks(100, first)) == [expected[first:]]
     assert file.sha256 == hashlib.sha256(data).hexdigest()
 
 
@@ -51,6 +53,9 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path):
     (tmp_path / "latin.txt").write_bytes(b"good\ncaf\xe9\n")
     with pytest.raises(DataError, match=r"latin.txt, line 2: not UTF-8"):
         list(LineFile(tmp_path / "latin.txt").chunks(10))
+    (tmp_path / "later.txt").write_bytes(b"good\n" * 50 + b"caf\xe9\n")
+    with pytest.raises(DataError, match=r"later.txt, line 51: not UTF-8"):
+        list(LineFile(tmp_path / "later.txt").chunks(10, 37))
 
 
 def test_a_pipe_is_refused(tmp_path):

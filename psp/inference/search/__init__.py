@@ -7,3 +7,10 @@ CHOICES = {
     "forward": "best target of each source; a target may be in several pairs",
     "backward": "best source of each target; a source may be in several pairs",
 }
+
+#: How neighbours are found, and what each way is.
+INDEXES = {
+    "flat": "exact",
+    "hnsw": "approximate, slow to build and fast to search; in memory",
+    "ivf": "approximate, in lists on disk, for millions of lines",
+}

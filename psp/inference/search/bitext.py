@@ -17,12 +17,27 @@ import numpy as np
 
 from psp.core.files import atomic_text
 from psp.core.progress import Progress
-from psp.inference.search.index import CHUNK, IndexBlock, embed, fill, linked
-from psp.inference.search.neighbours import Found, library, nearest
+from psp.inference.search.index import linked
+from psp.inference.search.lists import Lists
+from psp.inference.search.neighbours import QUERIES, Found, library, nearest
+from psp.inference.search.on_disk import (
+    GrowingArray,
+    HeldArray,
+    ReleasedRows,
+    release,
+    resumable,
+    spare,
+    write_vectors,
+)
+from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 from psp.text.words import clean
 
+#: Bytes for a block of queries where no limit is given.
+DEFAULT_MEMORY = 1 << 30
+#: Lines of a file whose digests are compared at a time: about 100 bytes of memory each.
+BUCKET_LINES = 1 << 21
 #: Margin functions of a pair's cosine and the mean of its neighbours' cosines.
 MARGINS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "ratio": lambda cosine, mean: cosine / mean,
@@ -68,14 +83,17 @@ class MiningCounts(NamedTuple):
 
 
 def mine(
-    source: np.ndarray,
-    target: np.ndarray,
+    source: Rows,
+    target: Rows,
     *,
     k: int = 4,
     margin: str = "ratio",
     choose: str = "max",
     threshold: float = 0.0,
+    index: str = "flat",
     effort: int | None = None,
+    folder: Path | None = None,
+    memory: int = DEFAULT_MEMORY,
 ) -> MinedBitext:
     """Find the rows of two matrices that are translations of each other.
 
@@ -84,59 +102,126 @@ def mine(
     the number of threads.
 
     Args:
-        source: float32 or float16 (n, dim), unit vectors.
-        target: float32 or float16 (m, dim), unit vectors.
+        source: float32, float16 or int8 (n, dim), unit vectors.
+        target: likewise (m, dim).
         k: neighbours considered for each row.
         margin: one of ``MARGINS``.
         choose: which candidates become pairs: "forward", the best target of each source; "backward", the best source
             of each target; "intersection", those that are both; "max", greedily by descending margin from both
             directions, each row at most once.
         threshold: the lowest margin of a pair.
-        effort: search effort of an approximate search (:class:`psp.inference.search.neighbours.Graph`); None for an
-            exact search. Missed neighbours make margins higher: with 21,000 lines per side, precision was 67%, against
-            74% for exact search. Approximate search is faster from 300,000 lines on.
+        index: "flat" for an exact search; "hnsw" or "ivf" for an approximate one
+            (:data:`psp.inference.search.index.APPROXIMATE`), "ivf" with a folder alone. Missed neighbours make margins
+            higher: with 21,000 lines per side, the precision of "hnsw" was 67%, against 74% for exact search; it is
+            faster from 300,000 lines on.
+        effort: of an approximate search; None for its default.
+        folder: keeps neighbours (:func:`psp.inference.search.on_disk.resumable`); None to hold them in memory.
+        memory: bytes for a block of queries of "ivf".
     """
     if not (len(source) and len(target)):
         return MinedBitext(np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
-    forward = _neighbours("searching forward", source, target, k, effort)
-    backward = _neighbours("searching backward", target, source, k, effort)
-    means = [np.maximum(side.cosines, 0.0).sum(1) / (side.numbers >= 0).sum(1).clip(1) for side in (forward, backward)]
-    there = _best(forward, means[0], means[1], MARGINS[margin])
-    back = _best(backward, means[1], means[0], MARGINS[margin])
+    forward = _neighbours("forward", source, target, k, index, effort, folder, memory)
+    backward = _neighbours("backward", target, source, k, index, effort, folder, memory)
+    means = [_means(found, name, folder) for name, found in (("source", forward), ("target", backward))]
+    there = _best(forward, means[0], means[1], MARGINS[margin], threshold)
+    back = _best(backward, means[1], means[0], MARGINS[margin], threshold)
     back = MinedBitext(back.margins, back.targets, back.sources)
     if choose == "forward":
-        mined = _sorted(there)
-    elif choose == "backward":
-        mined = _sorted(back)
-    elif choose == "intersection":
+        return _sorted(there)
+    if choose == "backward":
+        return _sorted(back)
+    if choose == "intersection":
         width = len(target)
         both = np.isin(there.sources * width + there.targets, back.sources * width + back.targets)
-        mined = _sorted(MinedBitext(*(array[both] for array in there)))
-    else:
-        mined = _each_once(_sorted(MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))))
-    good = mined.margins >= threshold
-    return MinedBitext(*(array[good] for array in mined))
+        return _sorted(MinedBitext(*(array[both] for array in there)))
+    either = MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))
+    return _each_once(_sorted(either), len(source), len(target))
 
 
-def _neighbours(what: str, queries: np.ndarray, rows: np.ndarray, k: int, effort: int | None) -> Found:
-    graph = None if effort is None else linked(rows)
-    with Progress(what, "sentences", len(queries)) as bar:
-        if graph is None or effort is None:
-            return nearest(queries, rows, k, bar)
-        return graph.nearest(queries, rows, k, effort, bar)
+def _array(folder: Path | None, name: str, dtype: np.dtype) -> GrowingArray | HeldArray:
+    return HeldArray(dtype) if folder is None else GrowingArray(folder / name, dtype)
+
+
+def _neighbours(
+    direction: str,
+    queries: Rows,
+    rows: Rows,
+    k: int,
+    index: str,
+    effort: int | None,
+    folder: Path | None,
+    memory: int,
+) -> np.ndarray:
+    """The nearest rows of each query: cosines float64 (k,) and numbers int64 (k,), as fields of an array (queries,)."""
+    k = min(k, len(rows))
+    dtype = np.dtype([("cosines", np.float64, (k,)), ("numbers", np.int64, (k,))])
+    found = _array(folder, f"{direction}.neighbours", dtype)
+    if len(found) < len(queries):
+        step, search = _searcher(direction, rows, k, index, effort, folder, memory)
+        with Progress(f"searching {direction}", "sentences", len(queries), done=len(found)) as bar:
+            for start in range(len(found), len(queries), step):
+                block = np.empty(min(step, len(queries) - start), dtype)
+                block["cosines"], block["numbers"] = search(queries[start : start + step])
+                found.append(block)
+                bar.add(len(block))
+    return found.mapped()
+
+
+def _searcher(
+    direction: str, rows: Rows, k: int, index: str, effort: int | None, folder: Path | None, memory: int
+) -> tuple[int, Callable[[Rows], Found]]:
+    """How many queries are searched for at a time, and how."""
+    if index == "flat":
+        return QUERIES, lambda queries: nearest(queries, rows, k)
+    if index == "hnsw":
+        graph = linked(rows)
+        return QUERIES, lambda queries: graph.nearest(queries, rows, k, effort or graph.EFFORT)
+    if folder is None:
+        raise ValueError("index 'ivf' needs a folder")
+    lists, grouped, order = Lists.build(rows, folder, direction)
+    step = lists.queries_in(memory, k, effort or lists.EFFORT)
+    by_list, places = ReleasedRows(grouped), ReleasedRows(order)
+
+    def search(queries: Rows) -> Found:
+        cosines, numbers = lists.nearest(queries, by_list, k, effort or lists.EFFORT)
+        return Found(cosines, np.where(numbers < 0, -1, places[numbers]))
+
+    return step, search
+
+
+def _means(found: np.ndarray, name: str, folder: Path | None) -> np.ndarray:
+    """The mean cosine of each row's neighbours, float64 (rows,)."""
+    means = _array(folder, f"{name}.means", np.dtype(np.float64))
+    for start in range(len(means), len(found), CHUNK):
+        block = found[start : start + CHUNK]
+        means.append(np.maximum(block["cosines"], 0.0).sum(1) / (block["numbers"] >= 0).sum(1).clip(1))
+        release(found)
+    return means.mapped()
 
 
 def _best(
-    neighbours: Found, own: np.ndarray, others: np.ndarray, margin: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    found: np.ndarray,
+    own: np.ndarray,
+    others: np.ndarray,
+    margin: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    threshold: float,
 ) -> MinedBitext:
     """Return each query's neighbour with the highest margin, ties to the nearer one. Queries are the sources here."""
-    means = (own[:, None] + others[neighbours.numbers]) / 2
-    possible = (neighbours.numbers >= 0) & (neighbours.cosines > 0)
-    margins = np.full(neighbours.cosines.shape, -np.inf)
-    margins[possible] = margin(neighbours.cosines[possible], means[possible])
-    sources = np.flatnonzero(possible.any(axis=1))
-    best = margins[sources].argmax(axis=1)
-    return MinedBitext(margins[sources, best], sources, neighbours.numbers[sources, best])
+    parts = []
+    for start in range(0, len(found), CHUNK):
+        block = found[start : start + CHUNK]
+        cosines, numbers = block["cosines"], block["numbers"]
+        means = (own[start : start + CHUNK, None] + others[numbers]) / 2
+        possible = (numbers >= 0) & (cosines > 0)
+        margins = np.full(cosines.shape, -np.inf)
+        margins[possible] = margin(cosines[possible], means[possible])
+        best = margins.argmax(axis=1)
+        rows = np.arange(len(block))
+        good = np.flatnonzero(possible.any(axis=1) & (margins[rows, best] >= threshold))
+        parts.append(MinedBitext(margins[good, best[good]], good + start, numbers[good, best[good]]))
+        for array in (found, own, others):
+            release(array)
+    return MinedBitext(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 def _sorted(pairs: MinedBitext) -> MinedBitext:
@@ -144,13 +229,12 @@ def _sorted(pairs: MinedBitext) -> MinedBitext:
     return MinedBitext(*(array[order] for array in pairs))
 
 
-def _each_once(pairs: MinedBitext) -> MinedBitext:
+def _each_once(pairs: MinedBitext, sources: int, targets: int) -> MinedBitext:
     """Keep, in order, the pairs that share no side with an earlier kept pair."""
-    sources, targets, keep = set[int](), set[int](), []
+    free_sources, free_targets, keep = np.ones(sources, bool), np.ones(targets, bool), []
     for number, (source, target) in enumerate(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)):
-        if source not in sources and target not in targets:
-            sources.add(source)
-            targets.add(target)
+        if free_sources[source] and free_targets[target]:
+            free_sources[source] = free_targets[target] = False
             keep.append(number)
     return MinedBitext(*(array[keep] for array in pairs))
 
@@ -161,67 +245,109 @@ def mine_files(
     target: Path,
     out: Path,
     *,
-    half: bool = False,
+    dtype: str = "float32",
     k: int = 4,
     margin: str = "ratio",
     choose: str = "max",
     threshold: float = 0.0,
+    index: str = "flat",
     effort: int | None = None,
+    memory: int | None = None,
 ) -> MiningCounts:
     r"""Mine translation pairs from two files of sentences, and write lines ``source \t target \t margin``.
 
     Duplicate sentences, up to tabs and surrounding white space, count once; sentences without a known piece are
-    skipped. Memory: the vectors of both files' distinct sentences and 60 bytes per line, but no text.
+    skipped. Vectors and neighbours are files in ``<out>.work``; if the process is killed, the next call with the same
+    arguments goes on from there. ``margin``, ``choose``, ``threshold`` and ``memory`` may differ.
 
     Args:
         model: a model of both languages.
         source: sentences in one language, one per line.
         target: sentences in the other.
         out: the file to write; psp reads it as a corpus with scores.
-        half: store the vectors in float16.
+        dtype: in which vectors are stored: float32, float16 or int8.
         k: see :func:`mine`, as for the rest.
+        memory: bytes that the process may take, besides 2 per line and 70 per pair found; None: files stay mapped, and
+            so in memory as far as there is room.
 
     Raises:
         DataError: a file cannot be read, is empty, not UTF-8 or in no language of the model, or ``out`` cannot be
-            written.
+            written; or ``<out>.work`` is of another call.
+        ConfigError: ``memory`` does not suffice.
         PspError: faiss is not installed.
     """
     library()  # fail before the work; so does opening the output
-    dtype = np.dtype(np.float16 if half else np.float32)
+    room = DEFAULT_MEMORY if memory is None else spare(memory)
     files = LineFile(source), LineFile(target)
-    with atomic_text(out) as stream:
-        rows, lines = zip(*(_vectors(model, file, dtype) for file in files), strict=True)
-        mined = mine(*rows, k=k, margin=margin, choose=choose, threshold=threshold, effort=effort)
-        pairs = zip(mined.margins.tolist(), lines[0][mined.sources], lines[1][mined.targets], strict=True)
-        for value, first, second in pairs:
-            stream.write(f"{clean(files[0][first])}\t{clean(files[1][second])}\t{value:.6f}\n")
+    job = {
+        "format": 1,
+        "kind": "psp-mining",
+        "model": model.identity(),
+        "source": files[0].sha256,
+        "target": files[1].sha256,
+        "dtype": dtype,
+        "k": k,
+        "index": index,
+        "effort": effort,
+    }
+    with atomic_text(out) as stream, resumable(out, job) as work:
+        sides = [
+            _vectors(model, file, np.dtype(dtype), work, name)
+            for name, file in zip(("source", "target"), files, strict=True)
+        ]
+        rows: list[Rows] = [ReleasedRows(vectors) if memory else vectors for vectors, _ in sides]
+        mined = mine(
+            *rows, k=k, margin=margin, choose=choose, threshold=threshold, index=index, effort=effort, folder=work,
+            memory=room,
+        )  # fmt: skip
+        lines = [ReleasedRows(lines) for _, lines in sides]
+        for start in range(0, len(mined.margins), CHUNK):
+            margins, sources, targets = (array[start : start + CHUNK] for array in mined)
+            numbers = zip(margins.tolist(), lines[0][sources].tolist(), lines[1][targets].tolist(), strict=True)
+            for value, first, second in numbers:
+                stream.write(f"{clean(files[0][first])}\t{clean(files[1][second])}\t{value:.6f}\n")
     return MiningCounts(len(rows[0]), len(files[0]), len(rows[1]), len(files[1]), len(mined.margins))
 
 
-def _vectors(model: TextModel, file: LineFile, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    distinct = _distinct(file)
-    table = np.empty((int(distinct.sum()), model.dim), dtype)  # untouched pages take no memory
-    lines = fill(table, _embedded(model, file, distinct), file)
-    return table[: len(lines)], lines
+def _vectors(model: TextModel, file: LineFile, dtype: np.dtype, work: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    distinct: list[np.ndarray] = []
+
+    def blocks(first: int) -> Iterator[IndexBlock]:
+        distinct.append(_distinct(file, work))
+        return _embedded(model, file, distinct[0], first)
+
+    return write_vectors(work, name, model.dim, dtype, file, blocks)
 
 
-def _distinct(file: LineFile) -> np.ndarray:
+def _distinct(file: LineFile, work: Path) -> np.ndarray:
     """Tell for each line whether it is the first with its text, bool (lines,)."""
     digest = partial(hashlib.blake2b, digest_size=16)  # probability of a collision among 2^32 lines: 10^-19
-    digests = np.empty(len(file), "S16")
+    record = np.dtype([("digest", "S16"), ("line", np.int64)])
+    buckets = [GrowingArray(work / f"bucket{number}", record) for number in range(len(file) // BUCKET_LINES + 1)]
+    for bucket in buckets:
+        bucket.cut(0)  # a killed process's
     start = 0
-    for texts in file.chunks(CHUNK):
-        digests[start : start + len(texts)] = [digest(clean(text).encode()).digest() for text in texts]
-        start += len(texts)
+    with Progress(f"looking for copies in {file.path.name}", "lines", len(file)) as bar:
+        for texts in file.chunks(CHUNK):
+            rows = np.empty(len(texts), record)
+            rows["digest"] = [digest(clean(text).encode()).digest() for text in texts]
+            rows["line"] = np.arange(start, start + len(texts))
+            numbers = np.frombuffer(rows["digest"].tobytes(), np.uint64)[::2] % np.uint64(len(buckets))
+            for number, bucket in enumerate(buckets):
+                bucket.append(rows[numbers == number], durable=False)
+            start += len(texts)
+            bar.add(len(texts))
     first = np.zeros(len(file), bool)
-    first[np.unique(digests, return_index=True)[1]] = True
+    for bucket in buckets:
+        rows = np.array(bucket.mapped())
+        first[rows["line"][np.unique(rows["digest"], return_index=True)[1]]] = True
+        bucket.path.unlink()
     return first
 
 
-def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray) -> Iterator[IndexBlock]:
-    """Embed the wanted lines, a chunk at a time."""
-    start = 0
-    for texts in file.chunks(CHUNK):
+def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray, start: int) -> Iterator[IndexBlock]:
+    """Embed the wanted lines from one on, a chunk at a time."""
+    for texts in file.chunks(CHUNK, start):
         numbers = np.flatnonzero(wanted[start : start + len(texts)])
         rows, kept = embed(model, [texts[number] for number in numbers.tolist()])
         yield IndexBlock(rows, numbers[kept] + start, len(texts))

@@ -3,15 +3,18 @@
 A saved index is a folder:
 
 - ``index.json``: format (1), kind ("psp-index"), model (its ``identity()``) and corpus (SHA-256), dim, dtype, rows,
-  graph (bool)
-- ``vectors.bin``: the unit vectors as contiguous rows of ``dtype``
+  approximate ("hnsw", "ivf" or null), sha256 of the other files
+- ``vectors.bin``: the unit vectors as contiguous rows of ``dtype``; with "ivf", those of a list side by side
 - ``lines.npy``: int64, each row's line number in the corpus, from 0
-- ``graph.faiss``: the graph for approximate search, if there is one
+- ``graph.faiss``: the graph of "hnsw"
+- ``lists.npz``: the lists of "ivf"
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,22 +22,24 @@ import numpy as np
 
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
-from psp.core.files import new_folder, read_json, sha256, write_json
+from psp.core.files import read_json, sha256, write_json
 from psp.core.progress import Progress
-from psp.inference.search.neighbours import Graph, library, nearest, unit
+from psp.inference.search.lists import Lists
+from psp.inference.search.neighbours import Graph, library, nearest
+from psp.inference.search.on_disk import ReleasedRows, resumable, save_blocks, write_vectors
+from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed, fill, unit
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
 FORMAT, KIND = 1, "psp-index"
-DESCRIPTION, VECTORS, LINES, GRAPH = "index.json", "vectors.bin", "lines.npy", "graph.faiss"
-#: Lines embedded at a time: 32 MB of vectors at 1,024 dimensions.
-CHUNK = 8192
+DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
 SAMPLE, CLOSE = 64, 0.98
-#: Default effort of an approximate search. With effort 32, 64, 128, 256, 512 it finds 81, 88, 92, 94, 96% of the 10
-#: nearest among 100,000 sentences of 1,024 dimensions, in 0.7, 1.0, 1.7, 2.7, 5.1 ms per query on one core. Exact
-#: search takes 1.9 ms per query in batches; among a million sentences 17 ms, and 310 ms for a single query.
-EFFORT = 128
+#: Ways of approximate search, and the file in which each is saved.
+APPROXIMATE: dict[str, tuple[type[Graph] | type[Lists], str]] = {
+    "hnsw": (Graph, "graph.faiss"),
+    "ivf": (Lists, "lists.npz"),
+}
 
 
 class Hit(NamedTuple):
@@ -51,48 +56,25 @@ class Hit(NamedTuple):
     text: str
 
 
-def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors of the texts with at least one known piece, and the indices of these texts.
-
-    Blank texts have a zero vector, and texts of unknown pieces all have the same vector; neither can be searched for.
-
-    Returns:
-        float32 (m, dim) and int64 (m,).
-    """
-    embedded, understood = model.embed_understood(texts)
-    vectors, kept = unit(embedded)
-    both = understood[kept]
-    return (vectors, kept) if both.all() else (vectors[both], kept[both])
-
-
-class IndexBlock(NamedTuple):
-    """A part of a corpus.
-
-    Attributes:
-        rows: float32 (m, dim), unit vectors.
-        lines: int64 (m,), each row's line number, from 0.
-        read: number of lines in the part, including those without a row.
-    """
-
-    rows: np.ndarray
-    lines: np.ndarray
-    read: int
-
-
 class Index:
     """The vectors of a corpus.
 
     Attributes:
-        rows: float32 or float16 (m, dim), unit vectors; in memory, or memory-mapped.
+        rows: float32, float16 or int8 (m, dim), unit vectors; in memory, or memory-mapped.
         lines: int64 (m,), each row's line number, from 0. Lines without a known piece have no row.
-        graph: the graph for approximate search, or None.
+        approximate: what approximate search needs, or None.
     """
 
     def __init__(
-        self, model: TextModel, corpus: LineFile, rows: np.ndarray, lines: np.ndarray, graph: Graph | None
+        self,
+        model: TextModel,
+        corpus: LineFile,
+        rows: Rows,
+        lines: np.ndarray,
+        approximate: Graph | Lists | None,
     ) -> None:
         self.model, self.corpus = model, corpus
-        self.rows, self.lines, self.graph = rows, lines, graph
+        self.rows, self.lines, self.approximate = rows, lines, approximate
 
     @classmethod
     def build(
@@ -101,19 +83,20 @@ class Index:
         corpus: LineFile,
         *,
         vectors: Path | None = None,
-        half: bool = False,
-        graph: bool = False,
+        dtype: str = "float32",
+        approximate: str | None = None,
         folder: Path | None = None,
     ) -> Index:
-        """Embed a corpus. Memory: the rows (unless saved to disk), 8 bytes per line, and a chunk.
+        """Embed a corpus. Memory: the rows (unless saved to disk), 8 bytes per row, and a chunk.
 
         Args:
             model: the model.
             corpus: sentences, one per line.
             vectors: a .npy file with the model's vectors of the corpus; None to compute them.
-            half: store them in float16.
-            graph: build a graph for approximate search.
-            folder: save the index there; its rows are then not in memory.
+            dtype: in which they are stored: float32, float16 or int8.
+            approximate: prepare approximate search, "hnsw" or "ivf"; "ivf" needs a folder.
+            folder: save the index there; its rows are then not in memory. If the process is killed, the next call with
+                the same arguments goes on from what is in ``<folder>.work``.
 
         Raises:
             DataError: a line is not UTF-8, no line has a known piece, ``vectors`` do not match, or ``folder`` already
@@ -121,31 +104,49 @@ class Index:
             PspError: faiss is not installed.
         """
         library()  # fail before the work
-        dtype = np.dtype(np.float16 if half else np.float32)
-        blocks = _embedded(model, corpus) if vectors is None else _read(model, corpus, vectors)
+        stored = np.dtype(dtype)
+        blocks = partial(_embedded, model, corpus) if vectors is None else _read(model, corpus, vectors)
         if folder is None:
-            table = np.empty((len(corpus), model.dim), dtype)  # untouched pages take no memory
-            lines = fill(table, blocks, corpus)
+            table = np.empty((len(corpus), model.dim), stored)  # untouched pages take no memory
+            lines = fill(table, blocks(0), corpus)
             rows = table[: len(lines)]
-            return cls(model, corpus, rows, lines, linked(rows) if graph else None)
-        with new_folder(folder) as temporary:
-            lines = _write(temporary / VECTORS, blocks, dtype, corpus)
-            np.save(temporary / LINES, lines)
-            if graph:
-                rows = np.memmap(temporary / VECTORS, dtype, "r", shape=(len(lines), model.dim))
-                linked(rows).save(temporary / GRAPH)
-            description = {
-                "format": FORMAT,
-                "kind": KIND,
-                "model": model.identity(),
-                "corpus": corpus.sha256,
-                "dim": model.dim,
-                "dtype": dtype.name,
-                "rows": len(lines),
-                "graph": graph,
-                "sha256": {name: sha256(temporary / name) for name in (VECTORS, LINES, *([GRAPH] if graph else []))},
-            }
-            write_json(temporary / DESCRIPTION, description)
+            return cls(model, corpus, rows, lines, linked(rows) if approximate else None)
+        if folder.exists() or folder.is_symlink():
+            raise DataError("already exists; name another place, or remove it first", folder)
+        description = {
+            "format": FORMAT,
+            "kind": KIND,
+            "model": model.identity(),
+            "corpus": corpus.sha256,
+            "dim": model.dim,
+            "dtype": stored.name,
+            "approximate": approximate,
+        }
+        with resumable(folder, description) as work:
+            rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
+            made = work / "index"
+            shutil.rmtree(made, ignore_errors=True)  # a killed process's
+            made.mkdir()
+            vectors_file = work / "corpus.vectors"
+            prepared: Graph | Lists | None = None
+            order = np.arange(len(lines))
+            if approximate == "ivf":
+                prepared, _, order = Lists.build(ReleasedRows(rows), work, "corpus")
+                vectors_file = work / "corpus.grouped"
+            elif approximate:
+                prepared = linked(rows)
+            sums = {VECTORS: sha256(vectors_file)}
+            if prepared is not None and approximate:
+                file = APPROXIMATE[approximate][1]
+                prepared.save(made / file)
+                sums[file] = sha256(made / file)
+            numbers, places = ReleasedRows(lines), ReleasedRows(order)
+            blocks_of_lines = (numbers[places[start : start + CHUNK]] for start in range(0, len(lines), CHUNK))
+            save_blocks(made / LINES, len(lines), blocks_of_lines)
+            sums[LINES] = sha256(made / LINES)
+            write_json(made / DESCRIPTION, description | {"rows": len(lines), "sha256": sums})
+            vectors_file.rename(made / VECTORS)
+            made.rename(folder)
         return cls.load(folder, model, corpus)
 
     @classmethod
@@ -177,7 +178,11 @@ class Index:
         sums = description.get("sha256")
         if not isinstance(sums, dict):
             raise DataError("was made by an earlier psp, without checksums; make it again with --save-index", folder)
-        for name in (VECTORS, LINES, *([GRAPH] if description.get("graph") else [])):
+        approximate = description.get("approximate", "hnsw" if description.get("graph") else None)  # "graph": of old
+        if approximate is not None and approximate not in APPROXIMATE:
+            raise DataError(f"unknown approximate search {approximate!r}", folder / DESCRIPTION)
+        files = [VECTORS, LINES, *([APPROXIMATE[approximate][1]] if approximate else [])]
+        for name in files:
             if not (folder / name).is_file() or sha256(folder / name) != sums.get(name):
                 raise DataError("missing, truncated or damaged; make the index again with --save-index", folder / name)
         try:
@@ -191,26 +196,26 @@ class Index:
             rows = np.memmap(folder / VECTORS, dtype, "r", shape=shape)
         except (KeyError, TypeError, *ARRAY_DAMAGE) as error:
             raise DataError(f"damaged ({error}); make the index again with --save-index", folder) from None
-        graph = Graph.load(folder / GRAPH) if description.get("graph") else None
-        if graph is not None and not graph.fits(rows):
-            raise DataError("belongs to other vectors; make the index again", folder / GRAPH)
-        return cls(model, corpus, rows, lines, graph)
+        prepared = APPROXIMATE[approximate][0].load(folder / files[-1]) if approximate else None
+        if prepared is not None and not prepared.fits(rows):
+            raise DataError("belongs to other vectors; make the index again", folder / files[-1])
+        return cls(model, corpus, rows, lines, prepared)
 
-    def search(self, queries: Sequence[str], k: int = 10, effort: int = EFFORT) -> list[list[Hit]]:
+    def search(self, queries: Sequence[str], k: int = 10, effort: int | None = None) -> list[list[Hit]]:
         """Return the k nearest lines of each query, nearest first, ties to the earlier line.
 
-        A query without a known piece has no hits; a small corpus yields fewer than k. With a graph, some are missed.
+        A query without a known piece has no hits; a small corpus yields fewer than k. Approximate search misses some.
 
         Args:
             queries: texts; memory grows with their number.
             k: 1 or more.
-            effort: effort of a graph search: higher is more accurate and slower.
+            effort: of approximate search: higher is more accurate and slower; None for its default.
         """
         vectors, kept = embed(self.model, queries)
-        if self.graph is None:
+        if self.approximate is None:
             neighbours = nearest(vectors, self.rows, k)
         else:
-            neighbours = self.graph.nearest(vectors, self.rows, k, effort)
+            neighbours = self.approximate.nearest(vectors, self.rows, k, effort or self.approximate.EFFORT)
         hits: list[list[Hit]] = [[] for _ in queries]
         for query, cosines, numbers in zip(kept.tolist(), *neighbours, strict=True):
             lines = self.lines[numbers[numbers >= 0]].tolist()
@@ -219,23 +224,26 @@ class Index:
             ]
         return hits
 
+    def release(self) -> None:
+        """Keep no vector in memory after it was read: slower, for rows that do not fit."""
+        self.rows = ReleasedRows(self.rows)
 
-def linked(rows: np.ndarray) -> Graph:
+
+def linked(rows: Rows) -> Graph:
     """Call :meth:`Graph.build` with a progress bar."""
     with Progress("linking neighbours", "sentences", len(rows)) as bar:
         return Graph.build(rows, bar)
 
 
-def _embedded(model: TextModel, corpus: LineFile) -> Iterator[IndexBlock]:
-    """Embed a corpus, a chunk at a time."""
-    first = 0
-    for texts in corpus.chunks(CHUNK):
+def _embedded(model: TextModel, corpus: LineFile, first: int = 0) -> Iterator[IndexBlock]:
+    """Embed a corpus from a line on, a chunk at a time."""
+    for texts in corpus.chunks(CHUNK, first):
         rows, kept = embed(model, texts)
         yield IndexBlock(rows, kept + first, len(texts))
         first += len(texts)
 
 
-def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[IndexBlock]:
+def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:
     """Like :func:`_embedded`, with vectors from a file."""
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -256,48 +264,12 @@ def _read(model: TextModel, corpus: LineFile, path: Path) -> Iterator[IndexBlock
     directions, there = unit(table[sample[kept]])
     if len(there) < len(kept) or (np.einsum("ij,ij->i", expected, directions) < CLOSE).any():
         raise DataError(f"does not hold this model's vectors of {corpus.path}; make it again with psp embed", path)
-    return _rows_of(table, model, corpus)
+    return partial(_rows_of, table, model, corpus)
 
 
-def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile) -> Iterator[IndexBlock]:
-    first = 0
-    for texts in corpus.chunks(CHUNK):
+def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile, first: int) -> Iterator[IndexBlock]:
+    for texts in corpus.chunks(CHUNK, first):
         rows, kept = unit(table[first : first + len(texts)])
         both = model.understood(texts)[kept]
         yield IndexBlock(rows[both], kept[both] + first, len(texts))
         first += len(texts)
-
-
-def fill(table: np.ndarray, blocks: Iterator[IndexBlock], corpus: LineFile) -> np.ndarray:
-    """Copy the rows of blocks into the first rows of a matrix; return each row's line number, int64 (m,).
-
-    Raises:
-        DataError: there are no rows.
-    """
-    numbers, count = [], 0
-    for block in _watched(blocks, corpus):
-        table[count : count + len(block.rows)] = block.rows
-        numbers.append(block.lines)
-        count += len(block.rows)
-    return np.concatenate(numbers)
-
-
-def _write(path: Path, blocks: Iterator[IndexBlock], dtype: np.dtype, corpus: LineFile) -> np.ndarray:
-    """Like :func:`fill`, into a file; written rather than mapped, since a full disk kills a process that maps it."""
-    numbers = []
-    with path.open("wb") as file:
-        for block in _watched(blocks, corpus):
-            file.write(block.rows.astype(dtype, copy=False).data)
-            numbers.append(block.lines)
-    return np.concatenate(numbers)
-
-
-def _watched(blocks: Iterator[IndexBlock], corpus: LineFile) -> Iterator[IndexBlock]:
-    count = 0
-    with Progress(f"embedding {corpus.path.name}", "lines", len(corpus)) as bar:
-        for block in blocks:
-            yield block
-            count += len(block.rows)
-            bar.add(block.read)
-    if count == 0:
-        raise DataError("no line has a piece known to the model; is the text in the model's languages?", corpus.path)

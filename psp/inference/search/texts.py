@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from psp.inference.search import CHOICES, bitext
-from psp.inference.search.index import embed
 from psp.inference.search.neighbours import nearest
+from psp.inference.search.vectors import embed
 from psp.models.model import load_model
 from psp.models.text_model import TextModel
 

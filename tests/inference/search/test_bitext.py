@@ -22,7 +22,7 @@ from psp.cli.main import main
 from psp.corpora.local import read_file
 from psp.inference.search import CHOICES, neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
-from psp.inference.search.neighbours import unit
+from psp.inference.search.vectors import unit
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
@@ -115,7 +115,7 @@ def test_pairs_of_any_vectors(margin, choose, half):
     np.testing.assert_allclose(found.margins, [pair[0] for pair in expected], rtol=1e-12)
     assert len(expected) > (4 if margin == "distance" else 20)
     # An approximate search that makes an effort finds nearly all of them.
-    near = mine(source, target, margin=margin, choose=choose, threshold=0.3, effort=100)
+    near = mine(source, target, margin=margin, choose=choose, threshold=0.3, index="hnsw", effort=100)
     assert len(set(map(tuple, np.array(rows_of(near))[:, 1:])) & {pair[1:] for pair in expected}) > 0.9 * len(expected)
 
 

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from psp.cli.main import main
 from psp.core.errors import DataError
-from psp.inference.search.index import Index, embed
+from psp.inference.search.index import Index
 from psp.inference.search.neighbours import use_threads
+from psp.inference.search.vectors import embed
 from psp.models.folder import save_model
 from psp.models.model import Model
 from psp.text.lines import LineFile
@@ -30,6 +31,7 @@ pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True}
 PSP_SEARCH = [sys.executable, "-c", "from psp.cli.main import main; main()", "search"]
+ROUNDING = {"float32": 1e-6, "float16": 2e-3, "int8": 2e-2}
 SAYS_NOTHING = ["", "  ", "日本", "🙂 🙂", "\u200b"]
 
 
@@ -106,12 +108,12 @@ def test_any_text_may_be_searched_and_asked_for(model, tmp_path, texts):
         assert all(hit.text == corpus[hit.line - 1] for hit in hits)
 
 
-@pytest.mark.parametrize("graph", [False, True])
-@pytest.mark.parametrize("half", [False, True])
-def test_a_saved_index_finds_the_same(model, corpus, tmp_path, graph, half):
+@pytest.mark.parametrize("graph", [None, "hnsw"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_a_saved_index_finds_the_same(model, corpus, tmp_path, graph, dtype):
     use_threads(1)  # a graph is the same again on one thread alone
-    made = Index.build(model, corpus, half=half, graph=graph)
-    saved = Index.build(model, corpus, half=half, graph=graph, folder=tmp_path / "index")
+    made = Index.build(model, corpus, dtype=dtype, approximate=graph)
+    saved = Index.build(model, corpus, dtype=dtype, approximate=graph, folder=tmp_path / "index")
     loaded = Index.load(tmp_path / "index", model, corpus)
     queries = SENTENCES[::7]
     expected = made.search(queries, 5, 8)
@@ -121,8 +123,10 @@ def test_a_saved_index_finds_the_same(model, corpus, tmp_path, graph, half):
         assert [hits[0].line for hits in expected] == [hits[0].line for hits in exact]
     for hits, right in zip(expected, exact, strict=True):
         if not graph:
-            np.testing.assert_allclose([hit.cosine for hit in hits], [hit.cosine for hit in right], atol=2e-3)
-    assert loaded.rows.dtype == (np.float16 if half else np.float32)
+            np.testing.assert_allclose(
+                [hit.cosine for hit in hits], [hit.cosine for hit in right], atol=ROUNDING[dtype]
+            )
+    assert loaded.rows.dtype == dtype
 
 
 def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, tmp_path):
@@ -145,7 +149,7 @@ def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, t
 
 
 def test_a_damaged_index_is_refused(model, corpus, tmp_path):
-    Index.build(model, corpus, graph=True, folder=tmp_path / "good")
+    Index.build(model, corpus, approximate="hnsw", folder=tmp_path / "good")
     changes = {
         "vectors.bin": ("vectors.bin", lambda data: data[:-4], "vectors.bin: .*damaged; make the index again"),
         "nan": ("vectors.bin", lambda data: b"\0\0\xc0\x7f" + data[4:], "vectors.bin: .*damaged; make the index again"),
@@ -265,7 +269,7 @@ def test_queries_come_from_standard_input_and_an_index_is_kept(folder, tmp_path,
         (["corpus.txt", "-k", "0"], "-k 0: write 1 or more"),
         (["corpus.txt", "--threads", "0"], "--threads 0: write 1 or more"),
         (["corpus.txt", "--effort", "3"], "--effort: only for --index hnsw"),
-        (["corpus.txt", "--load-index", "index", "--effort", "3"], "--effort: the index has no graph"),
+        (["corpus.txt", "--load-index", "index", "--effort", "3"], "--effort: the index has no graph or lists"),
         (["corpus.txt", "--load-index", "index", "--float16"], "--float16: a saved index cannot be changed"),
         (["corpus.txt", "--load-index", "index", "--index", "flat"], "--index: a saved index cannot be changed"),
         (["blank.txt", "--load-index", "index"], "index: is the index of another corpus than blank.txt"),

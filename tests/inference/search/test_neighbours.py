@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError, PspError
 from psp.inference.search import neighbours
-from psp.inference.search.neighbours import Graph, nearest, unit, use_threads
+from psp.inference.search.neighbours import Graph, nearest, use_threads
+from psp.inference.search.vectors import unit
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
 
@@ -124,7 +125,7 @@ def test_a_graph_finds_nearly_what_the_exact_search_finds(crowd):
 
 def test_what_a_graph_did_not_find_comes_last():
     rows = np.eye(4, dtype=np.float32)
-    found = neighbours._exact(rows[:1], rows, np.array([[-1, 3, 0, -1]]))
+    found = neighbours.exact_cosines(rows[:1], rows, np.array([[-1, 3, 0, -1]]))
     assert found.numbers.tolist() == [[0, 3, -1, -1]] and found.cosines.tolist() == [[1, 0, 0, 0]]
 
 
