@@ -178,13 +178,13 @@ def _searcher(
         return QUERIES, lambda queries: graph.nearest(queries, rows, k, effort or graph.EFFORT)
     if folder is None:
         raise ValueError("index 'ivf' needs a folder")
-    lists, grouped, order = Lists.build(rows, folder, direction)
+    lists, grouped = Lists.build(rows, folder, direction)
     step = lists.queries_in(memory, k, effort or lists.EFFORT)
-    by_list, places = ReleasedRows(grouped), ReleasedRows(order)
+    by_list = ReleasedRows(grouped)
 
     def search(queries: Rows) -> Found:
-        cosines, numbers = lists.nearest(queries, by_list, k, effort or lists.EFFORT)
-        return Found(cosines, np.where(numbers < 0, -1, places[numbers]))
+        cosines, places = lists.nearest(queries, by_list, k, effort or lists.EFFORT)
+        return Found(cosines, np.where(places < 0, -1, lists.numbers[places]))
 
     return step, search
 

@@ -4,7 +4,8 @@ A saved index is a folder:
 
 - ``index.json``: format (1), kind ("psp-index"), model (its ``identity()``) and corpus (SHA-256), dim, dtype, rows,
   approximate ("hnsw", "ivf" or null), sha256 of the other files
-- ``vectors.bin``: the unit vectors as contiguous rows of ``dtype``; with "ivf", those of a list side by side
+- ``vectors.bin``: the unit vectors as contiguous rows of ``dtype``; with "ivf", those of a list side by side, and
+  each in two lists
 - ``lines.npy``: int64, each row's line number in the corpus, from 0
 - ``graph.faiss``: the graph of "hnsw"
 - ``lists.npz``: the lists of "ivf"
@@ -129,10 +130,10 @@ class Index:
             made.mkdir()
             vectors_file = work / "corpus.vectors"
             prepared: Graph | Lists | None = None
-            order = np.arange(len(lines))
+            order: Rows = np.arange(len(lines))
             if approximate == "ivf":
-                prepared, _, order = Lists.build(ReleasedRows(rows), work, "corpus")
-                vectors_file = work / "corpus.grouped"
+                lists, _ = Lists.build(ReleasedRows(rows), work, "corpus")
+                prepared, order, vectors_file = lists, lists.numbers, work / "corpus.grouped"
             elif approximate:
                 prepared = linked(rows)
             sums = {VECTORS: sha256(vectors_file)}
@@ -140,11 +141,11 @@ class Index:
                 file = APPROXIMATE[approximate][1]
                 prepared.save(made / file)
                 sums[file] = sha256(made / file)
-            numbers, places = ReleasedRows(lines), ReleasedRows(order)
-            blocks_of_lines = (numbers[places[start : start + CHUNK]] for start in range(0, len(lines), CHUNK))
-            save_blocks(made / LINES, len(lines), blocks_of_lines)
+            numbers = ReleasedRows(lines)
+            blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
+            save_blocks(made / LINES, len(order), blocks_of_lines)
             sums[LINES] = sha256(made / LINES)
-            write_json(made / DESCRIPTION, description | {"rows": len(lines), "sha256": sums})
+            write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
             vectors_file.rename(made / VECTORS)
             made.rename(folder)
         return cls.load(folder, model, corpus)
@@ -199,6 +200,8 @@ class Index:
         prepared = APPROXIMATE[approximate][0].load(folder / files[-1]) if approximate else None
         if prepared is not None and not prepared.fits(rows):
             raise DataError("belongs to other vectors; make the index again", folder / files[-1])
+        if isinstance(prepared, Lists):
+            prepared.numbers = lines
         return cls(model, corpus, rows, lines, prepared)
 
     def search(self, queries: Sequence[str], k: int = 10, effort: int | None = None) -> list[list[Hit]]:
