@@ -108,7 +108,8 @@ rule sample:
     resources:
         mem_mb=mem_mb(train_mb),
         gpu=setting("train", "gpus"),
-        nodes=1,
+        nodes=setting("train", "nodes"),
+        tasks=setting("train", "nodes"),
         runtime=runtime(720),
     params:
         training=sample_parameters,

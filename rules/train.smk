@@ -82,7 +82,8 @@ for _rule, (_files, _names) in TRAINED_BY.items():
             resources:
                 mem_mb=mem_mb(train_mb),
                 gpu=lambda wildcards: train_block(wildcards)["gpus"],
-                nodes=1,  # all processes of a training job run on one machine
+                nodes=lambda wildcards: train_block(wildcards)["nodes"],
+                tasks=lambda wildcards: train_block(wildcards)["nodes"],
                 runtime=runtime(2880),
             params:
                 training=parameters,

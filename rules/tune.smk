@@ -30,7 +30,7 @@ def point_mb(wildcards, input):
     return train_megabytes(
         model(wildcards).most_rows,
         point_settings(wildcards)["dim"],
-        launch.count(model(wildcards)["train"]),
+        launch.on_a_node(model(wildcards)["train"]),
     )
 
 
@@ -50,7 +50,8 @@ rule tune_point:
     resources:
         mem_mb=mem_mb(point_mb),
         gpu=setting("train", "gpus"),
-        nodes=1,
+        nodes=setting("train", "nodes"),
+        tasks=setting("train", "nodes"),
         runtime=runtime(720),
     params:
         training=lambda wildcards: {

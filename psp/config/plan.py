@@ -158,7 +158,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
     checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
     most = max(2.2 * text + 3 * table, stored + checkpoints)
-    processes = launch.count(settings["train"])
+    processes = launch.on_a_node(settings["train"])
     training, copies = train_mb(rows, dim, processes), f" in {processes} processes" if processes > 1 else ""
     lines += [
         "",

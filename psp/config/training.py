@@ -49,7 +49,9 @@ class TrainedKind(ModelKind):
         """How its job runs, which does not change the model."""
         assert cls.block is not None
         block = model[cls.block]
-        return {key: block[key] for key in ("processes", "gpus", "log_every")} | {"threads": cls.threads(model)}
+        return {key: block[key] for key in ("processes", "gpus", "nodes", "log_every")} | {
+            "threads": cls.threads(model)
+        }
 
     @classmethod
     def code(cls, model: ModelEntry) -> tuple[str, ...]:
@@ -58,9 +60,9 @@ class TrainedKind(ModelKind):
 
     @classmethod
     def threads(cls, model: ModelEntry) -> int:
-        """Threads of all processes of its job."""
+        """Threads of all processes of its job on one machine."""
         assert cls.block is not None
-        return int(model[cls.block]["threads"]) * launch.count(model[cls.block])
+        return int(model[cls.block]["threads"]) * launch.on_a_node(model[cls.block])
 
     @classmethod
     @abstractmethod
@@ -114,7 +116,7 @@ class FromStore(TrainedKind):
     @classmethod
     def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         parts = [of(part) for part, _ in model.combined] or [model]
-        processes = launch.count(model["train"])
+        processes = launch.on_a_node(model["train"])
         return sum(train_mb(part.most_rows, largest(part, "dim"), processes) for part in parts)
 
 

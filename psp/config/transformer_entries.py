@@ -150,7 +150,7 @@ class TransformerEntry(Trained):
     @classmethod
     def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
-        return 6000 * launch.count(model["transformer"])
+        return 6000 * launch.on_a_node(model["transformer"])
 
     @classmethod
     def refusal(cls, model: ModelEntry) -> str:

@@ -4,6 +4,9 @@ With ``train.processes`` or ``train.gpus`` above 1, ``python -m torch.distribute
 :mod:`psp.training.worker`, which meet in :mod:`psp.training.process_group`. The job itself then trains nothing: it
 waits, passes Ctrl-C and SIGTERM on, and reports. No process outlives it, even if it is killed: each worker's standard
 input is a pipe whose other end the job holds, and when that closes, the worker ends.
+
+With ``nodes`` above 1, srun starts a torchrun on each machine of the Slurm job, which meet at the first machine's; the
+file of the job is then beside the training's, on the disk that all share.
 """
 
 from __future__ import annotations
@@ -12,7 +15,9 @@ import contextlib
 import dataclasses
 import os
 import pickle
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,7 +34,12 @@ LAST_WORDS = 2000  # characters of torchrun's output, if no process reported any
 
 
 def count(train: Mapping[str, Any]) -> int:
-    """The number of processes that the keys ``processes`` and ``gpus`` of a block ``train`` request."""
+    """The number of processes that the keys ``processes``, ``gpus`` and ``nodes`` of a block ``train`` request."""
+    return on_a_node(train) * int(train["nodes"])
+
+
+def on_a_node(train: Mapping[str, Any]) -> int:
+    """The number of them on each machine."""
     return int(max(train["processes"], train["gpus"]))
 
 
@@ -69,9 +79,10 @@ class Job(Protocol):
 
     Attributes:
         train_dir: where process 0 writes train.json.
-        processes: on the CPU; each holds a copy of the table and its moments.
-        gpus: processes with a GPU each, where that is not 0.
-        threads: of all processes together; each has its share.
+        processes: on the CPU of each machine; each holds a copy of the table and its moments.
+        gpus: processes with a GPU each on each machine, where that is not 0.
+        nodes: machines.
+        threads: of a machine's processes together; each has its share.
     """
 
     @property
@@ -80,6 +91,8 @@ class Job(Protocol):
     def processes(self) -> int: ...
     @property
     def gpus(self) -> int: ...
+    @property
+    def nodes(self) -> int: ...
     @property
     def threads(self) -> int: ...
 
@@ -99,7 +112,7 @@ def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, 
         What train.json holds.
 
     Raises:
-        ConfigError: there are fewer GPUs.
+        ConfigError: there are fewer GPUs, or for several machines no Slurm job that has them.
         PspError: as the training's ``run``, or a process was killed.
         Stopped: by Ctrl-C or SIGTERM; the same call resumes.
     """
@@ -107,30 +120,61 @@ def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, 
         _look_for_gpus(job.gpus)
     together = max(job.processes, job.gpus)
     job = dataclasses.replace(cast(Any, job), threads=max(job.threads // together, 1))
-    if together == 1:
+    if together * job.nodes == 1:
         return job.run()
-    with tempfile.TemporaryDirectory(prefix="psp-train-") as folder:
+    shared = None
+    if job.nodes > 1:
+        _look_for_nodes(job.nodes)
+        shared = job.train_dir
+        shared.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="psp-train-", dir=shared) as folder:
         (Path(folder) / JOB).write_bytes(pickle.dumps((job, log)))
-        _run(Path(folder), together, environment(job.threads, job.gpus))
+        program = ["-m", "psp.training.worker", str(Path(folder, JOB).absolute())]
+        torchrun = command(together, *program, nodes=job.nodes, threads=job.threads)
+        _run(Path(folder), torchrun, together * job.nodes, environment(job.threads, job.gpus, job.nodes))
     return dict(read_json(job.train_dir / "train.json"))
 
 
-def command(processes: int, *program: str) -> list[str]:
-    """The command line of torchrun for processes on this machine, which find each other at a port that is free."""
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1"]
-    return [*torchrun, f"--nproc-per-node={processes}", *program]
+def command(processes: int, *program: str, nodes: int = 1, threads: int = 1) -> list[str]:
+    """The command line of torchrun for processes on this machine, which find each other at a port that is free.
+
+    For several machines it is srun's, with a torchrun on each. The process of rank 0 is then on this machine too.
+
+    Args:
+        processes: on each machine.
+        program: what each runs.
+        nodes: machines.
+        threads: of a process, for srun.
+    """
+    torchrun = [sys.executable, "-m", "torch.distributed.run"]
+    if nodes == 1:
+        meet = ["--standalone", "--local-addr=127.0.0.1"]
+        return [*torchrun, *meet, f"--nproc-per-node={processes}", *program]
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]
+    meet = [f"--nnodes={nodes}", f"--master-addr={socket.gethostname()}", f"--master-port={port}"]
+    # The step that runs us holds the job's processors and memory: ours shares them. srun numbers machines in the job's
+    # order, and a step of one machine is on the first.
+    share = ["--overlap", "--mem=0", f"--cpus-per-task={processes * threads}", "--kill-on-bad-exit=1"]
+    srun = ["srun", *share, f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"]
+    line = shlex.join([*torchrun, *meet, f"--nproc-per-node={processes}"])
+    return [*srun, "sh", "-c", f'exec {line} --node-rank="$SLURM_NODEID" "$@"', "sh", *program]
 
 
-def environment(threads: int, gpus: int) -> dict[str, str]:
+def environment(threads: int, gpus: int, nodes: int = 1) -> dict[str, str]:
     """The variables for torchrun and the processes: this library, the number of threads, a network interface."""
     variables = dict(os.environ)
     library = str(Path(__file__).parents[2])
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, [library, variables.get("PYTHONPATH")]))
     variables["PYTHONSAFEPATH"] = "1"  # a `psp` in the current folder may be another one
+    if nodes > 1:  # those of our own step, on one machine, would be defaults of srun's
+        kept = ("SLURM_JOB_ID", "SLURM_CONF")
+        variables = {key: value for key, value in variables.items() if key in kept or not key.startswith("SLURM_")}
     variables["OMP_NUM_THREADS"] = str(threads)  # torchrun would set 1, and say so
     if not gpus:
         variables["CUDA_VISIBLE_DEVICES"] = ""  # `device: auto` is the CPU then
-        if sys.platform == "linux":
+        if sys.platform == "linux" and nodes == 1:
             # By the host's name, gloo may find an address behind a firewall.
             variables.setdefault("GLOO_SOCKET_IFNAME", "lo")
     return variables
@@ -145,7 +189,15 @@ def _look_for_gpus(wanted: int) -> None:
         )
 
 
-def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
+def _look_for_nodes(wanted: int) -> None:
+    if "SLURM_JOB_ID" not in os.environ:
+        raise ConfigError(
+            f"train.nodes: {wanted}, but this is no job of Slurm; run Snakemake with `--profile "
+            "config/profiles/slurm`, or write `nodes: 1`"
+        )
+
+
+def _run(folder: Path, command: list[str], processes: int, variables: Mapping[str, str]) -> None:
     """Run torchrun to its end, with its files in ``folder``; raise the error or signal that ended training early.
 
     Torchrun has a session of its own: Ctrl-C at a terminal reaches this process alone, which tells process 0, which
@@ -153,10 +205,9 @@ def _run(folder: Path, processes: int, variables: Mapping[str, str]) -> None:
     """
     from psp.training.saving.checkpoint import StopRequest
 
-    program = ["-m", "psp.training.worker", str(folder / JOB)]
     with StopRequest().listening() as stop, (folder / "torchrun.txt").open("wb") as words:
         torchrun = subprocess.Popen(
-            command(processes, *program),
+            command,
             env=variables,
             stdin=subprocess.PIPE,
             stdout=2,  # the processes' way to our standard error; see the worker

@@ -91,7 +91,8 @@ class Training:
         teacher: a teacher's vectors of the store's sentences (:mod:`psp.training.teaching.targets`); None = there is
             no teacher. Only for one process, and not for encoders that are trained together.
         teaching: how the model learns from it, the block ``teacher``.
-        processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
+        processes, gpus, nodes: how many to train in, on the CPU or with a GPU each, and on how many machines
+            (:mod:`psp.training.launch`).
     """
 
     store: Path
@@ -116,6 +117,7 @@ class Training:
     teaching: TeacherSettings | Mapping[str, Any] | None = None
     processes: int = 1
     gpus: int = 0
+    nodes: int = 1
 
     def run(self) -> TrainReport:
         """Train in this process and write the model, or resume the training if that was stopped or killed.
@@ -181,6 +183,7 @@ class Training:
             teaching=params["teaching"],
             processes=job["processes"],
             gpus=job["gpus"],
+            nodes=job["nodes"],
             **folders,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from psp.core.settings import Section, Setting, boolean, choice, integer, list_of, number, text
 from psp.training import objectives
-from psp.training.settings_base import CheckedSettings, declare
+from psp.training.settings_base import NODES, CheckedSettings, declare
 
 
 @dataclass(frozen=True)
@@ -393,6 +393,7 @@ JOB: Mapping[str, Setting] = {
     "gpus": integer(
         0, at_least=0, inert=True, help="processes with one GPU each, requested from a cluster; 0 requests none"
     ),
+    "nodes": NODES,
     "threads": integer(
         2,
         at_least=1,

@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import Setting
+from psp.core.settings import Setting, integer
+
+#: The setting of a block whose processes may run on several machines.
+NODES = integer(
+    1,
+    at_least=1,
+    inert=True,
+    help="machines of a Slurm job that train together, each with `processes` or `gpus`; 1 needs no Slurm",
+)
 
 
 def declare(setting: Setting) -> Any:

@@ -456,7 +456,17 @@ def cases(block: str) -> list[tuple[str, Any]]:
 
 #: Keys of `train` that are no settings of train.json: its `processes`, `threads` and `initialised_from` tell of them,
 #: or nothing does, since they change when a checkpoint is written, or which of the settings are taken.
-NO_SETTINGS = {"checkpoint", "gpus", "init_encoder", "init_from", "init_vectors", "processes", "threads", "tune"}
+NO_SETTINGS = {
+    "checkpoint",
+    "gpus",
+    "init_encoder",
+    "init_from",
+    "init_vectors",
+    "nodes",
+    "processes",
+    "threads",
+    "tune",
+}
 #: Settings in which variants are not compared.
 HOW = {"device", "precision", "dev_every", "log_every"}
 

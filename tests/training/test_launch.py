@@ -258,7 +258,7 @@ def test_trainings_side_by_side_do_not_meet(side_by_side: list[Job]) -> None:
     assert side_by_side[0].results() == side_by_side[1].results()
 
 
-KEYS = {"processes": 1, "gpus": 0, "device": "auto", "precision": "float32"}
+KEYS = {"processes": 1, "gpus": 0, "nodes": 1, "device": "auto", "precision": "float32"}
 
 
 @pytest.mark.parametrize(
@@ -286,6 +286,7 @@ def test_keys_that_contradict_each_other_are_told(changes: dict[str, Any], write
         ({"processes": 3}, 3),
         ({"gpus": 1}, 1),
         ({"gpus": 4, "precision": "mixed"}, 4),
+        ({"processes": 3, "nodes": 2}, 6),
         ({"device": "cuda:1"}, 1),
     ],
     ids=str,
@@ -298,3 +299,9 @@ def test_one_process_a_gpu_or_as_many_as_are_asked_for(changes: dict[str, Any], 
 def test_more_gpus_than_there_are_are_an_error(tmp_path: Path, made: Made) -> None:
     with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
         train_in_processes(replace(Job(tmp_path, made).training(), processes=1, gpus=99))
+
+
+def test_several_machines_need_a_job_of_slurm(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    with pytest.raises(ConfigError, match=r"^train.nodes: 2, but this is no job of Slurm; run Snakemake with"):
+        train_in_processes(replace(Job(tmp_path, made).training(), processes=1, nodes=2))

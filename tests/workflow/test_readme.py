@@ -250,7 +250,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 27
+    assert len(commands) == 29
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

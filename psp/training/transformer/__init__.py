@@ -62,7 +62,8 @@ class TransformerTraining:
         teacher: the output of the rule ``teach`` for these pairs. Instead of ranking pairs, the model then learns, for
             both sides, the teacher's vector of the side that it knows (``distance``). If the teacher's dimension
             differs from the model's, vectors are compared through a matrix that is learnt and then dropped.
-        processes, gpus: how many to train in, on the CPU or with a GPU each (:mod:`psp.training.launch`).
+        processes, gpus, nodes: how many to train in, on the CPU or with a GPU each, and on how many machines
+            (:mod:`psp.training.launch`).
     """
 
     pairs: Path
@@ -80,6 +81,7 @@ class TransformerTraining:
     teacher: Path | None = None
     processes: int = 1
     gpus: int = 0
+    nodes: int = 1
 
     def run(self) -> TransformerReport:
         """Train in this process and write the model, or resume the training if that was stopped or killed.
@@ -119,6 +121,7 @@ class TransformerTraining:
             teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
             processes=job["processes"],
             gpus=job["gpus"],
+            nodes=job["nodes"],
             **folders,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 from psp.core.errors import ConfigError
 from psp.core.settings import Section, choice, integer, number, text
 from psp.models.files import TRANSFORMER
-from psp.training.settings_base import CheckedSettings, declare
+from psp.training.settings_base import NODES, CheckedSettings, declare
 
 #: Poolings of sentence-transformers, and psp's own.
 LIBRARY_POOLINGS, LSTM_POOLINGS = ("mean", "cls", "max"), ("lstm", "bilstm")
@@ -184,6 +184,7 @@ JOB = {
         help="GPUs of one machine that share each mini-batch, one process each, requested from a cluster; 0: request "
         "none, but use one if there is any",
     ),
+    "nodes": NODES,
 }
 #: The block in a config.
 SECTION = Section(
