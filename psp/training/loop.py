@@ -189,7 +189,7 @@ class Training:
 
 
 def _run(job: Training) -> TrainReport:
-    settings = job.settings if isinstance(job.settings, TrainSettings) else TrainSettings.from_mapping(job.settings)
+    settings = TrainSettings.of(job.settings)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
     if job.threads < 1:
@@ -353,7 +353,7 @@ def _distilled(
     tokenizer: Tokenizer,
     settings: TrainSettings,
 ) -> _Distilled:
-    wanted = teaching if isinstance(teaching, TeacherSettings) else TeacherSettings.from_mapping(teaching or {})
+    wanted = TeacherSettings.of(teaching)
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
     distilled = DistilledPairs(read, targets)

@@ -37,6 +37,13 @@ class CheckedSettings:
         return {field.name: field.metadata["setting"] for field in fields}
 
     @classmethod
+    def of(cls, settings: Self | Mapping[str, Any] | None) -> Self:
+        """Settings as they are, or those of a mapping; None has the defaults."""
+        if isinstance(settings, Mapping) or settings is None:
+            return cls.from_mapping(settings or {})
+        return settings
+
+    @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
         """Settings from a block of a config; keys left out keep their defaults.
 

@@ -83,7 +83,7 @@ def teach(
             are not finite, or the disk is full.
         PspError: the encoder's package is missing.
     """
-    settings = settings if isinstance(settings, TeacherSettings) else TeacherSettings.from_mapping(settings)
+    settings = TeacherSettings.of(settings)
     if settings.encoder is None:
         raise ConfigError("teacher.encoder: none is named; write e.g. `teacher: {encoder: use-multilingual}`")
     known = set(settings.languages or ())

@@ -127,9 +127,7 @@ class TransformerTraining:
 
 
 def _run(job: TransformerTraining) -> TransformerReport:
-    settings = job.settings
-    if not isinstance(settings, TransformerSettings):
-        settings = TransformerSettings.from_mapping(settings)
+    settings = TransformerSettings.of(job.settings)
     pairs, base, out_dir, train_dir, teacher = Path(job.pairs), job.base, job.out_dir, job.train_dir, job.teacher
     if job.threads < 1:
         raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")

@@ -66,7 +66,7 @@ def train_translator(
         PspError: a package is missing, or training diverged.
         Stopped: by Ctrl-C or SIGTERM; the same call resumes.
     """
-    settings = settings if isinstance(settings, TranslatorSettings) else TranslatorSettings.from_mapping(settings)
+    settings = TranslatorSettings.of(settings)
     if threads < 1:
         raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     if len(languages) != 2:
