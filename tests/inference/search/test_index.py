@@ -129,6 +129,18 @@ def test_a_saved_index_finds_the_same(model, corpus, tmp_path, graph, dtype):
     assert loaded.rows.dtype == dtype
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_an_index_of_an_earlier_psp_is_read(model, corpus, tmp_path, graph):
+    """It said whether there is a graph, and not which way of search it is for."""
+    Index.build(model, corpus, approximate="hnsw" if graph else None, folder=tmp_path / "index")
+    description = json.loads((tmp_path / "index/index.json").read_text())
+    del description["approximate"]
+    (tmp_path / "index/index.json").write_text(json.dumps(description | {"graph": graph}))
+    loaded = Index.load(tmp_path / "index", model, corpus)
+    assert (loaded.approximate is not None) == graph
+    assert loaded.search([SENTENCES[3]], 3, 1000)[0][0].line == 4
+
+
 def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, tmp_path):
     Index.build(model, corpus, folder=tmp_path / "index")
     assert Index.load(tmp_path / "index", Model.load(folder / "model"), LineFile(folder / "corpus.txt"))
