@@ -29,7 +29,7 @@ from psp.inference.search.on_disk import (
     spare,
     write_vectors,
 )
-from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed
+from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embedded
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 from psp.text.words import clean
@@ -314,7 +314,7 @@ def _vectors(model: TextModel, file: LineFile, dtype: np.dtype, work: Path, name
 
     def blocks(first: int) -> Iterator[IndexBlock]:
         distinct.append(_distinct(file, work))
-        return _embedded(model, file, distinct[0], first)
+        return embedded(model, file, first, distinct[0])
 
     return write_vectors(work, name, model.dim, dtype, file, blocks)
 
@@ -343,12 +343,3 @@ def _distinct(file: LineFile, work: Path) -> np.ndarray:
         first[rows["line"][np.unique(rows["digest"], return_index=True)[1]]] = True
         bucket.path.unlink()
     return first
-
-
-def _embedded(model: TextModel, file: LineFile, wanted: np.ndarray, start: int) -> Iterator[IndexBlock]:
-    """Embed the wanted lines from one on, a chunk at a time."""
-    for texts in file.chunks(CHUNK, start):
-        numbers = np.flatnonzero(wanted[start : start + len(texts)])
-        rows, kept = embed(model, [texts[number] for number in numbers.tolist()])
-        yield IndexBlock(rows, numbers[kept] + start, len(texts))
-        start += len(texts)

@@ -28,7 +28,7 @@ from psp.core.progress import Progress
 from psp.inference.search.lists import Lists
 from psp.inference.search.neighbours import Graph, library, nearest
 from psp.inference.search.on_disk import ReleasedRows, resumable, save_blocks, write_vectors
-from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed, fill, unit
+from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed, embedded, fill, unit
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
@@ -106,7 +106,7 @@ class Index:
         """
         library()  # fail before the work
         stored = np.dtype(dtype)
-        blocks = partial(_embedded, model, corpus) if vectors is None else _read(model, corpus, vectors)
+        blocks = partial(embedded, model, corpus) if vectors is None else _read(model, corpus, vectors)
         if folder is None:
             table = np.empty((len(corpus), model.dim), stored)  # untouched pages take no memory
             lines = fill(table, blocks(0), corpus)
@@ -123,7 +123,7 @@ class Index:
             "dtype": stored.name,
             "approximate": approximate,
         }
-        with resumable(folder, description) as work:
+        with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
             rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
             made = work / "index"
             shutil.rmtree(made, ignore_errors=True)  # a killed process's
@@ -238,16 +238,8 @@ def linked(rows: Rows) -> Graph:
         return Graph.build(rows, bar)
 
 
-def _embedded(model: TextModel, corpus: LineFile, first: int = 0) -> Iterator[IndexBlock]:
-    """Embed a corpus from a line on, a chunk at a time."""
-    for texts in corpus.chunks(CHUNK, first):
-        rows, kept = embed(model, texts)
-        yield IndexBlock(rows, kept + first, len(texts))
-        first += len(texts)
-
-
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:
-    """Like :func:`_embedded`, with vectors from a file."""
+    """Like :func:`psp.inference.search.vectors.embedded`, with vectors from a file."""
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:

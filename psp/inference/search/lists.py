@@ -19,6 +19,7 @@ import numpy as np
 
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
+from psp.core.files import atomic
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import BLOCK_BYTES, Found, exact_cosines, library, merged
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, mapped, release
@@ -61,9 +62,8 @@ class Lists:
         """
         trained = folder / f"{name}.centroids.npy"
         if not trained.exists():
-            with (folder / f"{name}.centroids.part").open("wb") as file:
+            with atomic(trained) as temporary, temporary.open("wb") as file:
                 np.save(file, _centroids(rows))
-            Path(file.name).rename(trained)
         centroids = np.load(trained)
         copies = min(2, len(centroids))
         dtype = np.dtype((np.int32, (copies,)))

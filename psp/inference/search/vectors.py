@@ -74,6 +74,17 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
 
 
+def embedded(
+    model: TextModel, corpus: LineFile, first: int = 0, wanted: np.ndarray | None = None
+) -> Iterator[IndexBlock]:
+    """Embed a corpus from a line on, a chunk at a time; of lines that are not ``wanted``, bool (lines,), none."""
+    for texts in corpus.chunks(CHUNK, first):
+        numbers = np.arange(len(texts)) if wanted is None else np.flatnonzero(wanted[first : first + len(texts)])
+        rows, kept = embed(model, [texts[number] for number in numbers.tolist()])
+        yield IndexBlock(rows, numbers[kept] + first, len(texts))
+        first += len(texts)
+
+
 def to_stored(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Round unit vectors to the dtype in which they are stored; in int8, a row's largest number becomes 127 or -127."""
     if dtype != np.int8:

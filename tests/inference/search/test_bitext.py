@@ -192,6 +192,7 @@ def test_the_same_bytes_with_any_number_of_threads_and_any_blocks(book, tmp_path
     monkeypatch.setattr(neighbours, "BLOCK_BYTES", 64 * 4 * 50)
     monkeypatch.setattr(neighbours, "QUERIES", 37)
     monkeypatch.setattr("psp.inference.search.bitext.CHUNK", 41)
+    monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 41)
     main([*arguments, str(tmp_path / "blocks"), "--threads", "2"])
     assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes() == (tmp_path / "blocks").read_bytes()
     assert len(mined(tmp_path / "1")) > 300

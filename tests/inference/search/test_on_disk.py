@@ -117,6 +117,7 @@ class Interrupted(BaseException):
 @pytest.mark.parametrize(("index", "dtype"), [("flat", "int8"), ("ivf", "float32")])
 def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, monkeypatch, dtype, index):
     monkeypatch.setattr("psp.inference.search.bitext.CHUNK", 400)
+    monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.bitext.QUERIES", 700)
     model = Model.load(folder / "model")
     options = {"dtype": dtype, "index": index, "memory": 1 << 40}
@@ -162,9 +163,9 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
     assert 0.3 < np.mean([near[0] == hits[0] for near, hits in zip(some, exact, strict=True)]) < 1
     # What a killed process had done is used.
     embedded = []
-    monkeypatch.setattr("psp.inference.search.index.CHUNK", 500)
+    monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 500)
     monkeypatch.setattr(
-        "psp.inference.search.index.embed", lambda model, texts: (embedded.append(1), embed(model, texts))[1]
+        "psp.inference.search.vectors.embed", lambda model, texts: (embedded.append(1), embed(model, texts))[1]
     )
 
     monkeypatch.setattr(Lists, "build", classmethod(lambda *_: (_ for _ in ()).throw(Interrupted)))
