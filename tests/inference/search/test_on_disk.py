@@ -253,3 +253,10 @@ def test_too_little_memory_is_said_with_what_suffices(monkeypatch):
     with pytest.raises(ConfigError, match=r"write [\d,]+M or more"):
         on_disk.spare(100)
     assert 0 < on_disk.spare(1 << 50) < 1 << 50
+
+
+def test_what_its_parent_has_held_is_not_counted():
+    child = "from psp.inference.search import on_disk; print(on_disk.memory_peak())"
+    parent = f"import subprocess, sys; held = b'x' * 600_000_000; subprocess.run([sys.executable, '-c', {child!r}])"
+    result = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, check=True)
+    assert 5_000_000 < int(result.stdout) < 400_000_000
