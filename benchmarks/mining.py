@@ -147,12 +147,12 @@ def recall(name: Path, texts: tuple[Path, Path], options: argparse.Namespace, fo
     exact = nearest(queries, rows, 4)
     times = {"exact": round(time.perf_counter() - began, 2)}
     began = time.perf_counter()
-    lists, grouped = Lists.build(rows, folder, f"recall{int(began)}")
+    lists = Lists.prepare(rows, folder, f"recall{int(began)}")
     times["build"] = round(time.perf_counter() - began, 2)
     shares = {}
     for effort in EFFORTS:
         began = time.perf_counter()
-        found = lists.numbers[lists.nearest(queries, grouped, 4, effort).numbers]
+        found = lists.nearest(queries, 4, effort).numbers
         times[str(effort)] = round(time.perf_counter() - began, 2)
         right = (found[:, :, None] == exact.numbers[:, None, :]).any(2)
         shares[str(effort)] = [

@@ -14,11 +14,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
 from psp.core.errors import ConfigError, DataError
+from psp.inference.search import INDEXES
 from psp.text.lines import read_lines
 
 #: Bytes of about 50,000 sentences: embedding them takes as long as importing numba.
@@ -78,7 +79,10 @@ def _positive(text: str) -> int:
 
 
 def index_options(command: argparse.ArgumentParser) -> None:
-    """Add ``--effort``, ``--float16``, ``--int8`` and ``--memory``, of commands that search among vectors."""
+    """Add ``--index``, ``--effort``, ``--float16``, ``--int8`` and ``--memory``, of commands that search in vectors."""
+    command.add_argument(
+        "--index", choices=list(INDEXES), help=f"how neighbours are found (default: {next(iter(INDEXES))})"
+    )
     command.add_argument(
         "--effort",
         type=int,
@@ -96,6 +100,36 @@ def index_options(command: argparse.ArgumentParser) -> None:
         type=memory_size,
         help="memory to stay within, such as 2G; vectors are then read from disk",
     )
+
+
+def described(choices: Mapping[str, str]) -> str:
+    """Return the lines of a command's help that say what an option's values are."""
+    return "".join(f"  {name}: {description}\n" for name, description in choices.items())
+
+
+def index_kinds() -> str:
+    """Return the lines of a command's help on the values of ``--index``."""
+    return described({name: kind.description for name, kind in INDEXES.items()})
+
+
+def index_kind(options: argparse.Namespace) -> str:
+    """Return how neighbours are found.
+
+    Raises:
+        ConfigError: other options do not go with it.
+    """
+    name = options.index or next(iter(INDEXES))
+    if options.effort is not None and not INDEXES[name].approximate:
+        raise ConfigError(f"--effort: only for {approximate()}; exact search compares all sentences")
+    if options.memory is not None and INDEXES[name].in_memory:
+        others = [kind for kind, about in INDEXES.items() if about.approximate and not about.in_memory]
+        raise ConfigError(f"--memory: {name} holds all sentences in memory; write --index {' or '.join(others)}")
+    return name
+
+
+def approximate() -> str:
+    """Return the option and the values of it that choose approximate search."""
+    return "--index " + " or ".join(name for name, kind in INDEXES.items() if kind.approximate)
 
 
 def memory_size(text: str) -> int:

@@ -8,9 +8,18 @@ import math
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import check_positive, ending_well, index_options, stored_dtype, threads
+from psp.cli.common import (
+    check_positive,
+    described,
+    ending_well,
+    index_kind,
+    index_kinds,
+    index_options,
+    stored_dtype,
+    threads,
+)
 from psp.core.errors import ConfigError
-from psp.inference.search import CHOICES, INDEXES
+from psp.inference.search import CHOICES
 
 
 def add(command: Any) -> None:
@@ -18,10 +27,7 @@ def add(command: Any) -> None:
     added = command("mine", run, "Mine translation pairs from two texts, by the margin of their cosines.")
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.epilog = "\n".join(
-        f"{option}:\n" + "\n".join(f"  {name}: {what}" for name, what in choices.items())
-        for option, choices in (("pairs", CHOICES), ("index", INDEXES))
-    )
+    added.epilog = f"pairs:\n{described(CHOICES)}index:\n{index_kinds()}"
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
     added.add_argument("source", type=Path, metavar="SOURCE", help="sentences in one language, one per line")
     added.add_argument("target", type=Path, metavar="TARGET", help="sentences in the other")
@@ -42,9 +48,6 @@ def add(command: Any) -> None:
         help="cosine divided by the neighbours' mean (ratio, default), minus it (distance), or alone (absolute)",
     )
     added.add_argument("--pairs", choices=list(CHOICES), default="max", help="which candidates become pairs")
-    added.add_argument(
-        "--index", choices=list(INDEXES), default="flat", help="how neighbours are found (default: flat)"
-    )
     index_options(added)
     threads(added)
 
@@ -52,10 +55,7 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     check_positive(options)
-    if options.effort is not None and options.index == "flat":
-        raise ConfigError("--effort: only for --index hnsw and ivf; exact search compares all sentences")
-    if options.memory is not None and options.index == "hnsw":
-        raise ConfigError("--memory: the graph of hnsw is held in memory; write --index ivf")
+    index = index_kind(options)
     if options.threshold is not None and not math.isfinite(options.threshold):
         raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
 
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
             margin=options.margin,
             choose=options.pairs,
             threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
-            index=options.index,
+            index=index,
             effort=options.effort,
             memory=options.memory,
         )

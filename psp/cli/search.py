@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from psp.cli.common import StandardOutput, check_positive, ending_well, index_options, stored_dtype, threads
+from psp.cli.common import (
+    StandardOutput,
+    approximate,
+    check_positive,
+    ending_well,
+    index_kind,
+    index_kinds,
+    index_options,
+    stored_dtype,
+    threads,
+)
 from psp.core.errors import ConfigError, DataError
 from psp.inference.search import INDEXES
 from psp.text.lines import read_lines
@@ -34,19 +44,13 @@ def add(command: Any) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
-        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n"
-        + "\n".join(f"  {name}: {what}" for name, what in INDEXES.items())
+        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + index_kinds()
     )
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
     added.add_argument("corpus", type=Path, metavar="CORPUS", help="sentences, one per line")
     added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
     added.add_argument("-k", type=int, default=10, metavar="N", help="sentences per query (default: 10)")
     added.add_argument("--json", action="store_true", help="print one JSON object per query")
-    added.add_argument(
-        "--index",
-        choices=list(INDEXES),
-        help="how neighbours are found (default: flat); save hnsw, and ivf always",
-    )
     index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
     folders = added.add_mutually_exclusive_group()
@@ -73,8 +77,8 @@ def run(options: argparse.Namespace) -> None:
         if options.memory is not None:
             spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
-        if options.effort is not None and index.approximate is None:
-            raise ConfigError("--effort: the index has no graph or lists; make it with --index hnsw or ivf")
+        if options.effort is not None and not index.searcher.EFFORT:
+            raise ConfigError(f"--effort: search in this index is exact; make it with {approximate()}")
         if options.memory is not None:
             index.release()
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
@@ -95,13 +99,11 @@ def _check(options: argparse.Namespace) -> None:
         for name in ("index", "float16", "int8", "vectors"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
-    elif options.effort is not None and options.index in (None, "flat"):
-        raise ConfigError("--effort: only for --index hnsw and ivf; exact search compares all lines")
-    elif options.index == "ivf" and not options.save_index:
-        raise ConfigError("--index ivf: its lists are on disk; add --save-index FOLDER")
-    elif options.memory is not None and options.index == "hnsw":
-        raise ConfigError("--memory: the graph of hnsw is held in memory; write --index ivf")
-    elif options.memory is not None and not options.save_index:
+        return
+    index = index_kind(options)
+    if INDEXES[index].needs_folder and not options.save_index:
+        raise ConfigError(f"--index {index}: its lists are on disk; add --save-index FOLDER")
+    if options.memory is not None and not options.save_index:
         raise ConfigError("--memory: for an index on disk; add --save-index FOLDER, or name one with --load-index")
 
 
@@ -115,7 +117,7 @@ def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index
         corpus,
         vectors=options.vectors,
         dtype=stored_dtype(options),
-        approximate=None if options.index == "flat" else options.index,
+        kind=index_kind(options),
         folder=options.save_index,
     )
 

@@ -662,9 +662,9 @@ def index(folder: Path) -> Made:
     lines = folder / "lines.txt"
     lines.write_text("the cat\nle chat\nthe\n")
     loaded, corpus = load_model(folder / "model", accelerate=False), LineFile(lines)
-    ways = {"index": None, "graph": "hnsw", "lists": "ivf"}
-    for name, approximate in ways.items():
-        Index.build(loaded, corpus, approximate=approximate, folder=folder / name)
+    ways = {"index": "flat", "graph": "hnsw", "lists": "ivf"}
+    for name, kind in ways.items():
+        Index.build(loaded, corpus, kind=kind, folder=folder / name)
 
     (expected,) = Index.load(folder / "index", loaded, corpus).search(["cat"], 2)
 

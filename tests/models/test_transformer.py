@@ -113,7 +113,7 @@ def test_bfloat16_gives_nearly_the_same_vectors(model, folder):
 def test_it_is_searched(model, tmp_path):
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS[::2]) + "\n   \n")
     index = Index.build(model, LineFile(tmp_path / "corpus.txt"))
-    assert len(index.rows) == len(TEXTS) // 2  # white space cannot be found
+    assert len(index.searcher.rows) == len(TEXTS) // 2  # white space cannot be found
 
 
 def test_saved_again_it_is_the_same(model, folder, tmp_path):

@@ -17,9 +17,8 @@ import numpy as np
 
 from psp.core.files import atomic_text
 from psp.core.progress import Progress
-from psp.inference.search.index import linked
-from psp.inference.search.lists import Lists
-from psp.inference.search.neighbours import QUERIES, Found, library, nearest
+from psp.inference.search import kinds
+from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import (
     GrowingArray,
     HeldArray,
@@ -110,8 +109,7 @@ def mine(
             of each target; "intersection", those that are both; "max", greedily by descending margin from both
             directions, each row at most once.
         threshold: the lowest margin of a pair.
-        index: "flat" for an exact search; "hnsw" or "ivf" for an approximate one
-            (:data:`psp.inference.search.index.APPROXIMATE`), "ivf" with a folder alone. Missed neighbours make margins
+        index: one of :data:`psp.inference.search.INDEXES`; "ivf" with a folder alone. Missed neighbours make margins
             higher: with 21,000 lines per side, the precision of "hnsw" was 67%, against 74% for exact search; it is
             faster from 300,000 lines on.
         effort: of an approximate search; None for its default.
@@ -157,36 +155,15 @@ def _neighbours(
     dtype = np.dtype([("cosines", np.float64, (k,)), ("numbers", np.int64, (k,))])
     found = _array(folder, f"{direction}.neighbours", dtype)
     if len(found) < len(queries):
-        step, search = _searcher(direction, rows, k, index, effort, folder, memory)
+        searcher = kinds.searcher(index).prepare(rows, folder, direction)
+        step = searcher.queries_in(memory, k, effort)
         with Progress(f"searching {direction}", "sentences", len(queries), done=len(found)) as bar:
             for start in range(len(found), len(queries), step):
                 block = np.empty(min(step, len(queries) - start), dtype)
-                block["cosines"], block["numbers"] = search(queries[start : start + step])
+                block["cosines"], block["numbers"] = searcher.nearest(queries[start : start + step], k, effort)
                 found.append(block)
                 bar.add(len(block))
     return found.mapped()
-
-
-def _searcher(
-    direction: str, rows: Rows, k: int, index: str, effort: int | None, folder: Path | None, memory: int
-) -> tuple[int, Callable[[Rows], Found]]:
-    """How many queries are searched for at a time, and how."""
-    if index == "flat":
-        return QUERIES, lambda queries: nearest(queries, rows, k)
-    if index == "hnsw":
-        graph = linked(rows)
-        return QUERIES, lambda queries: graph.nearest(queries, rows, k, effort or graph.EFFORT)
-    if folder is None:
-        raise ValueError("index 'ivf' needs a folder")
-    lists, grouped = Lists.build(rows, folder, direction)
-    step = lists.queries_in(memory, k, effort or lists.EFFORT)
-    by_list = ReleasedRows(grouped)
-
-    def search(queries: Rows) -> Found:
-        cosines, places = lists.nearest(queries, by_list, k, effort or lists.EFFORT)
-        return Found(cosines, np.where(places < 0, -1, lists.numbers[places]))
-
-    return step, search
 
 
 def _means(found: np.ndarray, name: str, folder: Path | None) -> np.ndarray:

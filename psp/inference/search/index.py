@@ -24,11 +24,11 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
-from psp.core.progress import Progress
-from psp.inference.search.lists import Lists
-from psp.inference.search.neighbours import Graph, library, nearest
-from psp.inference.search.on_disk import ReleasedRows, resumable, save_blocks, write_vectors
-from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embed, embedded, fill, unit
+from psp.inference.search import INDEXES, kinds
+from psp.inference.search.base import Searcher
+from psp.inference.search.neighbours import library
+from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
+from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
@@ -36,11 +36,6 @@ FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
 SAMPLE, CLOSE = 64, 0.98
-#: Ways of approximate search, and the file in which each is saved.
-APPROXIMATE: dict[str, tuple[type[Graph] | type[Lists], str]] = {
-    "hnsw": (Graph, "graph.faiss"),
-    "ivf": (Lists, "lists.npz"),
-}
 
 
 class Hit(NamedTuple):
@@ -61,21 +56,11 @@ class Index:
     """The vectors of a corpus.
 
     Attributes:
-        rows: float32, float16 or int8 (m, dim), unit vectors; in memory, or memory-mapped.
-        lines: int64 (m,), each row's line number, from 0. Lines without a known piece have no row.
-        approximate: what approximate search needs, or None.
+        searcher: finds rows, which are called by their line numbers, from 0. Lines without a known piece have no row.
     """
 
-    def __init__(
-        self,
-        model: TextModel,
-        corpus: LineFile,
-        rows: Rows,
-        lines: np.ndarray,
-        approximate: Graph | Lists | None,
-    ) -> None:
-        self.model, self.corpus = model, corpus
-        self.rows, self.lines, self.approximate = rows, lines, approximate
+    def __init__(self, model: TextModel, corpus: LineFile, searcher: Searcher) -> None:
+        self.model, self.corpus, self.searcher = model, corpus, searcher
 
     @classmethod
     def build(
@@ -85,7 +70,7 @@ class Index:
         *,
         vectors: Path | None = None,
         dtype: str = "float32",
-        approximate: str | None = None,
+        kind: str = "flat",
         folder: Path | None = None,
     ) -> Index:
         """Embed a corpus. Memory: the rows (unless saved to disk), 8 bytes per row, and a chunk.
@@ -95,7 +80,7 @@ class Index:
             corpus: sentences, one per line.
             vectors: a .npy file with the model's vectors of the corpus; None to compute them.
             dtype: in which they are stored: float32, float16 or int8.
-            approximate: prepare approximate search, "hnsw" or "ivf"; "ivf" needs a folder.
+            kind: one of :data:`psp.inference.search.INDEXES`; "ivf" needs a folder.
             folder: save the index there; its rows are then not in memory. If the process is killed, the next call with
                 the same arguments goes on from what is in ``<folder>.work``.
 
@@ -105,13 +90,15 @@ class Index:
             PspError: faiss is not installed.
         """
         library()  # fail before the work
+        searcher = kinds.searcher(kind)
         stored = np.dtype(dtype)
         blocks = partial(embedded, model, corpus) if vectors is None else _read(model, corpus, vectors)
         if folder is None:
             table = np.empty((len(corpus), model.dim), stored)  # untouched pages take no memory
             lines = fill(table, blocks(0), corpus)
-            rows = table[: len(lines)]
-            return cls(model, corpus, rows, lines, linked(rows) if approximate else None)
+            prepared = searcher.prepare(table[: len(lines)], None, "corpus")
+            prepared.numbers = lines
+            return cls(model, corpus, prepared)
         if folder.exists() or folder.is_symlink():
             raise DataError("already exists; name another place, or remove it first", folder)
         description = {
@@ -121,26 +108,20 @@ class Index:
             "corpus": corpus.sha256,
             "dim": model.dim,
             "dtype": stored.name,
-            "approximate": approximate,
+            "approximate": kind if searcher.EFFORT else None,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
             rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
             made = work / "index"
             shutil.rmtree(made, ignore_errors=True)  # a killed process's
             made.mkdir()
-            vectors_file = work / "corpus.vectors"
-            prepared: Graph | Lists | None = None
-            order: Rows = np.arange(len(lines))
-            if approximate == "ivf":
-                lists, _ = Lists.build(ReleasedRows(rows), work, "corpus")
-                prepared, order, vectors_file = lists, lists.numbers, work / "corpus.grouped"
-            elif approximate:
-                prepared = linked(rows)
+            prepared = searcher.prepare(ReleasedRows(rows), work, "corpus")
+            vectors_file = prepared.rows_file or work / "corpus.vectors"
+            order = np.arange(len(lines)) if prepared.numbers is None else prepared.numbers
             sums = {VECTORS: sha256(vectors_file)}
-            if prepared is not None and approximate:
-                file = APPROXIMATE[approximate][1]
-                prepared.save(made / file)
-                sums[file] = sha256(made / file)
+            if searcher.FILE:
+                prepared.save(made / searcher.FILE)
+                sums[searcher.FILE] = sha256(made / searcher.FILE)
             numbers = ReleasedRows(lines)
             blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
             save_blocks(made / LINES, len(order), blocks_of_lines)
@@ -179,30 +160,26 @@ class Index:
         sums = description.get("sha256")
         if not isinstance(sums, dict):
             raise DataError("was made by an earlier psp, without checksums; make it again with --save-index", folder)
-        approximate = description.get("approximate", "hnsw" if description.get("graph") else None)  # "graph": of old
-        if approximate is not None and approximate not in APPROXIMATE:
-            raise DataError(f"unknown approximate search {approximate!r}", folder / DESCRIPTION)
-        files = [VECTORS, LINES, *([APPROXIMATE[approximate][1]] if approximate else [])]
+        kind = description.get("approximate", "hnsw" if description.get("graph") else None) or "flat"  # "graph": of old
+        if kind not in INDEXES:
+            raise DataError(f"unknown approximate search {kind!r}", folder / DESCRIPTION)
+        searcher = kinds.searcher(kind)
+        files = [VECTORS, LINES, *filter(None, [searcher.FILE])]
         for name in files:
             if not (folder / name).is_file() or sha256(folder / name) != sums.get(name):
                 raise DataError("missing, truncated or damaged; make the index again with --save-index", folder / name)
         try:
             dtype, shape = np.dtype(description["dtype"]), (int(description["rows"]), int(description["dim"]))
-            lines = np.load(folder / LINES, allow_pickle=False)
+            lines = np.load(folder / LINES, mmap_mode="r", allow_pickle=False)
             size = (folder / VECTORS).stat().st_size
             if size != dtype.itemsize * shape[0] * shape[1] or lines.shape != shape[:1] or shape[1] != model.dim:
                 raise ValueError("sizes do not match")
-            if lines.dtype != np.int64 or (len(lines) and not 0 <= lines.min() <= lines.max() < len(corpus)):
+            if lines.dtype != np.int64 or not _within(lines, len(corpus)):
                 raise ValueError("lines that the corpus does not have")
             rows = np.memmap(folder / VECTORS, dtype, "r", shape=shape)
         except (KeyError, TypeError, *ARRAY_DAMAGE) as error:
             raise DataError(f"damaged ({error}); make the index again with --save-index", folder) from None
-        prepared = APPROXIMATE[approximate][0].load(folder / files[-1]) if approximate else None
-        if prepared is not None and not prepared.fits(rows):
-            raise DataError("belongs to other vectors; make the index again", folder / files[-1])
-        if isinstance(prepared, Lists):
-            prepared.numbers = lines
-        return cls(model, corpus, rows, lines, prepared)
+        return cls(model, corpus, searcher.load(folder / files[-1], rows, lines))
 
     def search(self, queries: Sequence[str], k: int = 10, effort: int | None = None) -> list[list[Hit]]:
         """Return the k nearest lines of each query, nearest first, ties to the earlier line.
@@ -215,13 +192,10 @@ class Index:
             effort: of approximate search: higher is more accurate and slower; None for its default.
         """
         vectors, kept = embed(self.model, queries)
-        if self.approximate is None:
-            neighbours = nearest(vectors, self.rows, k)
-        else:
-            neighbours = self.approximate.nearest(vectors, self.rows, k, effort or self.approximate.EFFORT)
+        neighbours = self.searcher.nearest(vectors, k, effort)
         hits: list[list[Hit]] = [[] for _ in queries]
         for query, cosines, numbers in zip(kept.tolist(), *neighbours, strict=True):
-            lines = self.lines[numbers[numbers >= 0]].tolist()
+            lines = numbers[numbers >= 0].tolist()
             hits[query] = [
                 Hit(cosine, line + 1, self.corpus[line]) for cosine, line in zip(cosines.tolist(), lines, strict=False)
             ]
@@ -229,13 +203,17 @@ class Index:
 
     def release(self) -> None:
         """Keep no vector in memory after it was read: slower, for rows that do not fit."""
-        self.rows = ReleasedRows(self.rows)
+        self.searcher.rows = ReleasedRows(self.searcher.rows)
 
 
-def linked(rows: Rows) -> Graph:
-    """Call :meth:`Graph.build` with a progress bar."""
-    with Progress("linking neighbours", "sentences", len(rows)) as bar:
-        return Graph.build(rows, bar)
+def _within(lines: np.ndarray, count: int) -> bool:
+    """Tell whether all line numbers are of a corpus of so many lines."""
+    for start in range(0, len(lines), CHUNK):
+        block = lines[start : start + CHUNK]
+        if not 0 <= block.min() <= block.max() < count:
+            return False
+        release(lines)
+    return True
 
 
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:

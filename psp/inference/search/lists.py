@@ -21,7 +21,8 @@ from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.progress import Progress
-from psp.inference.search.neighbours import BLOCK_BYTES, Found, exact_cosines, library, merged
+from psp.inference.search.base import Found, Searcher
+from psp.inference.search.neighbours import BLOCK_BYTES, exact_cosines, joined, library, merged
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, mapped, release
 from psp.inference.search.vectors import Rows, from_stored
 
@@ -33,33 +34,30 @@ SECONDS, SECOND_ROWS = 16, 1024
 QUERIES = 65_536
 
 
-class Lists:
+class Lists(Searcher, name="ivf"):
     """Centroids, and where the rows of each begin.
 
     Attributes:
         centroids: float32 (lists, dim), of length 1.
         starts: int64 (lists + 1,): the rows of list ``n`` are those from ``starts[n]`` to ``starts[n + 1]``.
-        numbers: int64 (starts[-1],), in memory or memory-mapped: the same for both copies of a row. Whoever loads lists
-            sets it.
+        numbers: the same for both copies of a row.
     """
 
+    FILE = "lists.npz"
     #: Lists that a query is compared with, by default.
     EFFORT = 64
 
-    def __init__(self, centroids: np.ndarray, starts: np.ndarray, numbers: Rows) -> None:
-        self.centroids, self.starts, self.numbers = centroids, starts, numbers
+    def __init__(
+        self, rows: Rows, centroids: np.ndarray, starts: np.ndarray, numbers: Rows, rows_file: Path | None = None
+    ) -> None:
+        super().__init__(rows, numbers, rows_file)
+        self.centroids, self.starts, self._numbers = centroids, starts, numbers
 
     @classmethod
-    def build(cls, rows: Rows, folder: Path, name: str) -> tuple[Lists, Rows]:
-        """Group rows by list, in the files ``<name>.grouped`` and ``<name>.order``.
-
-        Args:
-            rows: float32, float16 or int8 (m, dim), unit vectors; at least one.
-            folder: of :func:`psp.inference.search.on_disk.resumable`; a killed run goes on.
-
-        Returns:
-            The lists, whose numbers are those of the rows; and the grouped rows, memory-mapped, each twice.
-        """
+    def prepare(cls, rows: Rows, folder: Path | None, name: str) -> Lists:
+        """Group rows by list, in the files ``<name>.grouped`` and ``<name>.order``."""
+        if folder is None:
+            raise ValueError("lists need a folder")
         trained = folder / f"{name}.centroids.npy"
         if not trained.exists():
             with atomic(trained) as temporary, temporary.open("wb") as file:
@@ -72,7 +70,8 @@ class Lists:
         for start in range(0, len(rows), QUERIES):
             starts[1:] += np.bincount(assigned[start : start + QUERIES].ravel(), minlength=len(centroids))
         np.cumsum(starts, out=starts)
-        grouped = _writable(folder / f"{name}.grouped", np.dtype((rows.dtype, (rows.shape[1],))), copies * len(rows))
+        rows_file = folder / f"{name}.grouped"
+        grouped = _writable(rows_file, np.dtype((rows.dtype, (rows.shape[1],))), copies * len(rows))
         order = _writable(folder / f"{name}.order", np.dtype(np.int64), copies * len(rows))
         ends = starts[:-1].copy()
         with Progress("grouping vectors", "sentences", len(rows)) as bar:
@@ -87,27 +86,18 @@ class Lists:
                 for array in (grouped, order, assigned):
                     release(array)
                 bar.add(len(block))
-        return cls(centroids, starts, ReleasedRows(order)), grouped
+        return cls(ReleasedRows(grouped), centroids, starts, ReleasedRows(order), rows_file)
 
-    def queries_in(self, memory: int, k: int, effort: int) -> int:
+    def queries_in(self, memory: int, k: int, effort: int | None) -> int:
         """How many queries a block may have to be compared in so many bytes."""
+        effort = effort or self.EFFORT
         a_query = 2 * 4 * self.centroids.shape[1] + 40 * min(effort, len(self.centroids)) + 64 * k
         return min(QUERIES, max(1024, memory // 4 // a_query))
 
-    def nearest(self, queries: Rows, rows: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
-        """Find approximately the k nearest rows; like :meth:`psp.inference.search.neighbours.Graph.nearest`.
-
-        Args:
-            queries: float32, float16 or int8 (n, dim), unit vectors.
-            rows: the grouped rows.
-            k: 1 or more.
-            effort: lists that each query is compared with.
-            progress: counts queries.
-
-        Returns:
-            As numbers, those of the grouped rows; of a row's two copies one.
-        """
+    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
+        """Compare each query with so many lists; of a row's two copies one is found."""
         faiss = library()
+        rows = self.rows
         k = min(k, len(rows))
         wanted = min(2 * k, len(rows))  # a row may come twice
         probed = min(effort, len(self.centroids))
@@ -130,13 +120,11 @@ class Lists:
             parts.append(self._distinct(exact_cosines(stored, rows, places), k))
             if progress is not None:
                 progress.add(len(batch))
-        if not parts:
-            return Found(np.zeros((0, k)), np.zeros((0, k), np.int64))
-        return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return joined(parts, k)
 
     def _distinct(self, found: Found, k: int) -> Found:
         """The k nearest, without second copies: these have the same cosine, and so, sorted, stand side by side."""
-        numbers = np.where(found.numbers < 0, -1, self.numbers[found.numbers])
+        numbers = np.where(found.numbers < 0, -1, self._numbers[found.numbers])
         cosines = np.where(numbers < 0, -np.inf, found.cosines)
         order = np.lexsort((numbers, -cosines), axis=1)
         numbers = np.take_along_axis(numbers, order, 1)
@@ -154,22 +142,17 @@ class Lists:
             np.savez(file, centroids=self.centroids, starts=self.starts)
 
     @classmethod
-    def load(cls, path: Path) -> Lists:
-        """Load saved lists, without numbers.
-
-        Raises:
-            DataError: the file is missing, truncated or damaged.
-        """
+    def load(cls, path: Path, rows: Rows, numbers: Rows) -> Lists:
+        """Load saved lists."""
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                return cls(arrays["centroids"], arrays["starts"], np.zeros(0, np.int64))
+                lists = cls(rows, arrays["centroids"], arrays["starts"], numbers)
         except (OSError, KeyError, *ARRAY_DAMAGE):
             raise DataError("missing, truncated or damaged; make the index again", path) from None
-
-    def fits(self, rows: Rows) -> bool:
-        """Tell whether the lists are of as many rows and dimensions."""
-        shape = (int(self.starts[-1]), self.centroids.shape[1])
-        return shape == rows.shape and len(self.starts) == len(self.centroids) + 1
+        shape = (int(lists.starts[-1]), lists.centroids.shape[1])
+        if shape != rows.shape or len(lists.starts) != len(lists.centroids) + 1:
+            raise DataError("belongs to other vectors; make the index again", path)
+        return lists
 
 
 def _centroids(rows: Rows) -> np.ndarray:

@@ -4,46 +4,29 @@ faiss computes float32 products, whose last digits depend on the number of threa
 more candidates than requested and recompute their cosines in float64; if a row not fetched could still be nearer, we
 fetch more. The result equals brute-force search in float64, ties to the lower row number, for any number of threads and
 any batching.
-
-:class:`Graph` is approximate, and faster among hundreds of thousands of rows.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import PspError
 from psp.core.progress import Progress
+from psp.inference.search.base import QUERIES, Found, Searcher
 from psp.inference.search.vectors import Rows, from_stored
 
 #: Size of a block of rows converted to float32 (if they are float16 or on disk), and of rows gathered in float64.
 BLOCK_BYTES = 32 << 20
 #: Candidates fetched beyond k. On real sentences these suffice for all but one query in thousands.
 EXTRA = 16
-#: Queries per batch. At 1,024 dimensions and on one core the products run at 150 GFLOP/s.
-QUERIES = 4096
 #: Most candidates held at a time for a batch of queries while more are fetched.
 CANDIDATES = 1 << 22
-#: HNSW's M (the lowest level has twice as many links per row), efConstruction, and rows that train the 8-bit scale.
-LINKS, LINKING_EFFORT, SAMPLE = 32, 64, 20_000
-
-
-class Found(NamedTuple):
-    """The nearest rows of each query, nearest first.
-
-    Attributes:
-        cosines: float64 (queries, k); 0 where nothing was found.
-        numbers: int64 (queries, k), row numbers; -1 where nothing was found, which happens only with :class:`Graph`.
-    """
-
-    cosines: np.ndarray
-    numbers: np.ndarray
 
 
 def library() -> ModuleType:
@@ -139,97 +122,26 @@ def exact_cosines(queries: Rows, rows: Rows, numbers: np.ndarray) -> Found:
     return Found(cosines, numbers)
 
 
-class Graph:
-    """Approximate search with faiss's HNSW graph.
+def joined(parts: Sequence[Found], k: int) -> Found:
+    """Join what was found for batches of queries, of which there may be none."""
+    if not parts:
+        return Found(np.zeros((0, k)), np.zeros((0, k), np.int64))
+    return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
-    It holds an 8-bit copy of the rows and 64 links for each: a third of the memory of float32. The cosines are computed
-    from the original rows, which may be on disk. An inverted file takes a tenth of the time to build but finds less,
-    since our vectors are not clustered: 65% of the 10 nearest among 100,000 sentences of 1,024 dimensions at 1 ms per
-    query, where the graph finds 88%. PCA does not help: the first 256 components explain 65% of the variance.
-    """
 
-    #: HNSW's efSearch, by default. With effort 32, 64, 128, 256, 512 it finds 81, 88, 92, 94, 96% of the 10 nearest
-    #: among 100,000 sentences of 1,024 dimensions, in 0.7, 1.0, 1.7, 2.7, 5.1 ms per query on one core. Exact search
-    #: takes 1.9 ms per query in batches; among a million sentences 17 ms, and 310 ms for a single query.
-    EFFORT = 128
-
-    def __init__(self, index: Any) -> None:
-        self._index = index
+class Exact(Searcher, name="flat"):
+    """Exact search."""
 
     @classmethod
-    def build(cls, rows: Rows, progress: Progress | None = None) -> Graph:
-        """Build the graph: 0.9 ms per row of 1,024 dimensions on one core.
+    def prepare(cls, rows: Rows, folder: Path | None = None, name: str = "") -> Exact:
+        """There is nothing to prepare."""
+        return cls(rows)
 
-        It is reproducible only with one thread.
-
-        Args:
-            rows: float32, float16 or int8 (m, dim), unit vectors; at least one.
-            progress: counts rows.
-        """
-        faiss = library()
-        index = faiss.index_factory(rows.shape[1], f"HNSW{LINKS},SQ8", faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = LINKING_EFFORT
-        sample = np.sort(np.random.default_rng(1).permutation(len(rows))[:SAMPLE])
-        index.train(np.ascontiguousarray(from_stored(rows[sample], np.float32)))
-        block_rows = max(1, BLOCK_BYTES // (4 * rows.shape[1]))
-        for start in range(0, len(rows), block_rows):
-            block = np.ascontiguousarray(from_stored(rows[start : start + block_rows], np.float32))
-            index.add(block)
-            if progress is not None:
-                progress.add(len(block))
-        return cls(index)
-
-    def nearest(self, queries: Rows, rows: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
-        """Find approximately the k nearest rows; like :func:`nearest`, but some are missed and replaced by others.
-
-        Args:
-            queries: float32, float16 or int8 (n, dim), unit vectors.
-            rows: the rows from which this was built.
-            k: 1 or more.
-            effort: HNSW's efSearch; at least k + 16 is used.
-            progress: counts queries.
-        """
-        faiss = library()
-        k = min(k, len(rows))
-        wanted = min(k + EXTRA, len(rows))
-        parameters = faiss.SearchParametersHNSW(efSearch=max(effort, wanted))
-        parts = []
-        for start in range(0, len(queries), QUERIES):
-            stored = queries[start : start + QUERIES]
-            batch = np.ascontiguousarray(from_stored(stored, np.float32))
-            _, numbers = self._index.search(batch, wanted, params=parameters)
-            candidates = exact_cosines(stored, rows, numbers)
-            parts.append(Found(candidates.cosines[:, :k], candidates.numbers[:, :k]))
-            if progress is not None:
-                progress.add(len(batch))
-        if not parts:
-            return Found(np.zeros((0, k)), np.zeros((0, k), np.int64))
-        return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-    def save(self, path: Path) -> None:
-        """Write the graph to a file.
-
-        Raises:
-            DataError: it cannot be written.
-        """
-        try:
-            library().write_index(self._index, str(path))
-        except RuntimeError:  # its message only names a source line of faiss
-            raise DataError("cannot be written; free space or choose another place", path) from None
+    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
+        """Compare all rows."""
+        return nearest(queries, self.rows, k, progress)
 
     @classmethod
-    def load(cls, path: Path) -> Graph:
-        """Load a saved graph.
-
-        Raises:
-            DataError: the file is missing, truncated or damaged.
-        """
-        faiss = library()
-        try:
-            return cls(faiss.read_index(str(path)))
-        except RuntimeError:
-            raise DataError("missing, truncated or damaged; make the index again", path) from None
-
-    def fits(self, rows: Rows) -> bool:
-        """Tell whether the graph has as many rows and dimensions."""
-        return bool((self._index.ntotal, self._index.d) == rows.shape)
+    def load(cls, path: Path, rows: Rows, numbers: Rows) -> Exact:
+        """There is nothing to load."""
+        return cls(rows, numbers)

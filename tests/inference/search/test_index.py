@@ -108,36 +108,36 @@ def test_any_text_may_be_searched_and_asked_for(model, tmp_path, texts):
         assert all(hit.text == corpus[hit.line - 1] for hit in hits)
 
 
-@pytest.mark.parametrize("graph", [None, "hnsw"])
+@pytest.mark.parametrize("kind", ["flat", "hnsw"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
-def test_a_saved_index_finds_the_same(model, corpus, tmp_path, graph, dtype):
+def test_a_saved_index_finds_the_same(model, corpus, tmp_path, kind, dtype):
     use_threads(1)  # a graph is the same again on one thread alone
-    made = Index.build(model, corpus, dtype=dtype, approximate=graph)
-    saved = Index.build(model, corpus, dtype=dtype, approximate=graph, folder=tmp_path / "index")
+    made = Index.build(model, corpus, dtype=dtype, kind=kind)
+    saved = Index.build(model, corpus, dtype=dtype, kind=kind, folder=tmp_path / "index")
     loaded = Index.load(tmp_path / "index", model, corpus)
     queries = SENTENCES[::7]
     expected = made.search(queries, 5, 8)
     assert saved.search(queries, 5, 8) == loaded.search(queries, 5, 8) == expected
     exact = Index.build(model, corpus).search(queries, 5)
-    if not graph:
+    if kind == "flat":
         assert [hits[0].line for hits in expected] == [hits[0].line for hits in exact]
     for hits, right in zip(expected, exact, strict=True):
-        if not graph:
+        if kind == "flat":
             np.testing.assert_allclose(
                 [hit.cosine for hit in hits], [hit.cosine for hit in right], atol=ROUNDING[dtype]
             )
-    assert loaded.rows.dtype == dtype
+    assert loaded.searcher.rows.dtype == dtype
 
 
 @pytest.mark.parametrize("graph", [False, True])
 def test_an_index_of_an_earlier_psp_is_read(model, corpus, tmp_path, graph):
     """It said whether there is a graph, and not which way of search it is for."""
-    Index.build(model, corpus, approximate="hnsw" if graph else None, folder=tmp_path / "index")
+    Index.build(model, corpus, kind="hnsw" if graph else "flat", folder=tmp_path / "index")
     description = json.loads((tmp_path / "index/index.json").read_text())
     del description["approximate"]
     (tmp_path / "index/index.json").write_text(json.dumps(description | {"graph": graph}))
     loaded = Index.load(tmp_path / "index", model, corpus)
-    assert (loaded.approximate is not None) == graph
+    assert loaded.searcher.name == ("hnsw" if graph else "flat")
     assert loaded.search([SENTENCES[3]], 3, 1000)[0][0].line == 4
 
 
@@ -161,7 +161,7 @@ def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, t
 
 
 def test_a_damaged_index_is_refused(model, corpus, tmp_path):
-    Index.build(model, corpus, approximate="hnsw", folder=tmp_path / "good")
+    Index.build(model, corpus, kind="hnsw", folder=tmp_path / "good")
     changes = {
         "vectors.bin": ("vectors.bin", lambda data: data[:-4], "vectors.bin: .*damaged; make the index again"),
         "nan": ("vectors.bin", lambda data: b"\0\0\xc0\x7f" + data[4:], "vectors.bin: .*damaged; make the index again"),
@@ -281,7 +281,7 @@ def test_queries_come_from_standard_input_and_an_index_is_kept(folder, tmp_path,
         (["corpus.txt", "-k", "0"], "-k 0: write 1 or more"),
         (["corpus.txt", "--threads", "0"], "--threads 0: write 1 or more"),
         (["corpus.txt", "--effort", "3"], "--effort: only for --index hnsw"),
-        (["corpus.txt", "--load-index", "index", "--effort", "3"], "--effort: the index has no graph or lists"),
+        (["corpus.txt", "--load-index", "index", "--effort", "3"], "--effort: search in this index is exact; make it with"),
         (["corpus.txt", "--load-index", "index", "--float16"], "--float16: a saved index cannot be changed"),
         (["corpus.txt", "--load-index", "index", "--index", "flat"], "--index: a saved index cannot be changed"),
         (["blank.txt", "--load-index", "index"], "index: is the index of another corpus than blank.txt"),

@@ -29,19 +29,18 @@ def drawn(rows, dim=16, seed=1):
 def test_all_lists_find_what_exact_search_finds(tmp_path_factory, rows, dim, k, dtype, seed):
     vectors = to_stored(drawn(rows, dim, seed), np.dtype(dtype))
     queries = to_stored(drawn(50, dim, seed + 10), np.dtype(dtype))
-    lists, grouped = Lists.build(vectors, tmp_path_factory.mktemp("lists"), "x")
+    lists = Lists.prepare(vectors, tmp_path_factory.mktemp("lists"), "x")
     order = lists.numbers[:]
-    np.testing.assert_array_equal(vectors[order], grouped)
-    assert sorted(order.tolist()) == sorted([*range(rows)] * (2 if rows > 1 else 1)) and lists.fits(grouped)
+    np.testing.assert_array_equal(vectors[order], lists.rows[:])
+    assert sorted(order.tolist()) == sorted([*range(rows)] * (2 if rows > 1 else 1))
     for number in range(len(lists.centroids)):  # a row's copies are in two lists
         first, end = lists.starts[number : number + 2]
         assert len(set(order[first:end].tolist())) == end - first
-    found, right = lists.nearest(queries, grouped, k, 10_000), nearest(queries, vectors, k)
+    found, right = lists.nearest(queries, k, 10_000), nearest(queries, vectors, k)
     width = right.cosines.shape[1]
     np.testing.assert_allclose(found.cosines[:, :width], right.cosines, atol=1e-12)
     assert (found.numbers[:, :width] >= 0).all() and (found.numbers[:, width:] == -1).all()
-    numbers = order[found.numbers[:, :width]]
-    assert all(len(set(row)) == width for row in numbers.tolist())
+    assert all(len(set(row)) == width for row in found.numbers[:, :width].tolist())
 
 
 def test_lists_find_most_neighbours_in_a_part_of_the_rows(tmp_path):
@@ -49,30 +48,29 @@ def test_lists_find_most_neighbours_in_a_part_of_the_rows(tmp_path):
     rows = drawn(4000, 32)
     noise = np.random.default_rng(5).standard_normal((500, 32)).astype(np.float32)
     queries = unit(rows[:500] + 0.1 * noise)[0]
-    lists, grouped = Lists.build(rows, tmp_path, "x")
-    order = lists.numbers[:]
+    lists = Lists.prepare(rows, tmp_path, "x")
     exact = nearest(queries, rows, 1).numbers
-    shares = [(order[lists.nearest(queries, grouped, 1, effort).numbers] == exact).mean() for effort in (1, 4, 64)]
+    shares = [(lists.nearest(queries, 1, effort).numbers == exact).mean() for effort in (1, 4, 64)]
     assert shares[0] < shares[1] < shares[2] and shares[2] > 0.98, shares
 
 
 def test_saved_lists_are_the_same(tmp_path):
-    lists, grouped = Lists.build(drawn(500), tmp_path, "x")
+    lists = Lists.prepare(drawn(500), tmp_path, "x")
     lists.save(tmp_path / "lists.npz")
-    loaded = Lists.load(tmp_path / "lists.npz")
-    loaded.numbers = lists.numbers
-    for array, right in zip(
-        loaded.nearest(drawn(9), grouped, 3, 4), lists.nearest(drawn(9), grouped, 3, 4), strict=True
-    ):
+    grouped = lists.rows[:]
+    loaded = Lists.load(tmp_path / "lists.npz", grouped, lists.numbers)
+    for array, right in zip(loaded.nearest(drawn(9), 3, 4), lists.nearest(drawn(9), 3, 4), strict=True):
         np.testing.assert_array_equal(array, right)
-    assert not loaded.fits(grouped[1:]) and not loaded.fits(grouped[:, 1:])
+    for other in (grouped[1:], grouped[:, 1:]):
+        with pytest.raises(DataError, match="belongs to other vectors; make the index again"):
+            Lists.load(tmp_path / "lists.npz", other, lists.numbers)
     for data in (b"", (tmp_path / "lists.npz").read_bytes()[:200]):
         (tmp_path / "bad.npz").write_bytes(data)
         with pytest.raises(DataError, match=r"bad.npz: missing, truncated or damaged; make the index again"):
-            Lists.load(tmp_path / "bad.npz")
+            Lists.load(tmp_path / "bad.npz", grouped, lists.numbers)
 
 
 def test_the_more_memory_the_more_queries_at_a_time(tmp_path):
-    lists, _ = Lists.build(drawn(500), tmp_path, "x")
+    lists = Lists.prepare(drawn(500), tmp_path, "x")
     sizes = [lists.queries_in(memory, 4, 8) for memory in (1, 4 << 20, 1 << 40)]
     assert sizes == sorted(set(sizes)) and sizes[0] == 1024

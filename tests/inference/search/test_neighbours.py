@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import PspError
 from psp.inference.search import neighbours
-from psp.inference.search.neighbours import Graph, nearest, use_threads
+from psp.inference.search.neighbours import Exact, nearest, use_threads
 from psp.inference.search.vectors import unit
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
@@ -56,16 +56,6 @@ def test_a_plain_search_finds_the_same(data, dim, k, half):
     check(queries.astype(np.float32), rows.astype(np.float32), k, *found)
 
 
-@pytest.fixture(scope="module")
-def crowd():
-    """1,500 rows, of which 100 and one are copies; and queries beside that one and elsewhere."""
-    rng = np.random.default_rng(5)
-    rows = rng.standard_normal((1500, 24)).astype(np.float32)
-    rows[rng.permutation(np.arange(18, 1500))[:100]] = rows[17]
-    queries = np.concatenate([rows[17] + 0.01 * rng.standard_normal((40, 24)), rng.standard_normal((160, 24))])
-    return unit(queries.astype(np.float32))[0], unit(rows)[0]
-
-
 def test_neither_threads_nor_blocks_nor_batches_matter(crowd, monkeypatch):
     queries, rows = crowd
     expected = nearest(queries, rows, 8)
@@ -97,7 +87,7 @@ def test_none_at_all():
     rows = np.eye(3, dtype=np.float32)
     assert nearest(rows[:0], rows, 2).numbers.shape == (0, 2)
     assert nearest(rows, rows[:0], 2).numbers.shape == (3, 0)
-    assert Graph.build(rows).nearest(rows[:0], rows, 2, 1).numbers.shape == (0, 2)
+    assert Exact.prepare(rows).nearest(rows[:0], 2).numbers.shape == (0, 2)
 
 
 def test_unit_leaves_zeros_out_and_keeps_tiny_and_huge_ones():
@@ -107,56 +97,10 @@ def test_unit_leaves_zeros_out_and_keeps_tiny_and_huge_ones():
     assert vectors.dtype == np.float32
 
 
-def test_a_graph_finds_nearly_what_the_exact_search_finds(crowd):
-    queries, rows = crowd
-    graph = Graph.build(rows)
-    exact = nearest(queries, rows, 5)
-
-    def recall(effort):
-        found = graph.nearest(queries, rows, 5, effort)
-        for cosines, numbers in zip(found.cosines, found.numbers, strict=True):
-            assert len(set(numbers.tolist())) == 5 and (np.diff(cosines) <= 0).all()
-        # Of copies any will do: what counts is the cosine.
-        return np.mean(found.cosines >= exact.cosines[:, -1:] - 1e-9)
-
-    assert 0.6 < recall(1) < recall(1500)
-    assert recall(1500) > 0.99
-
-
 def test_what_a_graph_did_not_find_comes_last():
     rows = np.eye(4, dtype=np.float32)
     found = neighbours.exact_cosines(rows[:1], rows, np.array([[-1, 3, 0, -1]]))
     assert found.numbers.tolist() == [[0, 3, -1, -1]] and found.cosines.tolist() == [[1, 0, 0, 0]]
-
-
-@pytest.mark.parametrize("rows", [1, 2, 5])
-def test_a_graph_of_few_rows_finds_them_all(rows):
-    table = unit(np.random.default_rng(rows).standard_normal((rows, 3)).astype(np.float32))[0]
-    found = Graph.build(table).nearest(table, table, 10, 1)
-    assert [sorted(numbers) for numbers in found.numbers.tolist()] == [list(range(rows))] * rows
-
-
-def test_a_graph_is_the_same_again_on_one_thread_and_after_saving(crowd, tmp_path):
-    queries, rows = crowd
-    use_threads(1)
-    graph = Graph.build(rows)
-    graph.save(tmp_path / "a")
-    Graph.build(rows).save(tmp_path / "b")
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    loaded = Graph.load(tmp_path / "a")
-    assert loaded.fits(rows) and not loaded.fits(rows[1:]) and not loaded.fits(rows[:, 1:])
-    for wanted, found in zip(graph.nearest(queries, rows, 5, 9), loaded.nearest(queries, rows, 5, 9), strict=True):
-        assert np.array_equal(wanted, found)
-
-
-def test_a_graph_that_is_cut_short_or_cannot_be_written(crowd, tmp_path):
-    path = tmp_path / "graph"
-    Graph.build(crowd[1]).save(path)
-    path.write_bytes(path.read_bytes()[:-1000])
-    with pytest.raises(DataError, match="graph: missing, truncated or damaged; make the index again"):
-        Graph.load(path)
-    with pytest.raises(DataError, match="cannot be written; free space or choose another place"):
-        Graph.build(crowd[1]).save(tmp_path / "no/such/folder")
 
 
 def test_without_faiss_the_error_names_the_extra(monkeypatch):

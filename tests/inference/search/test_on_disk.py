@@ -118,7 +118,7 @@ class Interrupted(BaseException):
 def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, monkeypatch, dtype, index):
     monkeypatch.setattr("psp.inference.search.bitext.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 400)
-    monkeypatch.setattr("psp.inference.search.bitext.QUERIES", 700)
+    monkeypatch.setattr("psp.inference.search.base.QUERIES", 700)
     model = Model.load(folder / "model")
     options = {"dtype": dtype, "index": index, "memory": 1 << 40}
     texts = folder / "en.txt", folder / "fr.txt"
@@ -153,7 +153,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
 
 def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, monkeypatch):
     model, corpus = Model.load(folder / "model"), LineFile(folder / "en.txt")
-    index = Index.build(model, corpus, approximate="ivf", dtype="float16", folder=tmp_path / "index")
+    index = Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "index")
     queries = (folder / "fr.txt").read_text().splitlines()[1:2000:40]
     exact = Index.build(model, corpus, dtype="float16").search(queries, 5)
     assert index.search(queries, 5, 10_000) == exact
@@ -168,12 +168,12 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
         "psp.inference.search.vectors.embed", lambda model, texts: (embedded.append(1), embed(model, texts))[1]
     )
 
-    monkeypatch.setattr(Lists, "build", classmethod(lambda *_: (_ for _ in ()).throw(Interrupted)))
+    monkeypatch.setattr(Lists, "prepare", classmethod(lambda *_: (_ for _ in ()).throw(Interrupted)))
     with pytest.raises(Interrupted):
-        Index.build(model, corpus, approximate="ivf", dtype="float16", folder=tmp_path / "killed")
+        Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "killed")
     monkeypatch.undo()
     assert len(embedded) == 7
-    again = Index.build(model, corpus, approximate="ivf", dtype="float16", folder=tmp_path / "killed")
+    again = Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "killed")
     assert again.search(queries, 5, 10_000) == exact
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "killed"]
 
@@ -182,7 +182,7 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
     ("command", "message"),
     [
         (["mine", "--memory", "1M"], "--memory: the model and its libraries take "),
-        (["mine", "--memory", "8G", "--index", "hnsw"], "--memory: the graph of hnsw is held in memory"),
+        (["mine", "--memory", "8G", "--index", "hnsw"], "--memory: hnsw holds all sentences in memory; write"),
         (["search", "--memory", "8G"], "--memory: for an index on disk; add --save-index FOLDER"),
         (["search", "--index", "ivf"], "--index ivf: its lists are on disk; add --save-index FOLDER"),
         (["search", "--memory", "1M", "--save-index", "index"], "--memory: the model and its libraries take "),

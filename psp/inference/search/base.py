@@ -1,0 +1,104 @@
+"""The interface of the ways to find nearest rows, and their registry."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from psp.core import named
+from psp.core.progress import Progress
+from psp.inference.search import INDEXES
+from psp.inference.search.vectors import Rows
+
+#: Queries per batch. At 1,024 dimensions and on one core the products run at 150 GFLOP/s.
+QUERIES = 4096
+
+
+class Found(NamedTuple):
+    """The nearest rows of each query, nearest first.
+
+    Attributes:
+        cosines: float64 (queries, k); 0 where nothing was found.
+        numbers: int64 (queries, k), row numbers; -1 where nothing was found, which happens only in approximate search.
+    """
+
+    cosines: np.ndarray
+    numbers: np.ndarray
+
+
+class Searcher(ABC):
+    """Finds the nearest of a matrix's rows in one of the ways of :data:`psp.inference.search.INDEXES`.
+
+    Attributes:
+        rows: float32, float16 or int8 (m, dim), unit vectors, in this searcher's order; may be on disk.
+        numbers: int64 (m,), what to call each row; None for its place. Lists have each row twice.
+        rows_file: the file of the rows, where they are not in the order in which they were given.
+    """
+
+    classes: ClassVar[dict[str, type[Searcher]]] = {}
+    name: ClassVar[str]
+    #: The file in which it is saved; None where there is nothing to save.
+    FILE: ClassVar[str | None] = None
+    #: The default effort of approximate search; 0 where it is exact.
+    EFFORT: ClassVar[int] = 0
+
+    def __init_subclass__(cls, *, name: str) -> None:
+        if name not in INDEXES:
+            raise ValueError(f"psp.inference.search.INDEXES has no {name!r}")
+        named.add(Searcher.classes, name, cls)
+        cls.name = name
+
+    def __init__(self, rows: Rows, numbers: Rows | None = None, rows_file: Path | None = None) -> None:
+        self.rows, self.numbers, self.rows_file = rows, numbers, rows_file
+
+    @classmethod
+    @abstractmethod
+    def prepare(cls, rows: Rows, folder: Path | None, name: str) -> Searcher:
+        """Prepare search among rows.
+
+        Args:
+            rows: float32, float16 or int8 (m, dim), unit vectors; at least one.
+            folder: of :func:`psp.inference.search.on_disk.resumable`, in which a killed run goes on; None for memory.
+            name: of its files there.
+        """
+
+    @abstractmethod
+    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
+        """Like :meth:`nearest`, with the rows' places as numbers."""
+
+    def nearest(self, queries: Rows, k: int, effort: int | None = None, progress: Progress | None = None) -> Found:
+        """Find the k nearest rows of each query, or all if there are fewer; approximate search misses some.
+
+        Args:
+            queries: float32, float16 or int8 (n, dim), unit vectors.
+            k: 1 or more.
+            effort: of approximate search: higher is more accurate and slower; None for its default.
+            progress: counts queries.
+        """
+        found = self.places(queries, k, effort or self.EFFORT, progress)
+        if self.numbers is None:
+            return found
+        return Found(found.cosines, np.where(found.numbers < 0, -1, self.numbers[found.numbers]))
+
+    def queries_in(self, memory: int, k: int, effort: int | None) -> int:
+        """How many queries are best searched for at a time, in so many bytes."""
+        return QUERIES
+
+    def save(self, path: Path) -> None:  # noqa: B027  # a kind without a FILE has nothing to save
+        """Write what was prepared, without rows and numbers, to a file.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: Path, rows: Rows, numbers: Rows) -> Searcher:
+        """Load what :meth:`save` has written.
+
+        Raises:
+            DataError: the file is missing, truncated, damaged, or of other rows.
+        """
