@@ -57,6 +57,12 @@ class LogHandlerSettings(LogHandlerSettingsBase):
     )
 
 
+def _here(log: str) -> str:
+    """Where a log is on this machine, if it is to go to an object store and Snakemake names its place there."""
+    match = re.fullmatch(r"(\w+)://(.+?)(?: \([\w ]+\))?", log)
+    return f".snakemake/storage/{match[1]}/{match[2]}" if match else log
+
+
 @dataclass
 class Job:
     """A job that is running, or waiting on a cluster."""
@@ -129,7 +135,9 @@ class LogHandler(LogHandlerBase):
             elif event == LogEvent.JOB_INFO:
                 self._failed.pop(record.jobid, None)
                 what = record.rule_msg or " ".join([record.rule_name, *map(str, record.wildcards.values())])
-                self._jobs[record.jobid] = Job(what, list(record.log or ()), time.time(), bool(record.output))
+                self._jobs[record.jobid] = Job(
+                    what, [_here(log) for log in record.log or ()], time.time(), bool(record.output)
+                )
             elif event == LogEvent.PROGRESS:
                 self._done, self._total = record.done, record.total
             ended = None
@@ -137,7 +145,7 @@ class LogHandler(LogHandlerBase):
                 ended = self._jobs.pop(record.job_id, None)
             elif event == LogEvent.JOB_ERROR:
                 ended = self._jobs.pop(record.jobid, None) or Job(record.rule_name, [], time.time(), True)
-                logs = list(dict.fromkeys([*ended.logs, *record.log]))
+                logs = list(dict.fromkeys([*ended.logs, *map(_here, record.log)]))
                 self._failed[record.jobid] = failures.of_job(ended.what, logs, self._killed_by, record.rule_msg)
                 self._killed_by = None
         if event == LogEvent.RUN_INFO:

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from psp.config.jobs import EMBEDDINGS, TRANSLATIONS
 from psp.core.files import sha256
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.inference.translation.backtranslate import back_translate
 from psp.inference.translation.load import load_translator
 from psp.models.embedding_cache import cached
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     back_translate(
         [(label, Path(path), column) for (label, column), path in zip(params.sources, inputs.bitext, strict=True)],

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.models.card import write_with_scores
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     write_with_scores(
         Path(snakemake.input.model[0]).parent,
         Path(snakemake.input.evaluate),

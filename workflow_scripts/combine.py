@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.models.combined import CombinedModel
 from psp.models.kinds import load
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params = snakemake.params
     models = [load(f"results/{part}/model") for part in params.parts]
     CombinedModel(models, params.weights).save(Path(snakemake.output[0]).parent)

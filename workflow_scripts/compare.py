@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.compare import compare
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs = snakemake.input
     compare(
         tuple(map(Path, inputs.trained)),

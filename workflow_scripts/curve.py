@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.curve import draw
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     draw([(snakemake.wildcards.model, Path(snakemake.input.metrics).parent)], Path(snakemake.output[0]))

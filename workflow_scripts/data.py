@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.data import CorpusSource, report
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     report(
         snakemake.wildcards.model,

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.training.deciles import gather
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params = snakemake.params
     gather(
         params.points,

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.samples import SampledCorpus, sample_deciles
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, outputs, params = snakemake.input, snakemake.output, snakemake.params
     sample_deciles(
         [

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from psp.core.files import read_json
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.deciles_table import draw
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     draw(read_json(Path(snakemake.input[0])), Path(snakemake.output[0]))

@@ -4,10 +4,10 @@ from functools import partial
 from pathlib import Path
 
 from psp.core.forks import in_forks
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.dedupe import dedupe_corpus
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     files = zip(snakemake.params.caps, snakemake.input, snakemake.output.pairs, snakemake.output.report, strict=True)
     calls = [
         partial(

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.development_pairs import clear
 from psp.evaluation.judged import read
 from psp.evaluation.scored import scored
 from psp.evaluation.testsets import read_file
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     own, entry = snakemake.input.development, snakemake.params.entry
     clear(
         read(entry, f"development.sets.{snakemake.wildcards.set}") if entry else read_file(own),

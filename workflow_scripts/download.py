@@ -1,15 +1,17 @@
 """Download one file from the first working mirror."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from psp.config.config import Config
-from psp.core.logs import job
+from psp.core.scripts import job, local
 from psp.corpora.download import fetch
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     config = Config(snakemake.config)
+    remote = config.remote(snakemake.wildcards.name)
     fetch(
-        config.remote(snakemake.wildcards.name),
+        replace(remote, mirrors=local(remote.mirrors, snakemake.input)),
         Path(snakemake.output.file),
         Path(snakemake.output.record),
         offline=config.offline,

@@ -5,12 +5,12 @@ from typing import Any
 
 from psp.config.jobs import gathered, tests
 from psp.core.files import read_json
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.evaluate import decontaminated, evaluate_model, gather
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.tune import differences
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
     vocabulary = {}  # a transformer's is its base's

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import gathered
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.combined import EvaluatedPart, evaluate_combined
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     evaluate_combined(
         Path(snakemake.output.json),

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import tests
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.examples import examples_of_model
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     given = tests(snakemake.input, snakemake.params)
     examples_of_model(
         Path(snakemake.input.model[0]).parent,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from psp.config import filter_jobs
 from psp.core.forks import in_forks
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs import data_warnings, filters
 
 
@@ -35,7 +35,7 @@ def filtered(inputs, outputs, params, threads):
     return in_forks(calls, threads, [Path(file).stat().st_size for file in inputs.corpus])
 
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params, files = snakemake.params, [snakemake.output[name] for name in ("pairs", "report", "dropped")]
     files = [[made] if isinstance(made, str) else made for made in files]
     outputs = [[Path(file) for file in made] for made in zip(*files, strict=True)]

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.scored import scored
 from psp.pairs.inspect.run import InspectedCorpus, inspect
 from psp.report.inspect import write
 from psp.text.segment import Segmenter
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params, settings = snakemake.input, snakemake.params, snakemake.params.settings
     # Each kind of set by itself: the filter `decontaminate` covers some kinds.
     development = {key: params.tests[key] for key in ("development", "archive", "judged")}

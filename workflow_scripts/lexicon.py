@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.lexicon import write_lexicon
 from psp.pairs.lexicon.sentences import SentenceSource
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params, output = snakemake.params, snakemake.output
     write_lexicon(
         [SentenceSource(label, Path(path)) for label, path in zip(params.labels, snakemake.input.pairs, strict=True)],

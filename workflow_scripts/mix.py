@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.mix import mix
 from psp.pairs.prune_stale import prune_stale
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     mix(
         list(zip(snakemake.params.labels, map(Path, snakemake.input), strict=True)),
         Path(snakemake.output.pairs),

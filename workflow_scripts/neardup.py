@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.neardup import remove_near_duplicates
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     remove_near_duplicates(
         Path(snakemake.input[0]),
         Path(snakemake.output.pairs),

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import EMBEDDINGS
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.publish import Published, publish
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     publish(
         Path(inputs.mined),

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import tests
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.quantize import measure
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     measure(
         Path(snakemake.input.model[0]).parent,
         Path(snakemake.output[0]),

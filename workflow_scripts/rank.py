@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.rank import rank_corpus
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     rank_corpus(
         Path(snakemake.input[0]),
         Path(snakemake.output.pairs),

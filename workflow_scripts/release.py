@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.release import release
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     release(
         Path(inputs.model[0]).parent,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.several import write
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     write([Path("results", name) for name in snakemake.params.models], Path(snakemake.output[0]))

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from psp.core.files import read_json
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.samples import sample_size
 from psp.training.by_corpus import distinct
 from psp.training.loop import Training
 from psp.training.samples import available, train_sample
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params, wildcards = snakemake.params, snakemake.wildcards
     reports = {name: Path(path) for name, path in params.reports.items()}
     there = distinct(reports) if wildcards.study == "by_corpus" else available(map(read_json, reports.values()))

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.speed.measure import measure_speed
 from psp.report.speed_chart import draw
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     result = measure_speed(
         Path(snakemake.input.model[0]).parent,
         Path(snakemake.input.store),

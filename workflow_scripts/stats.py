@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.stats.annotation_form import read_form, write_form
 from psp.pairs.stats.run import DescribedCorpus, describe
 from psp.report.stats import write
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     settings, output = dict(snakemake.params.settings), snakemake.output
     found = describe(
         [

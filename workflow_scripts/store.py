@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import vocabulary
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.store import write_store
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     write_store(
         Path(snakemake.input.pairs),
         vocabulary(snakemake.input),

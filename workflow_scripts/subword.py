@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.subword import train_subword
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     settings = snakemake.params.settings
     train_subword(
         Path(snakemake.input[0]),

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.models.summary import write
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     write([Path(file).parent for file in snakemake.input], Path(snakemake.output[0]))

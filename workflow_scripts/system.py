@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from psp.config.jobs import system, tests
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.evaluate import evaluate_system
 from psp.evaluation.system import scorer_of
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     evaluate_system(
         scorer_of(**system(snakemake.input, snakemake.params)),
         Path(snakemake.output.json),

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from psp.config.jobs import system
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.system import scorer_of
 from psp.evaluation.task import evaluate_model_task, evaluate_system_task
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params, out = snakemake.input, snakemake.params, Path(snakemake.output.json)
     about = {"name": snakemake.wildcards.task, "resamples": params.resamples, "seed": params.seed}
     if params.encoder is None:

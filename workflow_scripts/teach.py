@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from psp.config.jobs import EMBEDDINGS
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.training.teaching.teach import teach
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     teach(
         Path(snakemake.input.pairs),
         Path(snakemake.output.targets),

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.training.launch import train_in_processes
 from psp.training.tune import winner
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params, settings = snakemake.params, dict(snakemake.params.training)
     if snakemake.input.tune:
         settings["train"] = {**settings["train"], **winner(snakemake.input.tune[0])}

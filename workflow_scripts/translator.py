@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.training.translator import train_translator
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params
     report = Path(snakemake.output.report)
     train_translator(

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.translator_heldout import hold_out
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params = snakemake.params
     hold_out(
         Path(snakemake.input[0]),

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.training.tune import Tuning
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     tuning = Tuning(**snakemake.params.tune)
     tuning.gather(
         dict(zip(tuning.points, map(Path, snakemake.input), strict=True)),

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.store import Store
 from psp.training.launch import train_in_processes
 from psp.training.loop import Training
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     params = snakemake.params
     # The pairs are known only now: all points are compared before any of them trains.
     with Store(snakemake.input.store) as store:

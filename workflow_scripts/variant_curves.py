@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.report.curve import draw_variants
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     runs = {
         name: {seed: Path(folder) / "train" for seed, folder in seeds.items()}
         for name, seeds in snakemake.params.variants.items()

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.evaluation.variants import gather
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     gather(
         {
             name: {seed: Path(folder) for seed, folder in seeds.items()}

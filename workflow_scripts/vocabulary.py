@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from psp.core.logs import job
+from psp.core.scripts import job
 from psp.pairs.vocabulary import build_vocabulary
 
-with job(snakemake.log[0]):
+with job(snakemake) as snakemake:
     build_vocabulary(
         Path(snakemake.input[0]),
         Path(snakemake.output.vocabulary),

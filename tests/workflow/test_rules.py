@@ -69,7 +69,7 @@ def test_scripts_are_adapters():
     for path in (ROOT / "workflow_scripts").glob("*.py"):
         text = path.read_text()
         assert text.startswith('"""'), path
-        assert "with job(snakemake.log[0]):" in text, path
+        assert "with job(snakemake) as snakemake:" in text, path
         assert len(text.splitlines()) <= 60, path
 
 
@@ -82,7 +82,7 @@ def test_every_entry_of_a_profile_has_a_comment(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROFILES)
+@pytest.mark.parametrize("name", [name for name in PROFILES if name != "kubernetes"])  # needs a store: test_storage.py
 def test_profiles_can_be_planned(project, name):
     planned = project.planned("--profile", f"config/profiles/{name}", "--", "results/demo/eval.json")
     assert {"download", "train", "evaluate"} <= planned
