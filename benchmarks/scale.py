@@ -6,7 +6,8 @@ The pairs are made of the mirror's English-French ones: two or three of them, dr
 copies of an earlier pair, and a tenth such copies whose first letters have the other case, so that deduplication is to
 leave 80% of those that the filters keep. Each size goes through Snakemake, as a person would run it, and what is there
 is not made again. A stage's figures are those of its jobs together, from the workflow's benchmark files; its memory is
-that of the largest job. With several sizes, each stage's exponent: 1 means twice the time for twice the pairs.
+that of the largest job. With several sizes, each stage's exponent: 1 means twice the time for twice the pairs;
+with --plot, a picture of the times.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import workflow
 import yaml
+from matplotlib import pyplot
 
 from psp.corpora import opus
 
@@ -39,6 +41,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--folder", type=Path, required=True, help="where the pairs and results go")
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="CPU seconds of each stage over the pairs")
     options = parser.parse_args()
     data = Path(os.environ["PSP_DATA"])
     measured = {}
@@ -58,6 +61,8 @@ def main() -> None:
     for stage in STAGES if len(options.pairs) > 1 else ():
         seconds = np.log([measured[pairs][stage]["cpu"] for pairs in options.pairs])
         print(f"{stage}: CPU seconds grow with the pairs to the power {np.polyfit(sizes, seconds, 1)[0]:.2f}")
+    if options.plot:
+        plot(options.plot, measured)
 
 
 def write(data: Path, path: Path, count: int) -> None:
@@ -160,6 +165,16 @@ def report(pairs: int, folder: Path, found: dict[str, dict[str, float]]) -> None
     for stage in STAGES:
         of = found[stage]
         print(f"{stage:8} {of['jobs']:5.0f} {of['seconds']:9,.1f} {of['cpu']:9,.1f} {of['mb']:7,.0f}")
+
+
+def plot(path: Path, measured: dict[int, dict[str, dict[str, float]]]) -> None:
+    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    for name, key, label in [("all", "seconds", "all, seconds"), *((stage, "cpu", stage) for stage in STAGES)]:
+        axes.loglog(list(measured), [of[name][key] for of in measured.values()], marker="o", label=label)
+    axes.set(xlabel="pairs", ylabel="CPU seconds")
+    axes.grid(which="both", alpha=0.2)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":

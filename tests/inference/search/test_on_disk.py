@@ -209,13 +209,13 @@ MINE = [sys.executable, "-c", "from psp.cli.main import main; main()", "mine"]
 
 @pytest.mark.slow
 def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
-    """400,000 lines and 400 MB of vectors in a process that may take a quarter more than it takes for nothing."""
+    """200,000 lines, whose vectors and lists take 400 MB, in a process that may take half of that for them."""
     sp_model = train_sentencepiece(tmp_path / "sp.model")
     table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 256))
     save_model(tmp_path / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
     rng = np.random.default_rng(3)
     for name in ("en", "fr"):
-        drawn_words = rng.choice(WORDS, (200_000, 7))
+        drawn_words = rng.choice(WORDS, (100_000, 7))
         (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in drawn_words))
     arguments = [
         tmp_path / "model", tmp_path / "en", tmp_path / "fr", "--out", tmp_path / "out", "--index", "ivf", "--effort",
@@ -229,7 +229,7 @@ def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
     killed = 0
     process = subprocess.Popen([*map(str, [*MINE, *arguments])], start_new_session=True)
     work = tmp_path / "out.work"
-    for file in ("source.vectors", "target.done", "forward.assigned", "backward.order"):
+    for file in ("target.done", "backward.order"):
         while not (work / file).exists() and process.poll() is None:
             time.sleep(0.01)
         assert process.poll() is None, file
@@ -239,7 +239,7 @@ def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
         process = subprocess.Popen([*map(str, [*MINE, *arguments])], start_new_session=True)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    assert killed == 4 and json.loads((work / "job.json").read_text())["index"] == "ivf"
+    assert killed == 2 and json.loads((work / "job.json").read_text())["index"] == "ivf"
     result = subprocess.run([*map(str, measured)], capture_output=True, text=True, check=True, timeout=600)
     assert "going on with what a killed run left" in result.stderr
     assert int(result.stdout.splitlines()[-1]) < 700 * 1024
