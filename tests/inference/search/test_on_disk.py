@@ -209,13 +209,13 @@ MINE = [sys.executable, "-c", "from psp.cli.main import main; main()", "mine"]
 
 @pytest.mark.slow
 def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
-    """200,000 lines, whose vectors and lists take 400 MB, in a process that may take half of that for them."""
+    """100,000 lines, whose vectors and lists take 900 MB: a process that kept them in memory would take 760."""
     sp_model = train_sentencepiece(tmp_path / "sp.model")
-    table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 256))
+    table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 768))
     save_model(tmp_path / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
     rng = np.random.default_rng(3)
     for name in ("en", "fr"):
-        drawn_words = rng.choice(WORDS, (100_000, 7))
+        drawn_words = rng.choice(WORDS, (50_000, 7))
         (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in drawn_words))
     arguments = [
         tmp_path / "model", tmp_path / "en", tmp_path / "fr", "--out", tmp_path / "out", "--index", "ivf", "--effort",
