@@ -20,9 +20,9 @@ class LocalJob:
 
     def __init__(self, snakemake: Any) -> None:
         self._snakemake, self.params = snakemake, snakemake.params  # each time a copy
-        for place, value in enumerate(self.params):
-            self.params[place] = local(value, snakemake.input)
-        self.params._take_names(list(self.params._get_names()))
+        for name, value in self.params.items():
+            setattr(self.params, name, local(value, snakemake.input))
+        self.params[:] = [local(value, snakemake.input) for value in self.params]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._snakemake, name)
