@@ -56,12 +56,8 @@ def local(value: Any, files: Sequence[str]) -> Any:
 
 
 def _local_path(name: str, files: Sequence[str]) -> str:
-    if "/" not in name or Path(name).exists():
-        return name
-    for file in files:
-        if file.endswith(f"/{name}"):
-            return file
-        folder, found, _ = file.rpartition(f"/{name.rstrip('/')}/")
-        if found:
+    for file in files if "/" in name else ():
+        folder, found, _ = f"{file}/".rpartition(f"/{name.rstrip('/')}/")
+        if found and not Path(name).exists():
             return f"{folder}/{name}"
     return name

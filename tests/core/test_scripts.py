@@ -21,6 +21,9 @@ FILES = [f"{STORE}/results/fr/model/config.json", f"{STORE}/results/downloads/st
         ("STS.zip", "STS.zip"),
         ("results/de/model", "results/de/model"),
         ("ults/fr/model", "ults/fr/model"),
+        ("a text / of any length " * 1000, "a text / of any length " * 1000),
+        ("/", "/"),
+        ("a\0/b", "a\0/b"),
         ("results/downloads/sts/STS.zip.json", "results/downloads/sts/STS.zip.json"),
     ],
 )
