@@ -13,7 +13,7 @@ boto3 = pytest.importorskip("boto3", reason="boto3 is not installed (the extra k
 pytest.importorskip("moto", reason="moto is not installed (the extra dev)")
 
 BUCKET, KEYS = "my-bucket", {"ACCESS_KEY": "one", "SECRET_KEY": "two"}
-PLANNED = ("phrasebook", "download", "filter_small_demo", "mix", "store", "train", "task", "evaluate")
+PLANNED = ("phrasebook", "download", "filter", "mix", "store", "train", "task", "evaluate")
 #: Jobs run on this machine, since there is no Kubernetes; all else is as in the profile.
 HERE = (
     "--executor", "local", "--cores", "2", "--retries", "0",
