@@ -40,7 +40,7 @@ def evaluate_combined(
 
     Args:
         out: path of eval.json; written atomically.
-        parts: its parts, evaluated on the same sets and resamples.
+        parts: its parts, evaluated on the same sets and resamples; one that lacks a language has no score there.
         name: its name in the config.
         resampled: path for its scores in each resample.
         scored: as for :func:`psp.evaluation.evaluate.gathered_files`.
@@ -55,12 +55,16 @@ def evaluate_combined(
     """
     body, drawn = gathered_files(**scored)
     figures = compared_metrics(body)
-    bodies, entries = {}, []
+    evaluations: list[Evaluation] = []
     for part in parts:
-        evaluation: Evaluation = read_json(part.evaluation)
-        schemas.check(evaluation, "eval", part.evaluation)
+        evaluations.append(read_json(part.evaluation))
+        schemas.check(evaluations[-1], "eval", part.evaluation)
+    known = {language for evaluation in evaluations for language in evaluation.get("languages", ())}
+    bodies, entries = {}, []
+    for part, evaluation in zip(parts, evaluations, strict=True):
         scores = compared_metrics(evaluation)
-        if evaluation["conditions"] != body["conditions"] or not figures.keys() <= scores.keys():
+        lacks_languages = not known <= set(evaluation.get("languages", known))
+        if evaluation["conditions"] != body["conditions"] or not (lacks_languages or figures.keys() <= scores.keys()):
             raise DataError(
                 f"scored on other sets or resamples than {name}; give both models the same `evaluate` block and seed",
                 part.evaluation,
@@ -71,7 +75,7 @@ def evaluate_combined(
             {
                 "model": part.name,
                 "weight": part.weight,
-                "scores": {key: scores[key] for key in figures},
+                "scores": {key: scores.get(key) for key in figures},
                 "differences": resamples.differences(figures, drawn, scores, other),
             }
         )

@@ -97,6 +97,36 @@ def test_parts_of_other_sets_or_resamples_are_refused(made, parts, tmp_path) -> 
         assert not list(tmp_path.iterdir())
 
 
+def test_a_part_without_a_language_has_no_score_there(made, parts, tmp_path, monkeypatch) -> None:
+    """Where its evaluation says so; else its sets are others."""
+    monkeypatch.setattr(schemas, "check", lambda *_: None)  # languages come with the reports of a whole run
+    english = {key: value for key, value in made.tests.items() if key != "tatoeba"} | {"languages": ["en"]}
+    for name, languages, tests in (("first", ["en"], english), ("second", ["en", "fr"], made.tests)):
+        evaluate_model(
+            parts / name / "model", tmp_path / f"{name}.json", name=name, resampled=tmp_path / f"{name}.safetensors",
+            seed=SEED, info={"languages": languages}, **tests,
+        )  # fmt: skip
+    listed_here = [
+        EvaluatedPart(name, 1.0, tmp_path / f"{name}.json", tmp_path / f"{name}.safetensors")
+        for name in ("first", "second")
+    ]
+    body = evaluate_combined(
+        tmp_path / "eval.json", listed_here, name="both", resampled=tmp_path / "eval.safetensors",
+        **scored(parts, made.tests),
+    )  # fmt: skip
+    first, second = body["parts"]
+    assert first["scores"]["tatoeba"] is None and first["differences"]["tatoeba"]["difference"] is None
+    assert first["scores"]["files/graded"] is not None and second["scores"]["tatoeba"] is not None
+    assert "first" in table(body).write()
+    report = read_json(tmp_path / "first.json")
+    (tmp_path / "first.json").write_text(json.dumps(report | {"languages": ["en", "fr"]}))
+    with pytest.raises(DataError, match="scored on other sets or resamples than both"):
+        evaluate_combined(
+            tmp_path / "eval.json", listed_here, name="both", resampled=tmp_path / "eval.safetensors",
+            **scored(parts, made.tests),
+        )  # fmt: skip
+
+
 def test_the_mean_absolute_difference_is_over_the_sets_of_all_years() -> None:
     def body(**years: dict[str, float | None]) -> dict:
         sets = {
