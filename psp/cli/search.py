@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
         if options.memory is not None:
             spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
-        if options.effort is not None and not index.searcher.EFFORT:
+        if options.effort is not None and not INDEXES[index.searcher.name].approximate:
             raise ConfigError(f"--effort: search in this index is exact; make it with {approximate()}")
         if options.memory is not None:
             index.release()

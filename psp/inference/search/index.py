@@ -108,7 +108,7 @@ class Index:
             "corpus": corpus.sha256,
             "dim": model.dim,
             "dtype": stored.name,
-            "approximate": kind if searcher.EFFORT else None,
+            "approximate": kind if INDEXES[kind].approximate else None,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
             rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)

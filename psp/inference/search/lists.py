@@ -43,6 +43,7 @@ class Lists(Searcher, name="ivf"):
         numbers: the same for both copies of a row.
     """
 
+    numbers: Rows
     FILE = "lists.npz"
     #: Lists that a query is compared with, by default.
     EFFORT = 64
@@ -51,7 +52,7 @@ class Lists(Searcher, name="ivf"):
         self, rows: Rows, centroids: np.ndarray, starts: np.ndarray, numbers: Rows, rows_file: Path | None = None
     ) -> None:
         super().__init__(rows, numbers, rows_file)
-        self.centroids, self.starts, self._numbers = centroids, starts, numbers
+        self.centroids, self.starts = centroids, starts
 
     @classmethod
     def prepare(cls, rows: Rows, folder: Path | None, name: str) -> Lists:
@@ -124,7 +125,7 @@ class Lists(Searcher, name="ivf"):
 
     def _distinct(self, found: Found, k: int) -> Found:
         """The k nearest, without second copies: these have the same cosine, and so, sorted, stand side by side."""
-        numbers = np.where(found.numbers < 0, -1, self._numbers[found.numbers])
+        numbers = np.where(found.numbers < 0, -1, self.numbers[found.numbers])
         cosines = np.where(numbers < 0, -np.inf, found.cosines)
         order = np.lexsort((numbers, -cosines), axis=1)
         numbers = np.take_along_axis(numbers, order, 1)
