@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import xxhash
+
 from psp.core.settings import Setting, boolean, integer, number, text
 from psp.models.registry import TextEncoder, load_encoder, survives_fork
 from psp.models.similarity import text_cosines
@@ -17,6 +19,10 @@ from psp.pairs.filters.base import Batch, Filter
 
 BLOCK = 2000
 """Pairs embedded at a time: 16 MB at 1024 dimensions."""
+
+REMEMBERED = 1 << 19
+"""Cosines kept for copies of a pair further on, 150 bytes each: copies are removed after the filters, but an encoder of
+100 sentences/s would embed them first."""
 
 
 class SimilarityFilter(Filter):
@@ -70,6 +76,7 @@ class SimilarityFilter(Filter):
         super().__init__(settings, languages, resources)
         self.min, self.max = self.settings["min"], self.settings["max"]
         self._encoder: TextEncoder | None = None
+        self._known: dict[bytes, float] = {}  # by a hash of the pair
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
@@ -102,9 +109,14 @@ class SimilarityFilter(Filter):
         similarities: list[float] = []
         for start in range(0, len(batch), BLOCK):
             block = slice(start, start + BLOCK)
-            # Each text once: bitext with several translations repeats 16% of its texts (Tatoeba, English and French).
             pairs = list(zip(source[block], target[block], strict=True))
-            similarities += text_cosines(encoder.embed, pairs).tolist()
+            keys = [xxhash.xxh3_128_digest("\t".join(pair).encode()) for pair in pairs]
+            if len(self._known) > REMEMBERED:
+                self._known.clear()
+            # Each text once: bitext with several translations repeats 16% of its texts (Tatoeba, English and French).
+            new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in self._known}
+            self._known.update(zip(new, text_cosines(encoder.embed, list(new.values())).tolist(), strict=True))
+            similarities += [self._known[key] for key in keys]
         return similarities
 
     def _load(self) -> TextEncoder:

@@ -19,7 +19,7 @@ from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.models.registry import USE, load_encoder
 from psp.models.trust import runs_psp_alone
-from psp.pairs.filters import Batch, build, filter_corpus
+from psp.pairs.filters import Batch, build, filter_corpus, similarity
 from psp.text.segment import Segmenter
 from tests.conftest import PAIRS, train_sentencepiece
 
@@ -231,3 +231,7 @@ def test_a_text_that_recurs_is_embedded_once(vectors: Path, monkeypatch: pytest.
     cosines = judge.scores(Batch(source, target, source, target))  # type: ignore[attr-defined]
     assert sorted(embedded) == sorted({text for row in ROWS for text in row})
     assert cosines[:3] == pytest.approx([0.833, 0.976, 0.447], abs=1e-3)
+    embedded.clear()  # copies further on in the corpus
+    assert judge.scores(Batch(source, target, source, target)) == cosines and not embedded  # type: ignore[attr-defined]
+    monkeypatch.setattr(similarity, "REMEMBERED", 4)
+    assert judge.scores(Batch(source, target, source, target)) == cosines and embedded  # type: ignore[attr-defined]
