@@ -9,14 +9,13 @@ from typing import Any
 
 from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.filter_shards import listed
-from psp.config.made_entries import KEPT, making, of_files
+from psp.config.made_entries import KEPT
 from psp.config.model import ModelEntry
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, PACKED_BYTES, STORE_RATE, TEXT_BYTES
+from psp.config.shards import left, listed
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
-from psp.pairs.rank import DECILES
 from psp.training import launch
 from psp.training.objectives import find
 from psp.training.tune import Tuning
@@ -225,19 +224,14 @@ def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedD
 def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
-    read, kept, unlisted = 0.0, 0.0, []
+    read, unlisted = 0.0, []
     for part in model.files:
         pairs = known[part.path or part.download or ""]
         if pairs is None:
             unlisted.append(part.corpus)
             continue
         read += pairs
-    for part in model.parts:
-        made = making(part)
-        left = made.planned(part, known) if made else KEPT * of_files(part, known)
-        left *= len(part.rank["deciles"]) / DECILES if part.ranked else 1
-        kept += min(left, part.cap or float("inf"))
-    return read, kept, unlisted
+    return read, left(model.parts, known), unlisted
 
 
 def _capped(model: ModelEntry) -> str:

@@ -30,11 +30,16 @@ SPLIT_BYTES = 1 << 16  # of a block whose cells become strings: they stay in the
 
 _NOT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"\t\n")
 
+#: One of the parts of equal size that a file is cut into at line ends: its number, from 1, and how many there are.
+Part = tuple[int, int]
+WHOLE: Part = (1, 1)
 
-def blocks(path: Path, size: int | None = None) -> Iterator[tuple[int, bytes]]:
+
+def blocks(path: Path, size: int | None = None, part: Part = WHOLE) -> Iterator[tuple[int, bytes]]:
     r"""Yield whole lines of a file, about ``size`` bytes (``BLOCK_BYTES``) at a time, and the first line's number.
 
-    Each line keeps its ``\n``; the last one gets one if it has none.
+    Each line keeps its ``\n``; the last one gets one if it has none. A part's lines are counted from its own first:
+    :func:`lines_of_whole` corrects errors.
 
     Raises:
         DataError: the file cannot be opened.
@@ -42,7 +47,12 @@ def blocks(path: Path, size: int | None = None) -> Iterator[tuple[int, bytes]]:
     number = 1
     parts: list[bytes] = []
     with _opened(path) as file:
-        while chunk := file.read(size or BLOCK_BYTES):
+        left = math.inf
+        if part != WHOLE:
+            start, end = _bounds(file, part)
+            left = end - file.seek(start)
+        while chunk := file.read(int(min(size or BLOCK_BYTES, left))):
+            left -= len(chunk)
             end = chunk.rfind(b"\n") + 1
             if end:
                 block = b"".join([*parts, chunk[:end]])
@@ -52,6 +62,27 @@ def blocks(path: Path, size: int | None = None) -> Iterator[tuple[int, bytes]]:
             parts.append(chunk[end:])
     if last := b"".join(parts):
         yield number, last + b"\n"
+
+
+def _bounds(file: IO[bytes], part: Part) -> tuple[int, int]:
+    """The bytes of a part: the lines that begin in its share of the file."""
+    size, places = file.seek(0, os.SEEK_END), []
+    for cut in (size * (part[0] - 1) // part[1], size * part[0] // part[1]):
+        file.seek(max(cut - 1, 0))
+        places.append(file.tell() + len(file.readline()) if cut else 0)
+    return places[0], places[1]
+
+
+@contextlib.contextmanager
+def lines_of_whole(path: Path, part: Part) -> Iterator[None]:
+    """Correct the line numbers of errors in a part of a file: only now are the lines before it counted."""
+    try:
+        yield
+    except DataError as error:
+        if part[0] == 1 or error.path != path or error.line is None:
+            raise
+        before = sum(block.count(b"\n") for one in range(1, part[0]) for _, block in blocks(path, part=(one, part[1])))
+        raise DataError(error.message, path, before + error.line) from None
 
 
 def rows_of(block: bytes) -> list[bytes]:
@@ -285,13 +316,13 @@ def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def read_mixed(path: Path) -> Iterator[tuple[str, str, str]]:
+def read_mixed(path: Path, part: Part = WHOLE) -> Iterator[tuple[str, str, str]]:
     r"""Read a mixed pair file: ``source \t target \t index \n``, with the index as written.
 
     Raises:
         DataError: no such file, not UTF-8, a line without three columns, or a side without text.
     """
-    for number, block in blocks(path, SPLIT_BYTES):
+    for number, block in blocks(path, SPLIT_BYTES, part):
         yield from zip(*columns_of(block, path, number, MIXED), strict=True)
 
 

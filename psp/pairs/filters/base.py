@@ -27,8 +27,8 @@ STAGE: dict[str, Setting] = {
         above=0,
         untracked=True,  # what it changes is in the inputs
         help="a corpus whose filtering is estimated to take longer is split among jobs of about this length, by its "
-        "`pairs` in the catalogue, or an estimate of a file of your own; the result is the same, but changing the "
-        "value filters these corpora again",
+        "`pairs` in the catalogue, or an estimate of a file of your own, and so is the writing of a large store; the "
+        "result is the same, but changing the value repeats these stages",
     ),
 }
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""

@@ -1,10 +1,11 @@
-"""A large corpus is filtered by several jobs: through Snakemake, with the same bytes for any number of them."""
+"""A large corpus is processed by several jobs: through Snakemake, with the same bytes for any number of them."""
 
 import json
 
 import pytest
 
-from psp.config.rates import FILTER_RATE
+from psp.config.made_entries import KEPT
+from psp.config.rates import FILTER_RATE, STORE_RATE
 
 FOLDER = "results/demo/pairs/filter"
 FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dropped.tsv")]
@@ -33,7 +34,30 @@ def test_shards_give_the_bytes_of_one_job(copy_of_finished):
 def test_a_shard_that_there_is_not_is_an_error(project):
     result = project.run("--dry-run", f"{FOLDER}/Phrasebook.en-fr/1-of-3.tsv", check=False)
     assert result.returncode
-    assert "filtered by 1 jobs, not by 3" in result.output
+    assert "filter of Phrasebook.en-fr has 1 jobs, not 3" in result.output
+
+
+@pytest.mark.slow
+def test_several_jobs_write_the_store_of_one(copy_of_finished):
+    workflow, target = copy_of_finished, "results/demo/store.h5"
+    before = workflow.digests("store.h5")
+    text = (workflow.folder / "tiny.yaml").read_text()
+    for jobs in (2, 7):
+        minutes = KEPT * 20_000 / STORE_RATE / 60 / (jobs - 0.5)
+        known = ", ".join(
+            f"{name}: {{pairs: {{en-fr: 10_000}}, filters: {{job_minutes: 30}}}}"
+            for name in ("Phrasebook", "PhrasebookExtra")
+        )
+        (workflow.folder / "tiny.yaml").write_text(
+            f"{text}    filters: {{job_minutes: {minutes}}}\ncorpora: {{{known}}}\n"
+        )
+        planned = workflow.jobs(target)
+        assert (planned["store_shard"], planned["store"]) == (jobs, 1)
+        (workflow.folder / target).unlink()
+        workflow.run(target)
+        assert workflow.digests("store.h5") == before
+        assert not (workflow.folder / "results/demo/pairs/store").exists()
+        assert workflow.planned(target) == set()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Decide, when the graph is built, how many jobs filter a large corpus and which small corpora share a job.
+"""Decide, when the graph is built, how many jobs share a large corpus or model and which small corpora share a job.
 
 By then nothing is downloaded, and the graph must not depend on what has been. So both follow from the catalogue's
 ``pairs`` or from a sample of the user's own file; a corpus of unknown size is filtered by a job of its own.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec
+from psp.config.made_entries import KEPT, making, of_files
 from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
 from psp.core.errors import PspError
 from psp.corpora.kinds import of_kind
+from psp.pairs.rank import DECILES
 
 #: A corpus that takes less time is filtered in one job with others like it: a job takes 2 s to start.
 SMALL_MINUTES = 1
@@ -27,8 +29,30 @@ def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: st
     return None if value is None else int(value)
 
 
-def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list[tuple[int, int | None]]:
-    """The rows of each job: the first, counted from 0, and the one behind the last; None is the end of the corpus.
+def jobs(pairs: float, rate: float, minutes: float) -> int:
+    """The number of jobs of at most ``minutes`` for these pairs at ``rate`` a second."""
+    return max(1, math.ceil(pairs / rate / 60 / minutes))
+
+
+def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:
+    """About how many pairs of corpora are trained on, by the numbers of pairs of their files."""
+    total = 0.0
+    for part in parts:
+        made = making(part)
+        pairs = made.planned(part, known) if made else KEPT * of_files(part, known)
+        pairs *= len(part.rank["deciles"]) / DECILES if part.ranked else 1
+        total += min(pairs, part.cap or math.inf)
+    return total
+
+
+def known(catalogue: Mapping[str, Mapping[str, Any]], parts: Iterable[CorpusSpec]) -> dict[str, int | None]:
+    """The numbers of pairs of the files of corpora."""
+    files = [file for part in parts for file in part.sources or (part,)]
+    return {file.path or file.download or "": _pairs(catalogue, file) for file in files}
+
+
+def rows(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list[tuple[int, int | None]]:
+    """The rows that each job filters: the first, counted from 0, and the one behind the last; None is the end.
 
     Args:
         catalogue: the config's ``corpora``.
@@ -37,10 +61,10 @@ def shards(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list
     pairs = None if part.sources else _pairs(catalogue, part)
     if not pairs:
         return [(0, None)]
-    jobs = math.ceil(_minutes(pairs, part) / part.filters["job_minutes"])
-    size = math.ceil(pairs / jobs)
+    count = jobs(pairs, filter_rate(part), part.filters["job_minutes"])
+    size = math.ceil(pairs / count)
     # The last takes the rows that the catalogue does not count.
-    return [(job * size, None if job == jobs - 1 else (job + 1) * size) for job in range(jobs)]
+    return [(job * size, None if job == count - 1 else (job + 1) * size) for job in range(count)]
 
 
 def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
@@ -55,13 +79,14 @@ def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec
     found = []
     for part in parts:
         pairs = None if part.sources or part.filters["custom"] else _pairs(catalogue, part)
-        if pairs and _minutes(pairs, part) < SMALL_MINUTES:
+        if pairs and pairs / filter_rate(part) / 60 < SMALL_MINUTES:
             found.append(part)
     return found if len(found) > 1 else []
 
 
-def _minutes(pairs: int, part: CorpusSpec) -> float:
-    return pairs / (SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE) / 60
+def filter_rate(part: CorpusSpec) -> int:
+    """Pairs of a corpus that a job filters in a second."""
+    return SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
 
 
 def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int | None:
