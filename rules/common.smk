@@ -179,6 +179,8 @@ wildcard_constraints:
     bitext=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
+    shard=r"[1-9][0-9]*",
+    shards=r"[1-9][0-9]*",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",
 

@@ -178,9 +178,6 @@ use rule filter as filter_shard with:
         "results/{model}/logs/filter/{part}/{shard}-of-{shards}.log",
     benchmark:
         "results/{model}/benchmarks/filter/{part}/{shard}-of-{shards}.tsv"
-    wildcard_constraints:
-        shard=r"[1-9]\d*",
-        shards=r"[1-9]\d*",
     threads: 1
     params:
         rows=rows_to_filter,

@@ -30,15 +30,14 @@ SPLIT_BYTES = 1 << 16  # of a block whose cells become strings: they stay in the
 
 _NOT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"\t\n")
 
-#: One of the parts of equal size that a file is cut into at line ends: its number, from 1, and how many there are.
-Part = tuple[int, int]
-WHOLE: Part = (1, 1)
+#: Bytes of a file, from the start of a line up to that of another, exclusive; None is the whole file.
+Span = tuple[int, int] | None
 
 
-def blocks(path: Path, size: int | None = None, part: Part = WHOLE) -> Iterator[tuple[int, bytes]]:
+def blocks(path: Path, size: int | None = None, span: Span = None) -> Iterator[tuple[int, bytes]]:
     r"""Yield whole lines of a file, about ``size`` bytes (``BLOCK_BYTES``) at a time, and the first line's number.
 
-    Each line keeps its ``\n``; the last one gets one if it has none. A part's lines are counted from its own first:
+    Each line keeps its ``\n``; the last one gets one if it has none. A span's lines are counted from its own first:
     :func:`lines_of_whole` corrects errors.
 
     Raises:
@@ -47,10 +46,7 @@ def blocks(path: Path, size: int | None = None, part: Part = WHOLE) -> Iterator[
     number = 1
     parts: list[bytes] = []
     with _opened(path) as file:
-        left = math.inf
-        if part != WHOLE:
-            start, end = _bounds(file, part)
-            left = end - file.seek(start)
+        left = span[1] - file.seek(span[0]) if span else math.inf
         while chunk := file.read(int(min(size or BLOCK_BYTES, left))):
             left -= len(chunk)
             end = chunk.rfind(b"\n") + 1
@@ -64,24 +60,31 @@ def blocks(path: Path, size: int | None = None, part: Part = WHOLE) -> Iterator[
         yield number, last + b"\n"
 
 
-def _bounds(file: IO[bytes], part: Part) -> tuple[int, int]:
-    """The bytes of a part: the lines that begin in its share of the file."""
-    size, places = file.seek(0, os.SEEK_END), []
-    for cut in (size * (part[0] - 1) // part[1], size * part[0] // part[1]):
-        file.seek(max(cut - 1, 0))
-        places.append(file.tell() + len(file.readline()) if cut else 0)
+def span_of(path: Path, part: int, parts: int) -> Span:
+    """The span of a part, from 1, of a file cut into parts of about one size: the lines that begin in its share.
+
+    Raises:
+        DataError: the file cannot be opened.
+    """
+    if parts == 1:
+        return None
+    with _opened(path) as file:
+        size, places = file.seek(0, os.SEEK_END), []
+        for cut in (size * (part - 1) // parts, size * part // parts):
+            file.seek(max(cut - 1, 0))
+            places.append(file.tell() + len(file.readline()) if cut else 0)
     return places[0], places[1]
 
 
 @contextlib.contextmanager
-def lines_of_whole(path: Path, part: Part) -> Iterator[None]:
-    """Correct the line numbers of errors in a part of a file: only now are the lines before it counted."""
+def lines_of_whole(path: Path, span: Span) -> Iterator[None]:
+    """Correct the line numbers of errors in a span of a file: only now are the lines before it counted."""
     try:
         yield
     except DataError as error:
-        if part[0] == 1 or error.path != path or error.line is None:
+        if span is None or error.path != path or error.line is None:
             raise
-        before = sum(block.count(b"\n") for one in range(1, part[0]) for _, block in blocks(path, part=(one, part[1])))
+        before = sum(block.count(b"\n") for _, block in blocks(path, span=(0, span[0])))
         raise DataError(error.message, path, before + error.line) from None
 
 
@@ -316,13 +319,13 @@ def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def read_mixed(path: Path, part: Part = WHOLE) -> Iterator[tuple[str, str, str]]:
+def read_mixed(path: Path, span: Span = None) -> Iterator[tuple[str, str, str]]:
     r"""Read a mixed pair file: ``source \t target \t index \n``, with the index as written.
 
     Raises:
         DataError: no such file, not UTF-8, a line without three columns, or a side without text.
     """
-    for number, block in blocks(path, SPLIT_BYTES, part):
+    for number, block in blocks(path, SPLIT_BYTES, span):
         yield from zip(*columns_of(block, path, number, MIXED), strict=True)
 
 

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
-from psp.pairs.pair_file import WHOLE, Part, corpus_indices, lines_of_whole, read_mixed
+from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, span_of
 from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -81,7 +81,7 @@ def write_store(
     max_pieces: int | None = None,
     batch: int = 16_384,
     threads: int = 1,
-    part: Part = WHOLE,
+    part: tuple[int, int] = (1, 1),
 ) -> dict[str, Any]:
     """Encode a mixed pair file, in order, into a store. Memory does not grow with the number of pairs.
 
@@ -97,7 +97,7 @@ def write_store(
         max_pieces: truncate sides to this many pieces (the published code: 100 for bitext); None for no limit.
         batch: pairs encoded at a time; it changes the layout of the file, not its contents.
         threads: threads of the tokenizer.
-        part: encode only this part of the file, whose store, for :func:`gather_stores`, may be empty.
+        part: encode only this part, from 1, of how many; its store, for :func:`gather_stores`, may be empty.
 
     Returns:
         The store's attributes.
@@ -109,7 +109,7 @@ def write_store(
         if len(languages) > 2:
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
-    tokenizer = as_tokenizer(tokenizer)
+    tokenizer, span = as_tokenizer(tokenizer), span_of(mixed, *part)
     plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,
@@ -128,7 +128,7 @@ def write_store(
 
     def encoded() -> Iterator[Sides]:
         looked_at: dict[str, list[str]] = {}
-        for texts, indices in _batches(mixed, len(corpora), batch, part):
+        for texts, indices in _batches(mixed, len(corpora), batch, span):
             sides = []
             if part[0] == 1:
                 _look_at(texts, indices, corpus_languages, looked_at)
@@ -138,11 +138,11 @@ def write_store(
                 for count, value in counts.items():
                     totals[f"{side}_{count}"] += value
             yield sides[0], sides[1], np.asarray(indices)
-        if not totals["pairs"] and part == WHOLE:
+        if not totals["pairs"] and part[1] == 1:
             raise DataError("holds no pairs; are the filters too strict?", mixed)
         _warn_of_unknown(tokenizer, looked_at)
 
-    with lines_of_whole(mixed, part):
+    with lines_of_whole(mixed, span):
         _write(out, totals, encoded(), "encoding")
     return totals
 
@@ -256,9 +256,9 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
 
 
 def _batches(
-    mixed: Path, corpora: int, size: int, part: Part
+    mixed: Path, corpora: int, size: int, span: Span
 ) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
-    rows = read_mixed(mixed, part)
+    rows = read_mixed(mixed, span)
     first = 1
     while batch := list(itertools.islice(rows, size)):
         sources, targets, names = map(list, zip(*batch, strict=True))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from psp.config.made_entries import KEPT
-from psp.config.rates import FILTER_RATE, STORE_RATE
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, STORE_RATE
 
 FOLDER = "results/demo/pairs/filter"
 FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dropped.tsv")]
@@ -29,6 +29,30 @@ def test_shards_give_the_bytes_of_one_job(copy_of_finished):
     assert workflow.planned(target) == set()
     workflow.run("--notemp", "--force", target)
     assert workflow.digests(*FILES) == whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [2, 7])
+def test_several_jobs_remove_the_duplicates_that_one_removes(copy_of_finished, jobs):
+    workflow, label = copy_of_finished, "Phrasebook.en-fr"
+    files, target = (
+        [f"pairs/dedupe/{label}.{name}" for name in ("tsv", "json")],
+        f"results/demo/pairs/dedupe/{label}.json",
+    )
+    workflow.run("--notemp", "--force", target)
+    whole = workflow.digests(*files)
+    minutes = KEPT * 10_000 / DEDUPE_RATE / 60 / (jobs - 0.5)
+    known = f"{{pairs: {{en-fr: 10_000}}, filters: {{job_minutes: {minutes}}}}}"
+    tiny = workflow.folder / "tiny.yaml"
+    tiny.write_text(f"{tiny.read_text()}corpora: {{Phrasebook: {known}}}\n")
+    planned = workflow.jobs(target)
+    assert (planned["dedupe_split"], planned["dedupe_shard"], planned["dedupe"]) == (jobs, jobs, 1)
+    workflow.run(target)
+    assert workflow.digests(files[1]) == {files[1]: whole[files[1]]}
+    assert not (workflow.folder / f"results/demo/pairs/dedupe/{label}").exists()
+    assert workflow.planned(target) == set()
+    workflow.run("--notemp", "--force", target)
+    assert workflow.digests(*files) == whole
 
 
 def test_a_shard_that_there_is_not_is_an_error(project):
