@@ -6,10 +6,8 @@ def filtered(wildcards):
 
 
 def jobs_to_dedupe(wildcards):
-    """Return how many jobs share a corpus, whose duplicates are removed before it is cut to its cap."""
-    part = replace(part_of(wildcards), cap=None)
-    pairs = shards.left([part], shards.known(CONFIG.corpora, [part]))
-    return shards.jobs(pairs, rates.DEDUPE_RATE, part.filters["job_minutes"])
+    """Return how many jobs share a corpus."""
+    return shards.deduplication(CONFIG.corpora, part_of(wildcards)).jobs
 
 
 def to_dedupe(wildcards):

@@ -1,9 +1,7 @@
 # Encode the pairs as ids in HDF5.
 def jobs_to_store(wildcards):
     """Return how many jobs encode a model's pairs."""
-    entry = model(wildcards)
-    pairs = shards.left(entry.parts, shards.known(CONFIG.corpora, entry.parts))
-    return shards.jobs(pairs, rates.STORE_RATE, entry["filters"]["job_minutes"])
+    return shards.of_model(CONFIG.corpora, model(wildcards), rates.STORE_RATE).jobs
 
 
 def to_store(wildcards):

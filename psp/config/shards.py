@@ -9,29 +9,61 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT, making, of_files
-from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
+from psp.config.model import ModelEntry
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, SIMILARITY_RATE
 from psp.core.errors import PspError
 from psp.corpora.kinds import of_kind
 from psp.pairs.rank import DECILES
 
 #: A corpus that takes less time is filtered in one job with others like it: a job takes 2 s to start.
 SMALL_MINUTES = 1
+Catalogue = Mapping[str, Mapping[str, Any]]  # the config's ``corpora``
 
 
-def listed(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec, key: str) -> int | None:
+def listed(catalogue: Catalogue, part: CorpusSpec, key: str) -> int | None:
     """The catalogue's entry for a part; None for all of the user's own files."""
     value = None if part.path else catalogue[part.corpus].get(key, {}).get(part.pair)
     return None if value is None else int(value)
 
 
-def jobs(pairs: float, rate: float, minutes: float) -> int:
-    """The number of jobs of at most ``minutes`` for these pairs at ``rate`` a second."""
-    return max(1, math.ceil(pairs / rate / 60 / minutes))
+class Work(NamedTuple):
+    """A stage's work, shared by jobs of at most ``job_minutes``: ``pairs`` (0: unknown) at ``rate`` a second."""
+
+    pairs: float
+    rate: float
+    job_minutes: float
+
+    @property
+    def minutes(self) -> float:
+        """Of all jobs together."""
+        return self.pairs / self.rate / 60
+
+    @property
+    def jobs(self) -> int:
+        return max(1, math.ceil(self.minutes / self.job_minutes))
+
+
+def filtering(catalogue: Catalogue, part: CorpusSpec) -> Work:
+    """The work of the filters on a corpus; that on pairs made from others is unknown."""
+    rate = SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
+    return Work(0 if part.sources else _pairs(catalogue, part) or 0, rate, part.filters["job_minutes"])
+
+
+def deduplication(catalogue: Catalogue, part: CorpusSpec) -> Work:
+    """The work on a corpus's duplicates, which are removed before it is cut to its cap."""
+    pairs = left([replace(part, cap=None)], known(catalogue, [part]))
+    return Work(pairs, DEDUPE_RATE, part.filters["job_minutes"])
+
+
+def of_model(catalogue: Catalogue, model: ModelEntry, rate: float) -> Work:
+    """The work of a stage on all pairs that a model is trained on."""
+    return Work(left(model.parts, known(catalogue, model.parts)), rate, model["filters"]["job_minutes"])
 
 
 def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:
@@ -45,29 +77,26 @@ def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:
     return total
 
 
-def known(catalogue: Mapping[str, Mapping[str, Any]], parts: Iterable[CorpusSpec]) -> dict[str, int | None]:
+def known(catalogue: Catalogue, parts: Iterable[CorpusSpec]) -> dict[str, int | None]:
     """The numbers of pairs of the files of corpora."""
     files = [file for part in parts for file in part.sources or (part,)]
     return {file.path or file.download or "": _pairs(catalogue, file) for file in files}
 
 
-def rows(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> list[tuple[int, int | None]]:
+def rows(catalogue: Catalogue, part: CorpusSpec) -> list[tuple[int, int | None]]:
     """The rows that each job filters: the first, counted from 0, and the one behind the last; None is the end.
 
     Args:
         catalogue: the config's ``corpora``.
         part: the corpus.
     """
-    pairs = None if part.sources else _pairs(catalogue, part)
-    if not pairs:
-        return [(0, None)]
-    count = jobs(pairs, filter_rate(part), part.filters["job_minutes"])
-    size = math.ceil(pairs / count)
+    work = filtering(catalogue, part)
+    count, size = work.jobs, math.ceil(work.pairs / work.jobs)
     # The last takes the rows that the catalogue does not count.
     return [(job * size, None if job == count - 1 else (job + 1) * size) for job in range(count)]
 
 
-def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
+def small(catalogue: Catalogue, parts: Sequence[CorpusSpec]) -> list[CorpusSpec]:
     """The corpora of a model that one job filters: those known to take little time.
 
     How long a user's own filter takes is unknown.
@@ -76,20 +105,12 @@ def small(catalogue: Mapping[str, Mapping[str, Any]], parts: Sequence[CorpusSpec
         catalogue: the config's ``corpora``.
         parts: the model's corpora.
     """
-    found = []
-    for part in parts:
-        pairs = None if part.sources or part.filters["custom"] else _pairs(catalogue, part)
-        if pairs and pairs / filter_rate(part) / 60 < SMALL_MINUTES:
-            found.append(part)
+    works = [(part, filtering(catalogue, part)) for part in parts if not part.filters["custom"]]
+    found = [part for part, work in works if work.pairs and work.minutes < SMALL_MINUTES]
     return found if len(found) > 1 else []
 
 
-def filter_rate(part: CorpusSpec) -> int:
-    """Pairs of a corpus that a job filters in a second."""
-    return SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
-
-
-def _pairs(catalogue: Mapping[str, Mapping[str, Any]], part: CorpusSpec) -> int | None:
+def _pairs(catalogue: Catalogue, part: CorpusSpec) -> int | None:
     if part.path is None:
         return listed(catalogue, part, "pairs")
     try:
