@@ -206,6 +206,7 @@ def _of_jobs(config: Config, model: ModelEntry) -> Iterator[str]:
     """The jobs that share the stages of large corpora, and of many pairs."""
     works = {f"filter {part.label}": filtering(config.corpora, part) for part in model.parts}
     works |= {f"dedupe {part.label}": deduplication(config.corpora, part) for part in model.parts}
+    works["mix"] = of_model(config.corpora, model, MIX_RATE)
     if model.of.stores:
         works["store"] = of_model(config.corpora, model, STORE_RATE)
     for stage, work in works.items():

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import xxhash
@@ -38,7 +38,7 @@ from psp.pairs.pair_file import (
     lines_of_whole,
     rows_of,
     score_of,
-    span_of,
+    spans_of,
     text_of,
     without_last_column,
     write_rows,
@@ -125,21 +125,16 @@ def split_corpus(in_path: Path, out: Path, report: Path, *, corpus: str, part: t
     Raises:
         DataError: as :func:`dedupe_corpus`; lines are counted in the whole file.
     """
-    layout, span, ends = layout_of(in_path), span_of(in_path, *part), []
+    layout, (span,) = layout_of(in_path), spans_of([in_path], *part)
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
         buckets = Buckets(folder, part[1], seed_for(seed, f"corpus {corpus}"), "score" if layout.scores else None)
         with Progress(f"splitting {corpus}", "pairs") as bar, lines_of_whole(in_path, span):
             buckets.add(in_path, bar, scores=layout.scores, translations=layout is TRANSLATED, span=span)
-        for path in buckets.paths:
-            if path.exists():
-                with path.open("rb") as rows:
-                    shutil.copyfileobj(rows, file, 1 << 20)
-            ends.append(file.tell())
-        write_json(report, {"format": 1, "ends": ends})
+        write_json(report, {"format": 1, "ends": buckets.write(file)})
 
 
 def span_of_range(parts: Iterable[tuple[Path, Path]], number: int) -> list[tuple[Path, Span]]:
-    """Where the rows of a range, from 1, are in the files and reports of :func:`split_corpus`."""
+    """Where the rows of a range, from 1, are in split files, by the ``ends`` in their reports."""
     ends = [(path, [0, *read_json(report)["ends"]]) for path, report in parts]
     return [(path, (of[number - 1], of[number])) for path, of in ends]
 
@@ -262,6 +257,16 @@ class Buckets:
             halves = np.frombuffer(_hashes(best, self._seed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
             kept = list(best.values())
             yield [kept[row] for row in np.lexsort((halves[:, 1], halves[:, 0])).tolist()]
+
+    def write(self, file: IO[bytes]) -> list[int]:
+        """Write all rows, those of each bucket together and in their order; return where each bucket ends."""
+        ends = []
+        for path in self.paths:
+            if path.exists():
+                with path.open("rb") as rows:
+                    shutil.copyfileobj(rows, file, 1 << 20)
+            ends.append(file.tell())
+        return ends
 
     @staticmethod
     def _keep_highest(best: dict[bytes, bytes], again: list[bytes]) -> None:

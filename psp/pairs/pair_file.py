@@ -60,20 +60,32 @@ def blocks(path: Path, size: int | None = None, span: Span = None) -> Iterator[t
         yield number, last + b"\n"
 
 
-def span_of(path: Path, part: int, parts: int) -> Span:
-    """The span of a part, from 1, of a file cut into parts of about one size: the lines that begin in its share.
+def spans_of(paths: Sequence[Path], part: int, parts: int) -> list[Span]:
+    """Of each file the span in a part, from 1, if all are cut into parts of about one size, as if they were joined.
+
+    A line is in the part in which it begins.
 
     Raises:
-        DataError: the file cannot be opened.
+        DataError: a file cannot be opened.
     """
     if parts == 1:
-        return None
-    with _opened(path) as file:
-        size, places = file.seek(0, os.SEEK_END), []
-        for cut in (size * (part - 1) // parts, size * part // parts):
-            file.seek(max(cut - 1, 0))
-            places.append(file.tell() + len(file.readline()) if cut else 0)
-    return places[0], places[1]
+        return [None] * len(paths)
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(_opened(path)) for path in paths]
+        sizes = [file.seek(0, os.SEEK_END) for file in files]
+        cuts = [sum(sizes) * number // parts for number in (part - 1, part)]
+        found: list[Span] = []
+        for file, size in zip(files, sizes, strict=True):
+            start, end = (_line_start(file, min(max(cut, 0), size)) for cut in cuts)
+            found.append((start, end))
+            cuts = [cut - size for cut in cuts]
+    return found
+
+
+def _line_start(file: IO[bytes], place: int) -> int:
+    """Where the first line begins at or behind a place."""
+    start = file.seek(max(place - 1, 0))
+    return start + len(file.readline()) if place else 0
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
-from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, span_of
+from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, spans_of
 from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -109,7 +109,8 @@ def write_store(
         if len(languages) > 2:
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
-    tokenizer, span = as_tokenizer(tokenizer), span_of(mixed, *part)
+    tokenizer = as_tokenizer(tokenizer)
+    (span,) = spans_of([mixed], *part)
     plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,

@@ -215,5 +215,6 @@ def test_a_plan_tells_the_jobs_that_share_a_large_corpus(config, tmp_path):
     assert jobs(1_000_000_000) == [
         "jobs: filter Listed.en-fr, 13 of 30 min",
         "jobs: dedupe Listed.en-fr, 3 of 30 min",
+        "jobs: mix, 3 of 29 min",
         "jobs: store, 5 of 25 min",
     ]

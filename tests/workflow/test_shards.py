@@ -5,7 +5,7 @@ import json
 import pytest
 
 from psp.config.made_entries import KEPT
-from psp.config.rates import DEDUPE_RATE, FILTER_RATE, STORE_RATE
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE
 
 FOLDER = "results/demo/pairs/filter"
 FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dropped.tsv")]
@@ -62,26 +62,27 @@ def test_a_shard_that_there_is_not_is_an_error(project):
 
 
 @pytest.mark.slow
-def test_several_jobs_write_the_store_of_one(copy_of_finished):
+@pytest.mark.parametrize("jobs", [2, 7])
+def test_several_jobs_make_the_mixture_and_the_store_of_one(copy_of_finished, jobs):
     workflow, target = copy_of_finished, "results/demo/store.h5"
-    before = workflow.digests("store.h5")
-    text = (workflow.folder / "tiny.yaml").read_text()
-    for jobs in (2, 7):
-        minutes = KEPT * 20_000 / STORE_RATE / 60 / (jobs - 0.5)
-        known = ", ".join(
-            f"{name}: {{pairs: {{en-fr: 10_000}}, filters: {{job_minutes: 30}}}}"
-            for name in ("Phrasebook", "PhrasebookExtra")
-        )
-        (workflow.folder / "tiny.yaml").write_text(
-            f"{text}    filters: {{job_minutes: {minutes}}}\ncorpora: {{{known}}}\n"
-        )
-        planned = workflow.jobs(target)
-        assert (planned["store_shard"], planned["store"]) == (jobs, 1)
-        (workflow.folder / target).unlink()
-        workflow.run(target)
-        assert workflow.digests("store.h5") == before
-        assert not (workflow.folder / "results/demo/pairs/store").exists()
-        assert workflow.planned(target) == set()
+    files = ("store.h5", "pairs/mix.json", "pairs/heldout.tsv")
+    before = workflow.digests(*files)
+    tiny = workflow.folder / "tiny.yaml"
+    # The corpora keep one job each: their own settings come first.
+    known = "{pairs: {en-fr: 10_000}, filters: {job_minutes: 30}}"
+    minutes = KEPT * 20_000 / MIX_RATE / 60 / (jobs - 0.5)
+    tiny.write_text(
+        f"{tiny.read_text()}    filters: {{job_minutes: {minutes}}}\n"
+        f"corpora: {{Phrasebook: {known}, PhrasebookExtra: {known}}}\n"
+    )
+    planned = workflow.jobs(target)
+    assert [planned[f"mix_{step}"] for step in ("split", "sort", "part")] == [jobs] * 3
+    assert planned["mix"] == planned["store"] == 1 and planned["store_shard"] >= jobs
+    (workflow.folder / target).unlink()
+    workflow.run(target)
+    assert workflow.digests(*files) == before
+    assert not [folder for folder in ("mix", "store") if (workflow.folder / "results/demo/pairs" / folder).exists()]
+    assert workflow.planned(target) == set()
 
 
 @pytest.mark.slow
