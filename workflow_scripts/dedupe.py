@@ -5,7 +5,7 @@ from pathlib import Path
 
 from psp.core.forks import in_forks
 from psp.core.scripts import job
-from psp.pairs.dedupe import dedupe_corpus, gather_corpus, span_of_range, split_corpus
+from psp.pairs.dedupe import dedupe_corpus, gather_corpus, purpose, span_of_range, split_rows
 
 
 def of_several(inputs, output, params):
@@ -13,7 +13,8 @@ def of_several(inputs, output, params):
     out, report = map(Path, output)
     ((corpus, cap),) = params.caps
     if inputs.get("filtered"):
-        split_corpus(Path(inputs.filtered), out, report, corpus=corpus, part=params.part, seed=params.seed)
+        how = {"purpose": purpose(corpus), "part": params.part, "seed": params.seed}
+        split_rows([Path(inputs.filtered)], out, report, mixed=False, **how)
         return
     files = list(zip(map(Path, inputs.tsv), map(Path, inputs.json), strict=True))
     if params.part[1] == 1:

@@ -6,7 +6,8 @@ Of many pairs, do one job's share of that, or join all shares.
 from pathlib import Path
 
 from psp.core.scripts import job
-from psp.pairs.mix import gather_mix, mix, part_range, sort_range, split_mix
+from psp.pairs.dedupe import split_rows
+from psp.pairs.mix import PURPOSE, gather_mix, mix, part_range, sort_range
 from psp.pairs.prune_stale import prune_stale
 
 with job(snakemake) as snakemake:
@@ -24,7 +25,7 @@ with job(snakemake) as snakemake:
             gather_mix(labels, list(zip(*pairs, strict=True)), map(Path, inputs.json), out, *heldout, report, **kept)
         prune_stale(report.parent, labels)
     elif corpora:
-        split_mix(corpora, out, report, part=params.part, **seed)
+        split_rows(corpora, out, report, purpose=PURPOSE, part=params.part, mixed=True, **seed)
     else:
         files = list(zip(map(Path, inputs.tsv), map(Path, inputs.json), strict=True))
         if heldout:

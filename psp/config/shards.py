@@ -32,7 +32,7 @@ def listed(catalogue: Catalogue, part: CorpusSpec, key: str) -> int | None:
     return None if value is None else int(value)
 
 
-class Work(NamedTuple):
+class StageWork(NamedTuple):
     """A stage's work, shared by jobs of at most ``job_minutes``: ``pairs`` (0: unknown) at ``rate`` a second."""
 
     pairs: float
@@ -49,21 +49,21 @@ class Work(NamedTuple):
         return max(1, math.ceil(self.minutes / self.job_minutes))
 
 
-def filtering(catalogue: Catalogue, part: CorpusSpec) -> Work:
+def filtering(catalogue: Catalogue, part: CorpusSpec) -> StageWork:
     """The work of the filters on a corpus; that on pairs made from others is unknown."""
     rate = SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
-    return Work(0 if part.sources else _pairs(catalogue, part) or 0, rate, part.filters["job_minutes"])
+    return StageWork(0 if part.sources else _pairs(catalogue, part) or 0, rate, part.filters["job_minutes"])
 
 
-def deduplication(catalogue: Catalogue, part: CorpusSpec) -> Work:
+def deduplication(catalogue: Catalogue, part: CorpusSpec) -> StageWork:
     """The work on a corpus's duplicates, which are removed before it is cut to its cap."""
     pairs = left([replace(part, cap=None)], known(catalogue, [part]))
-    return Work(pairs, DEDUPE_RATE, part.filters["job_minutes"])
+    return StageWork(pairs, DEDUPE_RATE, part.filters["job_minutes"])
 
 
-def of_model(catalogue: Catalogue, model: ModelEntry, rate: float) -> Work:
+def of_model(catalogue: Catalogue, model: ModelEntry, rate: float) -> StageWork:
     """The work of a stage on all pairs that a model is trained on."""
-    return Work(left(model.parts, known(catalogue, model.parts)), rate, model["filters"]["job_minutes"])
+    return StageWork(left(model.parts, known(catalogue, model.parts)), rate, model["filters"]["job_minutes"])
 
 
 def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:

@@ -66,7 +66,7 @@ def dedupe_corpus(
 
     Args:
         in_path: a pair file, ``source \t target \n``, with or without a third column, the score. A fourth, the
-            translation score, is left out. Or spans of several, one after another, that :func:`split_corpus` made.
+            translation score, is left out. Or spans of several, one after another, that :func:`split_rows` made.
         out: the pairs kept, with their scores, in hash order. Of pairs that differ at most in case the first stays, or
             with scores the first of those with the highest score; otherwise the order of the input does not matter.
         report: JSON with the numbers of pairs seen, duplicates, dropped by the cap, and kept. The same is returned.
@@ -87,7 +87,7 @@ def dedupe_corpus(
         buckets = Buckets(
             folder,
             shards,
-            seed_for(seed, f"corpus {corpus}"),
+            seed_for(seed, purpose(corpus)),
             "score" if any(layout.scores for layout in layouts) else None,
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
@@ -113,24 +113,32 @@ def dedupe_corpus(
     return summary
 
 
-def split_corpus(in_path: Path, out: Path, report: Path, *, corpus: str, part: tuple[int, int], seed: int) -> None:
-    """Sort the rows of one part of a corpus by the range of their hash, of as many ranges as there are parts.
+def split_rows(
+    inputs: Sequence[Path], out: Path, report: Path, *, purpose: str, part: tuple[int, int], seed: int, mixed: bool
+) -> None:
+    """Sort the rows of one part of some pair files by the range of their hash, of as many ranges as there are parts.
 
     Args:
-        in_path, corpus, seed: as for :func:`dedupe_corpus`.
+        inputs: as if they were joined.
         out: the part's rows, those of each range in the order of the input.
-        report: JSON with the ``ends`` of the ranges in ``out``, in bytes.
+        report: JSON with the ``ends`` of the ranges in ``out``, in bytes, and the rows ``seen`` of each input.
+        purpose: of :func:`seed_for`.
         part: the number of the part, from 1, and how many there are.
+        mixed: write mixed pairs, with the index of their input and without scores.
 
     Raises:
-        DataError: as :func:`dedupe_corpus`; lines are counted in the whole file.
+        DataError: as :func:`dedupe_corpus`; lines are counted in the whole files.
     """
-    layout, (span,) = layout_of(in_path), spans_of([in_path], *part)
+    layouts, seen = [layout_of(path) for path in inputs], []
+    third = "index" if mixed else "score" if layouts[0].scores else None
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
-        buckets = Buckets(folder, part[1], seed_for(seed, f"corpus {corpus}"), "score" if layout.scores else None)
-        with Progress(f"splitting {corpus}", "pairs") as bar, lines_of_whole(in_path, span):
-            buckets.add(in_path, bar, scores=layout.scores, translations=layout is TRANSLATED, span=span)
-        write_json(report, {"format": 1, "ends": buckets.write(file)})
+        buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
+        with Progress(f"splitting ({purpose})", "pairs") as bar:
+            for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
+                how = {"index": index} if mixed else {"translations": layout is TRANSLATED}
+                with lines_of_whole(path, span):
+                    seen.append(buckets.add(path, bar, scores=layout.scores, span=span, **how))
+        write_json(report, {"format": 1, "ends": buckets.write(file), "seen": dict(enumerate(seen))})
 
 
 def span_of_range(parts: Iterable[tuple[Path, Path]], number: int) -> list[tuple[Path, Span]]:
@@ -288,6 +296,11 @@ def _hashes(keys: Iterable[bytes], seed: int) -> bytes:
 def seed_for(seed: int, purpose: str) -> int:
     """Derive a seed for each purpose: the order in which a corpus is capped must be independent of the shuffle."""
     return xxhash.xxh3_64_intdigest(purpose.encode(), seed % 2**64)
+
+
+def purpose(corpus: str) -> str:
+    """The purpose of the seed by which a corpus is capped."""
+    return f"corpus {corpus}"
 
 
 def default_shards(paths: Sequence[Path]) -> int:

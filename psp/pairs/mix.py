@@ -21,8 +21,6 @@ from psp.pairs.dedupe import Buckets, default_shards, seed_for, span_of_range
 from psp.pairs.pair_file import (
     folder_beside,
     has_scores,
-    lines_of_whole,
-    spans_of,
     write_rows,
 )
 
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.pairs import MixCorpus, MixCounts, MixReport
 
 log = logging.getLogger(__name__)
+
+PURPOSE = "mix"  # of the seed, also for what is split
 
 
 def mix(
@@ -70,7 +70,7 @@ def mix(
         folder = stack.enter_context(folder_beside(out))
         out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
         heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
-        buckets = _buckets(folder, shards or default_shards(paths), seed)
+        buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for index, path in enumerate(paths):
                 counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
@@ -88,35 +88,13 @@ def mix(
     return summary
 
 
-def split_mix(inputs: Sequence[Path], out: Path, report: Path, *, part: tuple[int, int], seed: int) -> None:
-    """Sort the rows of one part of all corpora by the range of their hash, of as many ranges as there are parts.
-
-    Args:
-        inputs, seed: as for :func:`mix`.
-        out: mixed pairs, those of each range in the order of the input.
-        report: JSON with the ``ends`` of the ranges in ``out``, in bytes, and the pairs ``seen`` by index.
-        part: the number of the part, from 1, and how many there are.
-
-    Raises:
-        DataError: as :func:`mix`; lines are counted in the whole files.
-    """
-    seen = {}
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
-        buckets = _buckets(folder, part[1], seed)
-        with Progress("mixing: splitting", "pairs") as bar:
-            for index, (path, span) in enumerate(zip(inputs, spans_of(inputs, *part), strict=True)):
-                with lines_of_whole(path, span):
-                    seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index, span=span)
-        write_json(report, {"format": 1, "ends": buckets.write(file), "seen": seen})
-
-
 def sort_range(
     parts: Sequence[tuple[Path, Path]], number: int, out: Path, report: Path, *, seed: int, shards: int | None = None
 ) -> None:
     """Remove the duplicates of a range, and shuffle it.
 
     Args:
-        parts: ``out`` and ``report`` of :func:`split_mix` for each part.
+        parts: ``out`` and ``report`` of :func:`psp.pairs.dedupe.split_rows` for each part.
         number: the range's, from 1.
         out: mixed pairs in shuffled order.
         report: JSON with the number of these ``rows``, and ``duplicates`` by index.
@@ -124,7 +102,7 @@ def sort_range(
     """
     rows, shards = 0, shards or len(parts) * default_shards([path for path, _ in parts])
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
-        buckets = _buckets(folder, shards, seed)
+        buckets = Buckets(folder, shards, seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for path, span in span_of_range(parts, number):
                 rows += buckets.add(path, bar, scores=True, span=span)  # the index in place of a score
@@ -198,10 +176,6 @@ def gather_mix(
         summary = counts.report(heldout_pairs, [])
         write_json(report, summary)
     return summary
-
-
-def _buckets(folder: Path, shards: int, seed: int) -> Buckets:
-    return Buckets(folder, shards, seed_for(seed, "mix"), "index")
 
 
 class _MixCounts:

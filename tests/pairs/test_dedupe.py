@@ -70,7 +70,7 @@ def test_the_ranges_of_parts_join_to_the_bytes_of_one(tmp_path_factory, rows, sc
     numbers = range(1, count + 1)
     parts, ranges = ([(folder / f"{kind}{n}.tsv", folder / f"{kind}{n}.json") for n in numbers] for kind in "ab")
     for number, made in zip(numbers, parts, strict=True):
-        dedupe.split_corpus(source, *made, part=(number, count), **how)
+        dedupe.split_rows([source], *made, purpose="corpus C", part=(number, count), seed=1, mixed=False)
     for number, made in zip(numbers, ranges, strict=True):
         dedupe.dedupe_corpus(dedupe.span_of_range(parts, number), *made, **how, **cut)
     assert dedupe.gather_corpus(ranges, folder / "all.tsv", folder / "all.json", cap=cap) == summary
@@ -231,7 +231,8 @@ def test_a_bad_row_is_named(tmp_path, monkeypatch, content, line, message):
     told = []
     for part in (1, 2):
         try:
-            dedupe.split_corpus(bad, tmp_path / f"o{part}", tmp_path / f"r{part}", corpus="C", part=(part, 2), seed=1)
+            files = tmp_path / f"o{part}", tmp_path / f"r{part}"
+            dedupe.split_rows([bad], *files, purpose="corpus C", part=(part, 2), seed=1, mixed=False)
             for name in ("o", "r"):
                 (tmp_path / f"{name}{part}").unlink()
         except DataError as error:

@@ -143,7 +143,7 @@ def test_the_parts_of_ranges_join_to_the_bytes_of_one(tmp_path_factory, corpora,
 
     split, ranges, parts = files("a", "tsv", "json"), files("b", "tsv", "json"), files("c", "tsv", "held", "json")
     for number in numbers:
-        mixing.split_mix(paths, *split[number - 1], part=(number, count), seed=1)
+        dedupe.split_rows(paths, *split[number - 1], purpose=mixing.PURPOSE, part=(number, count), seed=1, mixed=True)
     for number in numbers:
         mixing.sort_range(split, number, *ranges[number - 1], seed=1, shards=shards)
     for number in numbers:
