@@ -95,7 +95,7 @@ use rule mix as mix_split with:
     benchmark:
         "results/{model}/benchmarks/mix/split-{shard}-of-{shards}.tsv"
     wildcard_constraints:
-        model=MODEL,
+        model=MODEL_OR_TRANSLATOR,
     params:
         part=lambda wildcards: shard_of(wildcards, jobs_to_mix(wildcards), "mix"),
     message:

@@ -12,8 +12,9 @@ FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dr
 
 
 @pytest.mark.slow
-def test_shards_give_the_bytes_of_one_job(copy_of_finished):
-    workflow, target, jobs = copy_of_finished, f"{FOLDER}/Phrasebook.en-fr.json", 7
+@pytest.mark.parametrize("jobs", [2, 7])
+def test_shards_give_the_bytes_of_one_job(copy_of_finished, jobs):
+    workflow, target = copy_of_finished, f"{FOLDER}/Phrasebook.en-fr.json"
     workflow.run("--notemp", "--force", target)
     whole, report = workflow.digests(*FILES), json.loads((workflow.folder / target).read_text())
     tiny = workflow.folder / "tiny.yaml"
@@ -104,3 +105,23 @@ def test_small_corpora_are_filtered_and_deduped_in_one_job_each_with_the_same_by
     workflow.run("--notemp", *targets)
     assert workflow.digests(*files) == apart
     assert workflow.planned(*targets) == set()
+
+
+TRANSLATOR = "results/translators/fr-en/pairs/mix.json"
+TRANSFORMER = "results/tiny/pairs/mix.tsv"
+MORE = """
+translators:
+  fr-en: {languages: [fr, en], from: {model: demo}, train: {steps: 1}}
+models:
+  tiny: {languages: [en, fr], corpora: [Phrasebook], encoder: {kind: transformer, base: base}}
+"""
+
+
+def test_jobs_share_the_pairs_of_a_transformer_and_of_a_translator_too(project):
+    (project.folder / "more.yaml").write_text(
+        f"{MORE}filters: {{job_minutes: 0.0001}}\ncorpora: {{Phrasebook: {{pairs: {{en-fr: 3000}}}}}}\n"
+    )
+    for target, rule in ((TRANSFORMER, "mix_text"), (TRANSLATOR, "mix_translator")):
+        jobs = project.jobs("--", target, configs=("config/demo.yaml", "tiny.yaml", "more.yaml"))
+        assert jobs[rule] == 1 and jobs["mix_split"] == jobs["mix_sort"] == jobs["mix_part"] > 1
+        assert jobs["dedupe_split"] == jobs["dedupe_shard"] > 1 and jobs["filter_shard"] > 1
