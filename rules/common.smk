@@ -13,7 +13,7 @@ from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config import filter_shards, rates, targets
+from psp.config import rates, shards, targets
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
@@ -131,7 +131,7 @@ SMALL = {name: CONFIG.model(name).parts for name in CONFIG.models} | {
     for name in CONFIG.trained_translators
 }
 SMALL = {
-    name: [part.label for part in filter_shards.small(CONFIG.corpora, parts)]
+    name: [part.label for part in shards.small(CONFIG.corpora, parts)]
     for name, parts in SMALL.items()
 }
 SMALL = {name: labels for name, labels in SMALL.items() if labels}
@@ -179,6 +179,8 @@ wildcard_constraints:
     bitext=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
+    shard=r"[1-9][0-9]*",
+    shards=r"[1-9][0-9]*",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",
 
@@ -342,6 +344,21 @@ if workflow.is_main_process:
     atexit.register(warn_of_config_files)
 
 
+def shard_of(wildcards, count, rule):
+    """Return which of how many jobs this is."""
+    number, asked = int(wildcards.shard), int(wildcards.shards)
+    if asked != count or number > count:
+        raise WorkflowError(
+            f"{rule} of {wildcards.get('part', wildcards.model)} has {count} jobs, not {asked} (filters.job_minutes)"
+        )
+    return number, count
+
+
+def by_shards(path, count):
+    """Return the file of each of the jobs that share a stage."""
+    return [path.format(shard=shard, shards=count) for shard in range(1, count + 1)]
+
+
 def scratch(path):
     """Mark an intermediate file for removal after use, unless the config keeps it."""
     return path if CONFIG.keep_intermediate else temp(path)
@@ -355,11 +372,15 @@ def mem_mb(megabytes):
 
 
 def runtime(minutes, rate=None):
-    """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input."""
+    """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input.
+
+    Of a file that several jobs read, each processes one part.
+    """
     if rate is None:
         return lambda wildcards, attempt: minutes * attempt
     return lambda wildcards, input, attempt: attempt * (
-        minutes + 2 * rates.minutes(input.size_mb, rate)
+        minutes
+        + 2 * rates.minutes(input.size_mb / int(wildcards.get("shards", 1)), rate)
     )
 
 

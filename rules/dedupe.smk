@@ -5,13 +5,30 @@ def filtered(wildcards):
     return f"results/{wildcards.model}/pairs/{stage}/{wildcards.part}.tsv"
 
 
+def jobs_to_dedupe(wildcards):
+    """Return how many jobs share a corpus."""
+    return shards.deduplication(CONFIG.corpora, part_of(wildcards)).jobs
+
+
+def to_dedupe(wildcards):
+    """Return what is read: corpora; or for a range of a large one its parts, and for all of it the ranges."""
+    if wildcards.get("part") and (count := jobs_to_dedupe(wildcards)) > 1:
+        folder = f"results/{wildcards.model}/pairs/dedupe/{wildcards.part}"
+        kind = "split-" if wildcards.get("shard") else ""
+        return {
+            name: by_shards(f"{folder}/{kind}{{shard}}-of-{{shards}}.{name}", count)
+            for name in ("tsv", "json")
+        }
+    return {"filtered": [filtered(one) for one in each(wildcards).values()]}
+
+
 for _of in stage_rules("dedupe"):
 
     rule:
         name:
             _of.name
         input:
-            lambda wildcards: [filtered(one) for one in each(wildcards).values()],
+            unpack(to_dedupe),
         output:
             pairs=[
                 scratch(f"results/{{model}}/pairs/dedupe/{label}.tsv")
@@ -38,7 +55,43 @@ for _of in stage_rules("dedupe"):
             shards=setting("mix", "buckets"),
             seed=attribute("seed"),
             code=fingerprint("psp.pairs.dedupe"),
+            # Which of how many jobs this is.
+            part=(1, 1),
         message:
             f"Removing duplicates of {_of.what} for {{wildcards.model}}"
         script:
             "../workflow_scripts/dedupe.py"
+
+
+# A large corpus is split among jobs: each sorts a part of it by ranges of the pairs' hashes ...
+use rule dedupe as dedupe_split with:
+    input:
+        filtered=filtered,
+    output:
+        pairs=temp("results/{model}/pairs/dedupe/{part}/split-{shard}-of-{shards}.tsv"),
+        report=temp(
+            "results/{model}/pairs/dedupe/{part}/split-{shard}-of-{shards}.json"
+        ),
+    log:
+        "results/{model}/logs/dedupe/{part}/split-{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/dedupe/{part}/split-{shard}-of-{shards}.tsv"
+    params:
+        part=lambda wildcards: shard_of(wildcards, jobs_to_dedupe(wildcards), "dedupe"),
+    message:
+        "Splitting {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
+
+
+# ... then each removes the duplicates of one range. The first rule joins these.
+use rule dedupe as dedupe_shard with:
+    output:
+        pairs=temp("results/{model}/pairs/dedupe/{part}/{shard}-of-{shards}.tsv"),
+        report=temp("results/{model}/pairs/dedupe/{part}/{shard}-of-{shards}.json"),
+    log:
+        "results/{model}/logs/dedupe/{part}/{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/dedupe/{part}/{shard}-of-{shards}.tsv"
+    params:
+        part=lambda wildcards: shard_of(wildcards, jobs_to_dedupe(wildcards), "dedupe"),
+    message:
+        "Removing duplicates of {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"

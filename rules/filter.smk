@@ -54,18 +54,13 @@ def jobs_to_filter(wildcards):
     """Return the rows of each job that filters a corpus; bitext to mine from or to translate has one job."""
     if wildcards.get("bitext"):
         return [(0, None)]
-    return filter_shards.shards(CONFIG.corpora, part_of(wildcards))
+    return shards.rows(CONFIG.corpora, part_of(wildcards))
 
 
 def rows_to_filter(wildcards):
     """Return the rows of one of several jobs."""
     found = jobs_to_filter(wildcards)
-    number, count = int(wildcards.shard), int(wildcards.shards)
-    if count != len(found) or number > count:
-        raise WorkflowError(
-            f"{wildcards.part} is filtered by {len(found)} jobs, not by {count} (filters.job_minutes)"
-        )
-    return found[number - 1]
+    return found[shard_of(wildcards, len(found), "filter")[0] - 1]
 
 
 def to_filter(wildcards):
@@ -73,13 +68,10 @@ def to_filter(wildcards):
     corpora = each(wildcards)
     if wildcards.get("part") and not wildcards.get("shard"):
         count = len(jobs_to_filter(wildcards))
-        folder = f"results/{wildcards.model}/pairs/filter/{wildcards.part}"
+        shard = f"results/{wildcards.model}/pairs/filter/{wildcards.part}/{{shard}}-of-{{shards}}"
         if count > 1:
             return {
-                name: [
-                    f"{folder}/{shard}-of-{count}.{name}"
-                    for shard in range(1, count + 1)
-                ]
+                name: by_shards(f"{shard}.{name}", count)
                 for name in ("tsv", "json", "dropped.tsv")
             }
     needed = (("tests", scored_files), ("lid", lid), ("encoder", encoder))
@@ -186,9 +178,6 @@ use rule filter as filter_shard with:
         "results/{model}/logs/filter/{part}/{shard}-of-{shards}.log",
     benchmark:
         "results/{model}/benchmarks/filter/{part}/{shard}-of-{shards}.tsv"
-    wildcard_constraints:
-        shard=r"[1-9]\d*",
-        shards=r"[1-9]\d*",
     threads: 1
     params:
         rows=rows_to_filter,

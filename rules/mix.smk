@@ -1,10 +1,41 @@
 # Mix a model's corpora into one shuffled file, and hold out a slice for validation.
+def jobs_to_mix(wildcards):
+    """Return how many jobs share a model's pairs."""
+    return shards.of_model(CONFIG.corpora, model(wildcards), rates.MIX_RATE).jobs
+
+
+def deduped(wildcards):
+    return [
+        f"results/{wildcards.model}/pairs/dedupe/{part.label}.tsv"
+        for part in downloads(model(wildcards)).parts
+    ]
+
+
+def of_mix_jobs(wildcards, step, *names):
+    """Return the files of a step, of all jobs, one after another."""
+    folder = f"results/{wildcards.model}/pairs/mix"
+    return {
+        name: by_shards(
+            f"{folder}/{step}-{{shard}}-of-{{shards}}.{name}", jobs_to_mix(wildcards)
+        )
+        for name in names
+    }
+
+
+def to_mix(wildcards):
+    """Return what is read: the corpora, or what the jobs that share them have made."""
+    if jobs_to_mix(wildcards) == 1:
+        return {"corpora": deduped(wildcards)}
+    steps = [of_mix_jobs(wildcards, step, "json") for step in ("split", "sort", "part")]
+    return {
+        **of_mix_jobs(wildcards, "part", "tsv", "heldout.tsv"),
+        "json": [file for step in steps for file in step["json"]],
+    }
+
+
 rule mix:
     input:
-        lambda wildcards: [
-            f"results/{wildcards.model}/pairs/dedupe/{part.label}.tsv"
-            for part in downloads(model(wildcards)).parts
-        ],
+        unpack(to_mix),
     output:
         pairs=scratch("results/{model}/pairs/mix.tsv"),
         heldout="results/{model}/pairs/heldout.tsv",
@@ -28,6 +59,8 @@ rule mix:
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.mix"),
+        # Which of how many jobs this is.
+        part=(1, 1),
     message:
         "Mixing the corpora of {wildcards.model}"
     script:
@@ -48,3 +81,53 @@ use rule mix as mix_text with:
         model=FROM_TEXT,
     message:
         "Mixing the corpora of {wildcards.model}, a transformer"
+
+
+# Many pairs are split among jobs: each sorts a part of the corpora by ranges of the pairs' hashes,
+use rule mix as mix_split with:
+    input:
+        corpora=deduped,
+    output:
+        pairs=temp("results/{model}/pairs/mix/split-{shard}-of-{shards}.tsv"),
+        report=temp("results/{model}/pairs/mix/split-{shard}-of-{shards}.json"),
+    log:
+        "results/{model}/logs/mix/split-{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/mix/split-{shard}-of-{shards}.tsv"
+    wildcard_constraints:
+        model=MODEL_OR_TRANSLATOR,
+    params:
+        part=lambda wildcards: shard_of(wildcards, jobs_to_mix(wildcards), "mix"),
+    message:
+        "Splitting the pairs of {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
+
+
+# then removes the duplicates of a range and shuffles it,
+use rule mix_split as mix_sort with:
+    input:
+        unpack(lambda wildcards: of_mix_jobs(wildcards, "split", "tsv", "json")),
+    output:
+        pairs=temp("results/{model}/pairs/mix/sort-{shard}-of-{shards}.tsv"),
+        report=temp("results/{model}/pairs/mix/sort-{shard}-of-{shards}.json"),
+    log:
+        "results/{model}/logs/mix/sort-{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/mix/sort-{shard}-of-{shards}.tsv"
+    message:
+        "Shuffling the pairs of {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
+
+
+# and leaves out of it what is held out. The first rule joins these.
+use rule mix_split as mix_part with:
+    input:
+        unpack(lambda wildcards: of_mix_jobs(wildcards, "sort", "tsv", "json")),
+    output:
+        pairs=temp("results/{model}/pairs/mix/part-{shard}-of-{shards}.tsv"),
+        heldout=temp("results/{model}/pairs/mix/part-{shard}-of-{shards}.heldout.tsv"),
+        report=temp("results/{model}/pairs/mix/part-{shard}-of-{shards}.json"),
+    log:
+        "results/{model}/logs/mix/part-{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/mix/part-{shard}-of-{shards}.tsv"
+    message:
+        "Setting pairs of {wildcards.model} aside, part {wildcards.shard} of {wildcards.shards}"

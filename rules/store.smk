@@ -1,8 +1,21 @@
 # Encode the pairs as ids in HDF5.
+def jobs_to_store(wildcards):
+    """Return how many jobs encode a model's pairs."""
+    return shards.of_model(CONFIG.corpora, model(wildcards), rates.STORE_RATE).jobs
+
+
+def to_store(wildcards):
+    """Return what is read: the pairs, or the stores of the jobs that share them."""
+    count = jobs_to_store(wildcards)
+    if count > 1 and not wildcards.get("shard"):
+        shard = f"results/{wildcards.model}/pairs/store/{{shard}}-of-{{shards}}.h5"
+        return {"stores": by_shards(shard, count)}
+    return {"pairs": training_pairs(wildcards), "vocabulary": vocabulary(wildcards)}
+
+
 rule store:
     input:
-        pairs=training_pairs,
-        vocabulary=vocabulary,
+        unpack(to_store),
     output:
         "results/{model}/store.h5",
     log:
@@ -21,7 +34,24 @@ rule store:
         ],
         max_pieces=setting("store", "max_pieces"),
         code=fingerprint("psp.pairs.store"),
+        # Which of how many jobs this is.
+        part=(1, 1),
     message:
         "Encoding the pairs of {wildcards.model}"
     script:
         "../workflow_scripts/store.py"
+
+
+# One of the jobs that many pairs are split among. The rule above then joins their stores.
+use rule store as store_shard with:
+    output:
+        temp("results/{model}/pairs/store/{shard}-of-{shards}.h5"),
+    log:
+        "results/{model}/logs/store/{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/store/{shard}-of-{shards}.tsv"
+    threads: 1
+    params:
+        part=lambda wildcards: shard_of(wildcards, jobs_to_store(wildcards), "store"),
+    message:
+        "Encoding the pairs of {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"

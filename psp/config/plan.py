@@ -9,14 +9,13 @@ from typing import Any
 
 from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.filter_shards import listed
-from psp.config.made_entries import KEPT, making, of_files
+from psp.config.made_entries import KEPT
 from psp.config.model import ModelEntry
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, PACKED_BYTES, STORE_RATE, TEXT_BYTES
+from psp.config.shards import deduplication, filtering, left, listed, of_model
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
-from psp.pairs.rank import DECILES
 from psp.training import launch
 from psp.training.objectives import find
 from psp.training.tune import Tuning
@@ -134,7 +133,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     settings = model.settings
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
-        return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
+        return "\n".join([*lines, "", *_of_translations(config, model, files), *_of_jobs(config, model), *of_training])
     # A small corpus has fewer pieces than requested: 6,000 pairs gave 10,424.
     rows = min(model.most_rows, max(1000, 2 * int(kept)))
     dim, epochs = largest(model, "dim"), largest(model, "epochs")
@@ -163,6 +162,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     lines += [
         "",
         *_of_translations(config, model, files),
+        *_of_jobs(config, model),
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on{_capped(model)}, {epochs} epochs"
         + (
             f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so the estimates below "
@@ -202,6 +202,18 @@ def _of_transformer(
     yield f"basis: {BASIS}"
 
 
+def _of_jobs(config: Config, model: ModelEntry) -> Iterator[str]:
+    """The jobs that share the stages of large corpora, and of many pairs."""
+    works = {f"filter {part.label}": filtering(config.corpora, part) for part in model.parts}
+    works |= {f"dedupe {part.label}": deduplication(config.corpora, part) for part in model.parts}
+    works["mix"] = of_model(config.corpora, model, MIX_RATE)
+    if model.of.stores:
+        works["store"] = of_model(config.corpora, model, STORE_RATE)
+    for stage, work in works.items():
+        if work.jobs > 1:
+            yield f"jobs: {stage}, {work.jobs} of {_time(60 * work.minutes / work.jobs)}"
+
+
 def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedDownload]) -> Iterator[str]:
     """The time to make its translated corpora."""
     known = {file.name: file.pairs or 0 for file in files}
@@ -225,19 +237,14 @@ def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedD
 def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
-    read, kept, unlisted = 0.0, 0.0, []
+    read, unlisted = 0.0, []
     for part in model.files:
         pairs = known[part.path or part.download or ""]
         if pairs is None:
             unlisted.append(part.corpus)
             continue
         read += pairs
-    for part in model.parts:
-        made = making(part)
-        left = made.planned(part, known) if made else KEPT * of_files(part, known)
-        left *= len(part.rank["deciles"]) / DECILES if part.ranked else 1
-        kept += min(left, part.cap or float("inf"))
-    return read, kept, unlisted
+    return read, left(model.parts, known), unlisted
 
 
 def _capped(model: ModelEntry) -> str:

@@ -44,6 +44,7 @@ class DataError(PspError):
     """Bad data; the message names the file and, if there is one, the line (counted from 1)."""
 
     def __init__(self, message: str, path: Path | str | None = None, line: int | None = None) -> None:
+        self.message, self.path, self.line = message, path, line
         place = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
         super().__init__(place + message)
 

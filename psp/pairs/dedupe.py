@@ -12,28 +12,33 @@ in a corpus with scores the first of those with the highest score.
 
 from __future__ import annotations
 
+import itertools
 import logging
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import xxhash
 
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs.pair_file import (
     PAIR,
     SCORED,
     TRANSLATED,
+    Span,
     blocks,
     folder_beside,
     last_column,
     layout_of,
+    lines_of_whole,
     rows_of,
     score_of,
+    spans_of,
     text_of,
     without_last_column,
     write_rows,
@@ -48,7 +53,7 @@ BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes,
 
 
 def dedupe_corpus(
-    in_path: Path,
+    in_path: Path | Sequence[tuple[Path, Span]],
     out: Path,
     report: Path,
     *,
@@ -61,7 +66,7 @@ def dedupe_corpus(
 
     Args:
         in_path: a pair file, ``source \t target \n``, with or without a third column, the score. A fourth, the
-            translation score, is left out.
+            translation score, is left out. Or spans of several, one after another, that :func:`split_rows` made.
         out: the pairs kept, with their scores, in hash order. Of pairs that differ at most in case the first stays, or
             with scores the first of those with the highest score; otherwise the order of the input does not matter.
         report: JSON with the numbers of pairs seen, duplicates, dropped by the cap, and kept. The same is returned.
@@ -73,18 +78,21 @@ def dedupe_corpus(
         DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
             disk is full.
     """
-    in_path, out = Path(in_path), Path(out)
-    layout = layout_of(in_path)
-    kept = 0
+    spans: Sequence[tuple[Path, Span]] = [(in_path, None)] if isinstance(in_path, Path) else in_path
+    layouts = [layout_of(path) for path, _ in spans]
+    # The rows of split files lie in a few of the buckets.
+    shards = shards or len(spans) * default_shards([path for path, _ in spans])
+    seen = kept = 0
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
         buckets = Buckets(
             folder,
-            shards or default_shards([in_path]),
-            seed_for(seed, f"corpus {corpus}"),
-            "score" if layout.scores else None,
+            shards,
+            seed_for(seed, purpose(corpus)),
+            "score" if any(layout.scores for layout in layouts) else None,
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
-            seen = buckets.add(in_path, bar, scores=layout.scores, translations=layout is TRANSLATED)
+            for (path, span), layout in zip(spans, layouts, strict=True):
+                seen += buckets.add(path, bar, scores=layout.scores, translations=layout is TRANSLATED, span=span)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Sorting continues past the cap, since duplicates are counted in the whole corpus.
@@ -105,10 +113,72 @@ def dedupe_corpus(
     return summary
 
 
+def split_rows(
+    inputs: Sequence[Path], out: Path, report: Path, *, purpose: str, part: tuple[int, int], seed: int, mixed: bool
+) -> None:
+    """Sort the rows of one part of some pair files by the range of their hash, of as many ranges as there are parts.
+
+    Args:
+        inputs: as if they were joined.
+        out: the part's rows, those of each range in the order of the input.
+        report: JSON with the ``ends`` of the ranges in ``out``, in bytes, and the rows ``seen`` of each input.
+        purpose: of :func:`seed_for`.
+        part: the number of the part, from 1, and how many there are.
+        mixed: write mixed pairs, with the index of their input and without scores.
+
+    Raises:
+        DataError: as :func:`dedupe_corpus`; lines are counted in the whole files.
+    """
+    layouts, seen = [layout_of(path) for path in inputs], []
+    third = "index" if mixed else "score" if layouts[0].scores else None
+    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+        buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
+        with Progress(f"splitting ({purpose})", "pairs") as bar:
+            for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
+                how = {"index": index} if mixed else {"translations": layout is TRANSLATED}
+                with lines_of_whole(path, span):
+                    seen.append(buckets.add(path, bar, scores=layout.scores, span=span, **how))
+        write_json(report, {"format": 1, "ends": buckets.write(file), "seen": dict(enumerate(seen))})
+
+
+def span_of_range(parts: Iterable[tuple[Path, Path]], number: int) -> list[tuple[Path, Span]]:
+    """Where the rows of a range, from 1, are in split files, by the ``ends`` in their reports."""
+    ends = [(path, [0, *read_json(report)["ends"]]) for path, report in parts]
+    return [(path, (of[number - 1], of[number])) for path, of in ends]
+
+
+def gather_corpus(parts: Iterable[tuple[Path, Path]], out: Path, report: Path, *, cap: int | None) -> DedupeReport:
+    """Join what :func:`dedupe_corpus` made of all ranges of a corpus: the files that it would have made of the whole.
+
+    Args:
+        parts: ``out`` and ``report`` of each range, in order.
+        out, report, cap: as for :func:`dedupe_corpus`.
+
+    Raises:
+        DataError: a file cannot be read, or the disk is full.
+    """
+    kept, reports = 0, []
+    with atomic(out) as temporary, temporary.open("wb") as file:
+        for path, of_range in parts:
+            one: DedupeReport = read_json(of_range)
+            reports.append(one)
+            rows = one["kept"] if cap is None else min(one["kept"], cap - kept)
+            with path.open("rb") as lines:
+                file.writelines(itertools.islice(lines, rows))
+            kept += rows
+        seen, duplicates = sum(one["seen"] for one in reports), sum(one["duplicates"] for one in reports)
+        summary: DedupeReport = {
+            **reports[0], "seen": seen, "duplicates": duplicates, "capped": seen - duplicates - kept, "kept": kept
+        }  # fmt: skip
+        write_json(report, summary)
+    return summary
+
+
 class Buckets:
     """Rows split by the top bits of their key's hash into files that are sorted in memory, one at a time.
 
     Args:
+        folder, shards: where the files ``paths`` are written, one for each range of hashes that has rows.
         third: what the third column of the rows that are kept holds: ``index``, ``score`` or nothing (None). It is not
             part of the key.
 
@@ -119,12 +189,19 @@ class Buckets:
 
     def __init__(self, folder: Path, shards: int, seed: int, third: str | None) -> None:
         self.duplicates: Counter[int] = Counter()
-        self._paths = [folder / f"bucket{number}" for number in range(shards)]
+        self.paths = [folder / f"bucket{number}" for number in range(shards)]
         self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
     def add(
-        self, path: Path, bar: Progress, *, scores: bool, index: int | None = None, translations: bool = False
+        self,
+        path: Path,
+        bar: Progress,
+        *,
+        scores: bool,
+        index: int | None = None,
+        translations: bool = False,
+        span: Span = None,
     ) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
@@ -134,9 +211,10 @@ class Buckets:
             scores: the file's rows have a score, which an index replaces.
             index: append this to each row.
             translations: the rows then have a translation score, which is left out.
+            span: only these rows.
         """
         seen = 0
-        for number, block in blocks(path):
+        for number, block in blocks(path, span=span):
             text = text_of(block, path, number, TRANSLATED if translations else SCORED if scores else PAIR)
             if translations:
                 block = _joined(map(without_last_column, rows_of(block)))
@@ -152,11 +230,11 @@ class Buckets:
             self._lower = self._lower and lower == block
             # The first 4 of a hash's 16 bytes, as a number, times the number of buckets, over 2**32.
             top = np.frombuffer(_hashes(keys, self._seed), dtype=">u4")[::4].astype(np.uint64)
-            bucket = (top * np.uint64(len(self._paths))) >> np.uint64(32)
+            bucket = (top * np.uint64(len(self.paths))) >> np.uint64(32)
             order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
-            ends = np.searchsorted(bucket[order], np.arange(len(self._paths)), side="right").tolist()
+            ends = np.searchsorted(bucket[order], np.arange(len(self.paths)), side="right").tolist()
             ordered = [rows[row] for row in order.tolist()]
-            for place, start, end in zip(self._paths, [0, *ends], ends, strict=False):
+            for place, start, end in zip(self.paths, [0, *ends], ends, strict=False):
                 if end > start:
                     with place.open("ab") as file:
                         write_rows(file, ordered[start:end])
@@ -166,7 +244,7 @@ class Buckets:
 
     def sorted(self, bar: Progress) -> Iterator[list[bytes]]:
         """Yield each bucket's rows, one per key, by ascending hash; remove the bucket afterwards."""
-        for path in self._paths:
+        for path in self.paths:
             if not path.exists():
                 continue
             best: dict[bytes, bytes] = {}  # by the key itself, not by its hash: exact whatever the hash does
@@ -188,6 +266,16 @@ class Buckets:
             kept = list(best.values())
             yield [kept[row] for row in np.lexsort((halves[:, 1], halves[:, 0])).tolist()]
 
+    def write(self, file: IO[bytes]) -> list[int]:
+        """Write all rows, those of each bucket together and in their order; return where each bucket ends."""
+        ends = []
+        for path in self.paths:
+            if path.exists():
+                with path.open("rb") as rows:
+                    shutil.copyfileobj(rows, file, 1 << 20)
+            ends.append(file.tell())
+        return ends
+
     @staticmethod
     def _keep_highest(best: dict[bytes, bytes], again: list[bytes]) -> None:
         """Replace a key's row by a later one with a higher score."""
@@ -208,6 +296,11 @@ def _hashes(keys: Iterable[bytes], seed: int) -> bytes:
 def seed_for(seed: int, purpose: str) -> int:
     """Derive a seed for each purpose: the order in which a corpus is capped must be independent of the shuffle."""
     return xxhash.xxh3_64_intdigest(purpose.encode(), seed % 2**64)
+
+
+def purpose(corpus: str) -> str:
+    """The purpose of the seed by which a corpus is capped."""
+    return f"corpus {corpus}"
 
 
 def default_shards(paths: Sequence[Path]) -> int:

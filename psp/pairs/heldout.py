@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -12,8 +13,8 @@ from psp.pairs.pair_file import blocks, last_column, rows_of, sides_of, write_ro
 from psp.text.keys import latin_print, normalised_columns, normalised_key
 
 
-def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
-    """Choose the first ``wanted`` rows of a mixed pair file that can be held out, or fewer if it has fewer.
+def choose(paths: Iterable[Path], wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
+    """Choose the first ``wanted`` rows of mixed pair files that can be held out, or fewer if they have fewer.
 
     A row can be held out if neither side's key (:func:`psp.text.keys.normalised_key`) is empty or equal to that of a
     side of a row already held out; and not if it is of one of the corpora ``text``, sentences without another side.
@@ -27,7 +28,7 @@ def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int
     sentences = {str(index) for index in text}
     if wanted < 1:
         return chosen, keys
-    for _, block in blocks(path):
+    for _, block in itertools.chain.from_iterable(map(blocks, paths)):
         columns = normalised_columns(block.decode())
         for source, target, index in zip(columns[0::3], columns[1::3], columns[2::3], strict=True):
             row += 1
@@ -40,9 +41,12 @@ def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int
 
 
 def part(
-    path: Path, chosen: set[int], keys: set[str], out: IO[bytes], heldout: IO[bytes], bar: Progress
+    path: Path, chosen: set[int], keys: set[str], out: IO[bytes], heldout: IO[bytes], bar: Progress, first: int = 0
 ) -> tuple[Counter[int], Counter[int]]:
     """Write the rows ``chosen`` of a mixed pair file to ``heldout``, and those with no side in ``keys`` to ``out``.
+
+    Args:
+        first: the number of the file's first row, as ``chosen`` has it.
 
     Returns:
         By index of the corpus: the rows held out, and the rows dropped as their neighbours.
@@ -50,7 +54,6 @@ def part(
     held: Counter[int] = Counter()
     neighbours: Counter[int] = Counter()
     prints = {latin_print(key.encode()) for key in keys}
-    first = 0
     for _, block in blocks(path):
         rows = rows_of(block)
         count = len(rows)

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import shutil
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs import heldout as held
-from psp.pairs.dedupe import Buckets, default_shards, seed_for
+from psp.pairs.dedupe import Buckets, default_shards, seed_for, span_of_range
 from psp.pairs.pair_file import (
     folder_beside,
     has_scores,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.pairs import MixCorpus, MixCounts, MixReport
 
 log = logging.getLogger(__name__)
+
+PURPOSE = "mix"  # of the seed, also for what is split
 
 
 def mix(
@@ -67,7 +70,7 @@ def mix(
         folder = stack.enter_context(folder_beside(out))
         out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
         heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
-        buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, "mix"), "index")
+        buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for index, path in enumerate(paths):
                 counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
@@ -77,22 +80,100 @@ def mix(
                 write_rows(file, rows)
         counts.duplicates = buckets.duplicates
         total = counts.seen.total() - counts.duplicates.total()
-        chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10), text)
+        chosen, keys = held.choose([shuffled], min(heldout_pairs, total // 10), text)
         with Progress("mixing: setting pairs aside", "pairs", total) as bar:
             counts.heldout, counts.neighbours = held.part(shuffled, chosen, keys, out_file, heldout_file, bar)
-        summary: MixReport = {
-            "format": 1, "heldout_asked": heldout_pairs, "corpora": counts.by_corpus(), "total": counts.total()
-        }  # fmt: skip
-        if not summary["total"]["kept"]:
-            raise DataError(_nothing_left(summary, paths))
-        if len(chosen) < heldout_pairs:
-            log.warning(
-                "held out %s pairs instead of %s: at most a tenth of the %s distinct pairs, and no two that share a "
-                "side",
-                f"{len(chosen):,}",
-                f"{heldout_pairs:,}",
-                f"{total:,}",
-            )
+        summary = counts.report(heldout_pairs, paths)
+        write_json(report, summary)
+    return summary
+
+
+def sort_range(
+    parts: Sequence[tuple[Path, Path]], number: int, out: Path, report: Path, *, seed: int, shards: int | None = None
+) -> None:
+    """Remove the duplicates of a range, and shuffle it.
+
+    Args:
+        parts: ``out`` and ``report`` of :func:`psp.pairs.dedupe.split_rows` for each part.
+        number: the range's, from 1.
+        out: mixed pairs in shuffled order.
+        report: JSON with the number of these ``rows``, and ``duplicates`` by index.
+        seed, shards: as for :func:`mix`.
+    """
+    rows, shards = 0, shards or len(parts) * default_shards([path for path, _ in parts])
+    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+        buckets = Buckets(folder, shards, seed_for(seed, PURPOSE), "index")
+        with Progress("mixing: hashing", "pairs") as bar:
+            for path, span in span_of_range(parts, number):
+                rows += buckets.add(path, bar, scores=True, span=span)  # the index in place of a score
+        with Progress("mixing: sorting", "pairs", rows) as bar:
+            for kept in buckets.sorted(bar):
+                write_rows(file, kept)
+        rows -= buckets.duplicates.total()
+        write_json(report, {"format": 1, "rows": rows, "duplicates": buckets.duplicates})
+
+
+def part_range(
+    ranges: Sequence[tuple[Path, Path]],
+    number: int,
+    out: Path,
+    heldout: Path,
+    report: Path,
+    *,
+    heldout_pairs: int,
+    text: Collection[int] = (),
+) -> None:
+    """Part a range into pairs to train on and pairs held out. Which these are, each job finds in the first ranges.
+
+    Args:
+        ranges: ``out`` and ``report`` of :func:`sort_range` for each range.
+        number: the range's, from 1.
+        out, heldout, heldout_pairs, text: as for :func:`mix`.
+        report: JSON with ``heldout`` and ``neighbours`` by index.
+    """
+    rows = [read_json(path)["rows"] for _, path in ranges]
+    with contextlib.ExitStack() as stack:
+        out_file, heldout_file = (
+            stack.enter_context(stack.enter_context(atomic(path)).open("wb")) for path in (out, heldout)
+        )
+        chosen, keys = held.choose([path for path, _ in ranges], min(heldout_pairs, sum(rows) // 10), text)
+        with Progress("mixing: setting pairs aside", "pairs", rows[number - 1]) as bar:
+            path, first = ranges[number - 1][0], sum(rows[: number - 1])
+            counts = held.part(path, chosen, keys, out_file, heldout_file, bar, first)
+        write_json(report, {"format": 1, "heldout": counts[0], "neighbours": counts[1]})
+
+
+def gather_mix(
+    labels: Sequence[str],
+    parts: Sequence[tuple[Path, Path]],
+    reports: Iterable[Path],
+    out: Path,
+    heldout: Path,
+    report: Path,
+    *,
+    heldout_pairs: int,
+) -> MixReport:
+    """Join what :func:`part_range` made of all ranges: the files that :func:`mix` would have made.
+
+    Args:
+        labels: of the corpora.
+        parts: ``out`` and ``heldout`` of each range, in order.
+        reports: those of all jobs.
+        out, heldout, report, heldout_pairs: as for :func:`mix`.
+
+    Raises:
+        DataError: a file cannot be read, the disk is full, or no pair is left to train on.
+    """
+    counts = _MixCounts(labels)
+    for path in reports:
+        counts.add(read_json(path))
+    with contextlib.ExitStack() as stack:
+        for target, paths in zip((out, heldout), zip(*parts, strict=True), strict=True):
+            file = stack.enter_context(stack.enter_context(atomic(target)).open("wb"))
+            for path in paths:
+                with path.open("rb") as rows:
+                    shutil.copyfileobj(rows, file, 1 << 20)
+        summary = counts.report(heldout_pairs, [])
         write_json(report, summary)
     return summary
 
@@ -100,12 +181,39 @@ def mix(
 class _MixCounts:
     """Pairs by their fate and by index of the corpus."""
 
-    def __init__(self, labels: list[str]) -> None:
+    def __init__(self, labels: Sequence[str]) -> None:
         self.labels = labels
         self.seen: Counter[int] = Counter()
         self.duplicates: Counter[int] = Counter()
         self.heldout: Counter[int] = Counter()
         self.neighbours: Counter[int] = Counter()
+
+    def add(self, report: Mapping[str, Any]) -> None:
+        """Add the counts in the report of a job."""
+        for fate in ("seen", "duplicates", "heldout", "neighbours"):
+            getattr(self, fate).update({int(index): count for index, count in report.get(fate, {}).items()})
+
+    def report(self, heldout_asked: int, paths: Sequence[Path]) -> MixReport:
+        """The report of :func:`mix`.
+
+        Raises:
+            DataError: no pair is left to train on.
+        """
+        summary: MixReport = {
+            "format": 1, "heldout_asked": heldout_asked, "corpora": self.by_corpus(), "total": self.total()
+        }  # fmt: skip
+        total = summary["total"]
+        if not total["kept"]:
+            raise DataError(_nothing_left(summary, paths))
+        if total["heldout"] < heldout_asked:
+            log.warning(
+                "held out %s pairs instead of %s: at most a tenth of the %s distinct pairs, and no two that share a "
+                "side",
+                f"{total['heldout']:,}",
+                f"{heldout_asked:,}",
+                f"{total['in'] - total['duplicates']:,}",
+            )
+        return summary
 
     def by_corpus(self) -> list[MixCorpus]:
         """Counts by corpus, in order; what came in is the sum of the others."""
@@ -129,7 +237,7 @@ class _MixCounts:
         }
 
 
-def _nothing_left(summary: MixReport, paths: list[Path]) -> str:
+def _nothing_left(summary: MixReport, paths: Sequence[Path]) -> str:
     total = summary["total"]
     by_corpus = ", ".join(f"{entry['label']} {entry['in']:,}" for entry in summary["corpora"]) or "no corpora"
     folders = sorted({str(path.parent) for path in paths})

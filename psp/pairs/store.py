@@ -33,11 +33,12 @@ from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
+import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, sha256
 from psp.core.progress import Progress
-from psp.pairs.pair_file import corpus_indices, read_mixed
+from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, spans_of
 from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -49,6 +50,8 @@ FORMAT, VERSION = "psp-store", 2
 OTHERS = 3  # the version of stores of other tokenizers than sentencepiece, which older readers refuse
 SUFFIX = ".h5"  # how the name of a store ends
 SIDES = ("source", "target")
+_COUNTS = [f"{side}_{count}" for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")]
+Sides = tuple[Encoded, Encoded, npt.NDArray[Any]]  # consecutive pairs: both sides, and the index of each one's corpus
 #: Sentences of each language in which unknown pieces are counted, and the share of unknown pieces that gives a
 #: warning: it is 2 to 3% at a character coverage of 0.995.
 LOOKED_AT, MOST_UNKNOWN = 2_000, 0.05
@@ -78,6 +81,7 @@ def write_store(
     max_pieces: int | None = None,
     batch: int = 16_384,
     threads: int = 1,
+    part: tuple[int, int] = (1, 1),
 ) -> dict[str, Any]:
     """Encode a mixed pair file, in order, into a store. Memory does not grow with the number of pairs.
 
@@ -93,6 +97,7 @@ def write_store(
         max_pieces: truncate sides to this many pieces (the published code: 100 for bitext); None for no limit.
         batch: pairs encoded at a time; it changes the layout of the file, not its contents.
         threads: threads of the tokenizer.
+        part: encode only this part, from 1, of how many; its store, for :func:`gather_stores`, may be empty.
 
     Returns:
         The store's attributes.
@@ -105,6 +110,7 @@ def write_store(
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
+    (span,) = spans_of([mixed], *part)
     plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,
@@ -117,11 +123,74 @@ def write_store(
         "unknown_id": tokenizer.unknown_id,
         "pairs": 0,
         "max_pieces": max_pieces or 0,
-    } | {f"{side}_{count}": 0 for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")}
+    } | dict.fromkeys(_COUNTS, 0)
     if not plain:
         totals["tokenizer"] = tokenizer.name_on_disk()
+
+    def encoded() -> Iterator[Sides]:
+        looked_at: dict[str, list[str]] = {}
+        for texts, indices in _batches(mixed, len(corpora), batch, span):
+            sides = []
+            if part[0] == 1:
+                _look_at(texts, indices, corpus_languages, looked_at)
+            for side, lines in zip(SIDES, texts, strict=True):
+                ids, counts = encode_side(tokenizer, lines, max_pieces, threads)
+                sides.append(ids)
+                for count, value in counts.items():
+                    totals[f"{side}_{count}"] += value
+            yield sides[0], sides[1], np.asarray(indices)
+        if not totals["pairs"] and part[1] == 1:
+            raise DataError("holds no pairs; are the filters too strict?", mixed)
+        _warn_of_unknown(tokenizer, looked_at)
+
+    with lines_of_whole(mixed, span):
+        _write(out, totals, encoded(), "encoding")
+    return totals
+
+
+def gather_stores(parts: Sequence[Path], out: Path, *, batch: int = 16_384) -> dict[str, Any]:
+    """Join the stores of all parts of a mixed pair file: the bytes that :func:`write_store` makes of the whole.
+
+    Args:
+        parts: their stores, in order.
+        out, batch: as for :func:`write_store`; equal batches give equal bytes.
+
+    Returns:
+        The store's attributes.
+
+    Raises:
+        DataError: a part is missing or damaged, or the store cannot be written.
+    """
+    with contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(Store(path)) for path in parts]
+        totals = stores[0].attributes | {"pairs": 0}
+        for name in _COUNTS:
+            totals[name] = sum(store.attributes[name] for store in stores)
+        firsts = np.cumsum([0, *map(len, stores)]).tolist()
+
+        def joined() -> Iterator[Sides]:
+            for start in range(0, firsts[-1], batch):
+                stop = min(start + batch, firsts[-1])
+                blocks = [
+                    store.read(max(start - first, 0), min(stop - first, len(store)))
+                    for store, first in zip(stores, firsts, strict=False)
+                    if first < stop and start < first + len(store)
+                ]
+                yield (
+                    Encoded.join([block.source for block in blocks]),
+                    Encoded.join([block.target for block in blocks]),
+                    np.concatenate([block.corpus for block in blocks]),
+                )
+
+        _write(out, totals, joined(), "joining")
+    return totals
+
+
+def _write(out: Path, totals: dict[str, Any], batches: Iterator[Sides], doing: str) -> None:
+    """Write a store; ``totals`` gets the number of pairs, and whatever ``batches`` counts in it."""
     # Ids go up to the number of pieces - 1, so 65,536 still fit.
-    id_type = np.uint16 if len(tokenizer) <= 65_536 else np.int32
+    id_type = np.uint16 if totals["vocab_size"] <= 65_536 else np.int32
+    corpora = json.loads(totals["corpora"])
     with atomic(out) as temporary, contextlib.closing(Disk(temporary)) as disk:
         with h5py.File(disk, "w") as file:
             columns = {
@@ -131,26 +200,18 @@ def write_store(
             corpus = Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
             for _, offsets in columns.values():
                 offsets.append(np.zeros(1, np.int64))
-            looked_at: dict[str, list[str]] = {}
-            with Progress("encoding", "pairs") as progress:
-                for texts, indices in _batches(mixed, len(corpora), batch):
-                    _look_at(texts, indices, corpus_languages, looked_at)
-                    for side, lines in zip(SIDES, texts, strict=True):
-                        encoded, counts = encode_side(tokenizer, lines, max_pieces, threads)
-                        flat, offsets = columns[side]
+            with Progress(doing, "pairs") as progress:
+                for *sides, indices in batches:
+                    for (flat, offsets), encoded in zip(columns.values(), sides, strict=True):
                         offsets.append(flat.length + encoded.offsets[1:])
                         flat.append(encoded.ids)
-                        for count, value in counts.items():
-                            totals[f"{side}_{count}"] += value
-                    corpus.append(np.asarray(indices))
+                    corpus.append(indices)
                     disk.check()
                     totals["pairs"] += len(indices)
                     progress.add(len(indices))
-            if not totals["pairs"]:
-                raise DataError("holds no pairs; are the filters too strict?", mixed)
             for column in (*itertools.chain.from_iterable(columns.values()), corpus):
                 column.flush()
-            for name, value in totals.items():
+            for name, value in sorted(totals.items()):
                 file.attrs[name] = value
         disk.check()
     for side in SIDES:
@@ -159,10 +220,8 @@ def write_store(
             side,
             columns[side][0].length,
             *(totals[f"{side}_{count}"] for count in ("unknown_dropped", "only_unknown", "truncated")),
-            max_pieces,
+            totals["max_pieces"] or None,
         )
-    _warn_of_unknown(tokenizer, looked_at)
-    return totals
 
 
 def _look_at(
@@ -197,8 +256,10 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
             )
 
 
-def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
-    rows = read_mixed(mixed)
+def _batches(
+    mixed: Path, corpora: int, size: int, span: Span
+) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
+    rows = read_mixed(mixed, span)
     first = 1
     while batch := list(itertools.islice(rows, size)):
         sources, targets, names = map(list, zip(*batch, strict=True))

@@ -123,3 +123,24 @@ def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_a
         assert not dead.exists()
         1 / 0  # noqa: B018
     assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+
+
+@given(content=st.text("ab\tü\n", max_size=60).map(str.encode), count=st.integers(1, 9), size=st.integers(1, 20))
+def test_the_parts_of_a_file_are_the_whole_cut_at_line_ends(tmp_path_factory, content, count, size):
+    path = tmp_path_factory.mktemp("parts") / "pairs.tsv"
+    path.write_bytes(content)
+    found = [
+        list(pair_file.blocks(path, size, pair_file.spans_of([path], part, count)[0])) for part in range(1, count + 1)
+    ]
+    whole = b"".join(block for _, block in pair_file.blocks(path))
+    assert b"".join(block for part in found for _, block in part) == whole
+    assert all(block.endswith(b"\n") for part in found for _, block in part)
+    assert [part[0][0] for part in found if part] == [1] * sum(map(bool, found))
+
+
+def test_parts_have_about_one_size(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(b"one\tun\n" * 900)
+    spans = [pair_file.spans_of([path], part, 7)[0] for part in range(1, 8)]
+    sizes = [stop - start for start, stop in spans]
+    assert sum(sizes) == 7 * 900 and max(sizes) - min(sizes) <= 7

@@ -6,15 +6,15 @@ import itertools
 import pytest
 
 from psp.config.config import Config
-from psp.config.filter_shards import SMALL_MINUTES, shards, small
 from psp.config.rates import FILTER_RATE, SIMILARITY_RATE
+from psp.config.shards import SMALL_MINUTES, rows, small
 
 HALF_AN_HOUR = 30 * 60
 
 
 def of(config, name="fr"):
     (part, *_) = config.model(name).parts
-    return shards(config.corpora, part)
+    return rows(config.corpora, part)
 
 
 def config(pairs=None, item="Europarl", **filters):
