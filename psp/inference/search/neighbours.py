@@ -144,8 +144,9 @@ class Exact(Searcher, name="flat"):
         return cls(rows)
 
     def queries_in(self, memory: int, k: int, effort: int | None) -> int:
-        """More if there is memory for products in bfloat16."""
-        return bfloat16.QUERIES if memory >= bfloat16.MEMORY else super().queries_in(memory, k, effort)
+        """More where products in bfloat16 may be used."""
+        many = memory >= bfloat16.MEMORY and bfloat16.available()
+        return bfloat16.QUERIES if many else super().queries_in(memory, k, effort)
 
     def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
         """Compare all rows."""
