@@ -66,7 +66,7 @@ def nearest(queries: Rows, rows: Rows, k: int, progress: Progress | None = None)
         return neighbours
     # Few queries at a time may be those of a caller who has no memory for torch.
     rough = len(queries) > QUERIES and bfloat16.pays(len(queries), rows, k + EXTRA)
-    step = bfloat16.QUERIES if rough else QUERIES
+    step = bfloat16.batch(rows.shape[1]) if rough else QUERIES
     for start in range(0, len(queries), step):
         stored = queries[start : start + step]
         batch = np.ascontiguousarray(from_stored(stored, np.float32))
@@ -145,8 +145,9 @@ class Exact(Searcher, name="flat"):
 
     def queries_in(self, memory: int, k: int, effort: int | None) -> int:
         """More where products in bfloat16 may be used."""
-        many = memory >= bfloat16.MEMORY and bfloat16.available()
-        return bfloat16.QUERIES if many else super().queries_in(memory, k, effort)
+        usual = super().queries_in(memory, k, effort)
+        may = memory >= bfloat16.MEMORY and bfloat16.available()
+        return max(usual, bfloat16.batch(self.rows.shape[1])) if may else usual
 
     def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
         """Compare all rows."""

@@ -26,7 +26,8 @@ def use(patch, queries=70, part=16, block=32, group=4):
     """Search by products in bfloat16, however little there is to do and whatever the processor."""
     patch.setattr(neighbours, "QUERIES", 1)
     patch.setattr("psp.inference.search.base.QUERIES", queries)
-    for name, value in {"QUERIES": queries, "WORK": 0, "PART": part, "BLOCK": block, "GROUP": group}.items():
+    patch.setattr(bfloat16, "batch", lambda dim: queries)
+    for name, value in {"WORK": 0, "PART": part, "BLOCK": block, "GROUP": group}.items():
         patch.setattr(bfloat16, name, value)
     patch.setattr(bfloat16, "available", lambda: True)
 
@@ -169,7 +170,7 @@ def test_when_they_pay(monkeypatch):
     assert not bfloat16.pays(8192, rows, 100) and not bfloat16.pays(8192, rows[:90_000], 20)
     assert not bfloat16.pays(1 << 40, rows[:8000], 20)
     queries_in = neighbours.Exact.prepare(rows).queries_in
-    assert queries_in(1 << 30, 4, None) == bfloat16.QUERIES > queries_in(1 << 29, 4, None) == neighbours.QUERIES
+    assert queries_in(1 << 30, 4, None) == 32_768 > queries_in(1 << 29, 4, None) == neighbours.QUERIES
     monkeypatch.setattr(bfloat16, "available", lambda: False)
     assert not bfloat16.pays(8192, rows, 20) and queries_in(1 << 30, 4, None) == neighbours.QUERIES
 

@@ -119,7 +119,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
     monkeypatch.setattr("psp.inference.search.bitext.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.base.QUERIES", 700)
-    monkeypatch.setattr("psp.inference.search.bfloat16.QUERIES", 700)
+    monkeypatch.setattr("psp.inference.search.bfloat16.batch", lambda dim: 700)
     monkeypatch.setattr("psp.inference.search.lists.QUERIES", 700)
     model = Model.load(folder / "model")
     options = {"dtype": dtype, "index": index, "memory": 1 << 40}
