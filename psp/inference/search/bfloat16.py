@@ -1,8 +1,8 @@
 """Candidates for exact search from products in bfloat16, by torch on a processor with AMX: 4 times as fast as by faiss.
 
-Such products take a fifth to a tenth of the time of float32's, so selection must be fast as well. The highest product of
-each 64 rows is found first, in torch's vectorised loops; groups are looked into if theirs may be among a query's highest,
-which are few after the first rows. Among 200,000 rows, half of the time is that of the products.
+Such products take a fifth to a tenth of the time of float32's, so selection must be fast as well. The highest product
+of each 64 rows is found first, in torch's vectorised loops; groups are looked into if theirs may be among a query's
+highest, which are few after the first rows. Among 200,000 rows, half of the time is that of the products.
 """
 
 from __future__ import annotations
