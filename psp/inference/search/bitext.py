@@ -8,6 +8,7 @@ threshold works for all sentences.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -156,7 +157,9 @@ def _neighbours(
     found = _array(folder, f"{direction}.neighbours", dtype)
     if len(found) < len(queries):
         searcher = kinds.searcher(index).prepare(rows, folder, direction)
-        step = searcher.queries_in(memory, k, effort)
+        left = len(queries) - len(found)
+        blocks = math.ceil(left / searcher.queries_in(memory, k, effort))
+        step = math.ceil(left / blocks)  # of one size: a small rest takes long for its size
         with Progress(f"searching {direction}", "sentences", len(queries), done=len(found)) as bar:
             for start in range(len(found), len(queries), step):
                 block = np.empty(min(step, len(queries) - start), dtype)

@@ -3,14 +3,15 @@
 faiss computes float32 products, whose last digits depend on the number of threads and queries. We therefore fetch a few
 more candidates than requested and recompute their cosines in float64; if a row not fetched could still be nearer, we
 fetch more. The result equals brute-force search in float64, ties to the lower row number, for any number of threads and
-any batching.
+any batching, and also where the first candidates are by faster, rougher products (``bfloat16``).
 """
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -18,7 +19,9 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.core.progress import Progress
+from psp.inference.search import bfloat16
 from psp.inference.search.base import QUERIES, Found, Searcher
+from psp.inference.search.bfloat16 import float32_error
 from psp.inference.search.vectors import Rows, from_stored
 
 #: Size of a block of rows converted to float32 (if they are float16 or on disk), and of rows gathered in float64.
@@ -61,27 +64,30 @@ def nearest(queries: Rows, rows: Rows, k: int, progress: Progress | None = None)
     neighbours = Found(np.zeros((len(queries), k)), np.full((len(queries), k), -1, np.int64))
     if k == 0:
         return neighbours
-    # Bound on the error of a float32 product of two unit vectors: dim roundings of half a unit in the last place.
-    error = (queries.shape[1] + 8) * 2.0**-24
-    for start in range(0, len(queries), QUERIES):
-        stored = queries[start : start + QUERIES]
+    # Few queries at a time may be those of a caller who has no memory for torch.
+    rough = len(queries) > QUERIES and bfloat16.pays(len(queries), rows, k + EXTRA)
+    step = bfloat16.batch(rows.shape[1]) if rough else QUERIES
+    for start in range(0, len(queries), step):
+        stored = queries[start : start + step]
         batch = np.ascontiguousarray(from_stored(stored, np.float32))
         waiting, wanted = np.arange(len(batch)), min(k + EXTRA, len(rows))
+        find: Callable[..., tuple[np.ndarray, np.ndarray]]
+        find = partial(bfloat16.candidates, threads=library().omp_get_max_threads()) if rough else _candidates
         while len(waiting):
             unsure = []
             for part in np.array_split(waiting, math.ceil(len(waiting) * wanted / CANDIDATES)):
-                scores, numbers = _candidates(batch[part], rows, wanted)
+                numbers, others = find(batch[part], rows, wanted)
                 cosines, numbers = exact_cosines(stored[part], rows, numbers)
                 neighbours.cosines[start + part], neighbours.numbers[start + part] = cosines[:, :k], numbers[:, :k]
-                unsure.append(part[(wanted < len(rows)) & (cosines[:, k - 1] <= scores.min(axis=1) + error)])
-            waiting, wanted = np.concatenate(unsure), min(4 * wanted, len(rows))
+                unsure.append(part[(wanted < len(rows)) & (cosines[:, k - 1] <= others)])
+            waiting, wanted, find = np.concatenate(unsure), min(4 * wanted, len(rows)), _candidates
         if progress is not None:
             progress.add(len(batch))
     return neighbours
 
 
-def _candidates(queries: Rows, rows: Rows, wanted: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ``wanted`` highest float32 products of each query and their rows, (n, wanted) each, in any order."""
+def _candidates(queries: np.ndarray, rows: Rows, wanted: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows with the highest float32 products, (n, wanted), in any order, and a bound on others' cosines."""
     faiss = library()
     block_rows = max(1, BLOCK_BYTES // (4 * rows.shape[1]))
     best: tuple[np.ndarray, np.ndarray] | None = None
@@ -91,7 +97,7 @@ def _candidates(queries: Rows, rows: Rows, wanted: int) -> tuple[np.ndarray, np.
         numbers += start
         best = (scores, numbers) if best is None else merged(best, (scores, numbers), wanted)
     assert best is not None
-    return best
+    return best[1], best[0].min(axis=1) + float32_error(rows.shape[1])
 
 
 def merged(
@@ -136,6 +142,12 @@ class Exact(Searcher, name="flat"):
     def prepare(cls, rows: Rows, folder: Path | None = None, name: str = "") -> Exact:
         """There is nothing to prepare."""
         return cls(rows)
+
+    def queries_in(self, memory: int, k: int, effort: int | None) -> int:
+        """More where products in bfloat16 may be used."""
+        usual = super().queries_in(memory, k, effort)
+        may = memory >= bfloat16.MEMORY and bfloat16.available()
+        return max(usual, bfloat16.batch(self.rows.shape[1])) if may else usual
 
     def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
         """Compare all rows."""

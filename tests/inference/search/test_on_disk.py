@@ -119,6 +119,8 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
     monkeypatch.setattr("psp.inference.search.bitext.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 400)
     monkeypatch.setattr("psp.inference.search.base.QUERIES", 700)
+    monkeypatch.setattr("psp.inference.search.bfloat16.batch", lambda dim: 700)
+    monkeypatch.setattr("psp.inference.search.lists.QUERIES", 700)
     model = Model.load(folder / "model")
     options = {"dtype": dtype, "index": index, "memory": 1 << 40}
     texts = folder / "en.txt", folder / "fr.txt"
@@ -247,6 +249,32 @@ def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
     first = (tmp_path / "out").read_bytes()
     subprocess.run([*map(str, measured)], capture_output=True, check=True, timeout=600)
     assert (tmp_path / "out").read_bytes() == first
+
+
+def test_rows_are_copied_by_any_index(tmp_path, monkeypatch):
+    monkeypatch.setattr(on_disk, "AT_ONCE", 7)
+    rows = drawn(100).astype(np.float16)
+    rows.tofile(tmp_path / "rows")
+    mapped = on_disk.mapped(tmp_path / "rows", np.dtype((np.float16, rows.shape[1:])), 100)
+    numbers = np.random.default_rng(1).integers(-100, 100, (30, 4))
+    for which in (numbers, numbers[0], numbers[:0], numbers[3, 2], slice(90, 300), 5, rows[:, 0] > 0):
+        copied = ReleasedRows(mapped)[which]
+        assert copied.dtype == rows.dtype and np.array_equal(copied, rows[which])
+        assert ReleasedRows(mapped[:, 0])[which].shape == rows[which][..., 0].shape
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_rows_at_random_do_not_fill_memory_with_the_file(tmp_path):
+    with (tmp_path / "rows").open("wb") as file:
+        file.truncate(256 << 20)
+    code = (
+        "import sys, numpy as np; from pathlib import Path; from psp.inference.search import on_disk; "
+        "rows = on_disk.ReleasedRows(on_disk.mapped(Path(sys.argv[1]), np.dtype((np.int8, (256,))), 1 << 20)); "
+        "before = on_disk.memory_peak(); rows[np.random.default_rng(1).integers(0, 1 << 20, (1000, 20))]; "
+        "print(on_disk.memory_peak() - before)"
+    )
+    result = subprocess.run([sys.executable, "-c", code, tmp_path / "rows"], capture_output=True, text=True, check=True)
+    assert int(result.stdout) < 100 << 20
 
 
 def test_too_little_memory_is_said_with_what_suffices(monkeypatch):
