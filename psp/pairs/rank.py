@@ -131,32 +131,11 @@ def rank_corpus(
     wrong = [decile for decile in deciles if decile not in range(1, DECILES + 1)]
     if wrong or len(set(deciles)) < len(deciles):
         raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
-    with atomic(Path(out)) as temporary, temporary.open("wb") as file:
-        bounds = _split(
-            Path(in_path),
-            Path(out),
-            dict.fromkeys(deciles, file),
-            corpus=corpus,
-            by=by,
-            seed=seed,
-            overlap=overlap,
-            others=others,
-        )
-        return _report(report, corpus, by, deciles, bounds)
-
-
-def _report(path: Path, corpus: str, by: RankedBy, deciles: Collection[int], bounds: list[RankBound]) -> RankReport:
-    summary: RankReport = {
-        "format": 1,
-        "corpus": corpus,
-        "by": by,
-        "tenths": sorted(deciles),
-        "seen": sum(decile["pairs"] for decile in bounds),
-        "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles),
-        "bounds": bounds,
-    }
-    write_json(path, summary)
-    return summary
+    with folder_beside(out) as folder:
+        values, rows, found = (folder / name for name in ("values", "rows", "found"))
+        rank_values(in_path, values, corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        rank_part(in_path, [values], rows, found, corpus=corpus, deciles=deciles, part=(1, 1))
+        return gather_rank([(rows, found)], out, report, corpus=corpus, by=by, deciles=deciles)
 
 
 def split_corpus(
@@ -181,16 +160,11 @@ def split_corpus(
         files: dict[int, IO[bytes]] = {}
         for decile, path in outs.items():
             files[decile] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
-        return _split(
-            Path(in_path),
-            next(iter(outs.values())),
-            files,
-            corpus=corpus,
-            by=by,
-            seed=seed,
-            overlap=overlap,
-            others=others,
-        )
+        folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
+        rank_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        bounds, held = _write(in_path, [folder / "values"], files, corpus)
+        _write_held(held, bounds, files, layout_of(in_path))
+    return bounds
 
 
 def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list[str]:
@@ -209,20 +183,6 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
             if first >= 2 + NEEDS[by]:
                 labels.append(label)
     return labels
-
-
-def _split(in_path: Path, out: Path, files: Mapping[int, IO[bytes]], *, corpus: str, **how: Any) -> list[RankBound]:
-    """Write the rows of each decile to its file, if it has one; return the bounds.
-
-    Args:
-        how: more arguments of :func:`rank_values`.
-    """
-    with folder_beside(out) as folder:
-        values = folder / "values"
-        rank_values(in_path, values, corpus=corpus, **how)
-        bounds, held = _write(in_path, [values], files, corpus)
-    _write_held(held, bounds, files, layout_of(in_path))
-    return bounds
 
 
 def rank_values(
@@ -292,18 +252,12 @@ def rank_part(
     with atomic(out) as temporary, temporary.open("wb") as file:
         bounds, held = _write(in_path, values, dict.fromkeys(deciles, file), corpus, part)
         lines = {below: {line.decode(): copies for line, copies in of.items()} for below, of in held.items()}
-        translated = layout_of(in_path) is TRANSLATED
-        write_json(report, {"format": 1, "bounds": bounds, "held": lines, "translated": translated})
+        found = {"bounds": bounds, "held": lines, "translated": layout_of(in_path) is TRANSLATED}
+        write_json(report, {"format": 1, **found})
 
 
 def gather_rank(
-    parts: Sequence[tuple[Path, Path]],
-    out: Path,
-    report: Path,
-    *,
-    corpus: str,
-    by: RankedBy,
-    deciles: Collection[int],
+    parts: Sequence[tuple[Path, Path]], out: Path, report: Path, *, corpus: str, by: RankedBy, deciles: Collection[int]
 ) -> RankReport:
     """Join what :func:`rank_part` made of all parts: the files that :func:`rank_corpus` would have made of the whole.
 
@@ -324,15 +278,17 @@ def gather_rank(
             with path.open("rb") as rows:
                 shutil.copyfileobj(rows, file, 1 << 20)
         _write_held(held, bounds, dict.fromkeys(deciles, file), layout)
-        return _report(report, corpus, by, deciles, bounds)
+        summary: RankReport = {
+            "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
+            "seen": sum(decile["pairs"] for decile in bounds),
+            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles), "bounds": bounds,
+        }  # fmt: skip
+        write_json(report, summary)
+    return summary
 
 
 def _write(
-    in_path: Path,
-    values: Sequence[Path],
-    files: Mapping[int, IO[bytes]],
-    corpus: str,
-    part: tuple[int, int] = (1, 1),
+    in_path: Path, values: Sequence[Path], files: Mapping[int, IO[bytes]], corpus: str, part: tuple[int, int] = (1, 1)
 ) -> tuple[list[RankBound], Held]:
     """Second pass: write each row of a part to the file of its decile; return the bounds, and the rows that equal one.
 

@@ -35,7 +35,7 @@ def find_ranks(runs: Sequence[Words], ranks: Iterable[int]) -> dict[int, Place]:
     """Find the records that would be at these places if those of all runs were sorted.
 
     Args:
-        runs: records in ascending order, each a column of three unsigned 64-bit words, the first the most significant.
+        runs: uint64, each column a record and more, ascending by its first three words.
         ranks: places, from 0.
     """
     return {rank: _found(runs, rank) for rank in ranks}
