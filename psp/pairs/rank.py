@@ -243,8 +243,7 @@ def rank_part(
         out: the pairs kept, as for :func:`rank_corpus`, without those that equal the bound of a decile.
         report: JSON with the ``bounds`` of the whole corpus; the lines of the part that equal one, ``held``: how often
             each occurs, by the number of records below them; and whether these are ``translated``.
-        in_path, corpus, deciles: as for :func:`rank_corpus`.
-        part: as for :func:`rank_values`.
+        in_path, corpus, deciles, part: as for :func:`rank_corpus` and :func:`rank_values`.
 
     Raises:
         DataError: a file cannot be read, or the disk is full.
